@@ -183,7 +183,7 @@ def test_a_printer_whose_scripts_read_otherwise_is_found(monkeypatch):
 
 def test_the_judge_knows_where_there_is_no_derivative():
     corner = stated("identity", x * diff(absolute(x), x), x, given=[nonnegative(x)])
-    assert judge(corner)[0] == "false" and judge(corner, partial=True, slopes=True)[0] == "false"
+    assert judge(corner)[0] == "false" and judge(corner, partial=True, derivatives=True)[0] == "false"
     assert judge(corner, partial=True)[0] == "true"
     assert judge(stated("identity", x * diff(absolute(x), x), x, given=[positive(x)]))[0] == "true"
     assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope

@@ -1,7 +1,8 @@
-"""What a random claim is stated from, and how something slips in it: in a side, in what is assumed, in a certificate."""
+"""Drafts of random claims, and mutations of drafts: of a side, an assumption, a nonnegative form or a counterexample."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
@@ -21,7 +22,7 @@ CONTEXT = SimpleNamespace(sizes=SIZES, names=(*SCALARS, u, v, A, C, q, k), indic
 
 @dataclass(frozen=True)
 class Draft:
-    """What a claim is stated from."""
+    """The parts from which a claim is stated; the names are those of the fields of `Claim`."""
 
     kind: str
     sides: tuple
@@ -33,49 +34,56 @@ class Draft:
 
 
 def slipped(draft: Draft, generator: Random) -> Draft:
-    """The draft with one thing in it that may be wrong."""
-    made = [in_a_side] * 4
-    made += [weakened, weakened, dropped] * bool(draft.given)
-    made += [another_order] * any(a.kind == "moment" for a in draft.given)
-    made += [in_certificate, sign_of_certificate] * bool(draft.because)
-    made += [sizes_matter] * (draft.kind == "identity" and not draft.sides[0].shape and not any(map(exponential_in_sizes, draft.sides)))
-    made += [at_other_values] * bool(draft.at)
-    return generator.choice(made)(draft, generator)
+    """Return the draft with one random mutation, which often makes it false."""
+    mutations = [mutate_side] * 4
+    mutations += [weaken_assumption, weaken_assumption, drop_assumption] * bool(draft.given)
+    mutations += [change_moment_order] * any(a.kind == "moment" for a in draft.given)
+    mutations += [mutate_nonnegative_form, break_nonnegativity] * bool(draft.because)
+    mutations += [add_term_of_sizes] * (
+        draft.kind == "identity" and not draft.sides[0].shape and not any(map(is_exponential_in_sizes, draft.sides))
+    )
+    mutations += [flatten_values] * bool(draft.at)
+    return generator.choice(mutations)(draft, generator)
 
 
-def exponential_in_sizes(e: Expr) -> bool:
-    """Does a size stand in an exponent? Then no degree says how many sizes are enough, and SymPy's scope is the sizes that it tried."""
+def is_exponential_in_sizes(e: Expr) -> bool:
+    """Return whether a size occurs in an exponent.
+
+    No degree then bounds how many sizes have to be tried, and SymPy's scope is the sizes that it tried.
+    """
     return any(n.op == "pow" and any(s in set(walk(n.args[1])) for s in SIZES) for n in walk(e))
 
 
-def every_node(e: Expr, path: tuple = ()):
+def nodes_with_paths(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
+    """Yield (path, node) for each node of a tree; a path is a tuple of argument positions from the root."""
     yield path, e
     for number, argument in enumerate(e.args):
-        yield from every_node(argument, path + (number,))
+        yield from nodes_with_paths(argument, path + (number,))
 
 
 def slips_here(node: Expr) -> list:
-    """What may stand in the place of a node by a slip, of the same shape."""
+    """Return the mutations of a node that keep its shape."""
     return [new for _, new in slips_at(CONTEXT)(node) if new.shape == node.shape]
 
 
 def slip(e: Expr, generator: Random) -> Expr:
-    """One slip, as people make them, at a random node."""
-    choices = list(every_node(e))
+    """Return the tree with one mutation at a random node; if there is none, the tree plus 1 or twice the tree."""
+    choices = list(nodes_with_paths(e))
     generator.shuffle(choices)
     for path, node in choices:
-        found = slips_here(node)
-        if found:
+        mutations = slips_here(node)
+        if mutations:
             try:
-                new = put(e, path, generator.choice(found))
+                new = put(e, path, generator.choice(mutations))
                 if new.shape == e.shape:
                     return new
-            except KernelError:
+            except KernelError:  # the mutation does not fit the shapes or indices around it
                 continue
     return e + 1 if not e.shape else 2 * e
 
 
-def in_a_side(draft: Draft, generator: Random) -> Draft:
+def mutate_side(draft: Draft, generator: Random) -> Draft:
+    """Mutate a random side."""
     at = generator.randrange(len(draft.sides))
     return replace(draft, sides=(*draft.sides[:at], slip(draft.sides[at], generator), *draft.sides[at + 1 :]))
 
@@ -83,45 +91,48 @@ def in_a_side(draft: Draft, generator: Random) -> Draft:
 WEAKER = {"positive": ("nonnegative", "nonzero"), "nonnegative": ("nonzero",)}
 
 
-def weakened(draft: Draft, generator: Random) -> Draft:
-    """An assumption that holds up to its boundary, and now at it."""
+def weaken_assumption(draft: Draft, generator: Random) -> Draft:
+    """Replace a sign assumption by a weaker one that includes the boundary; drop any other assumption."""
     at = generator.randrange(len(draft.given))
     a = draft.given[at]
     kinds = WEAKER.get(a.kind, ())
-    return with_given(draft, at, Assumption(generator.choice(kinds), a.args)) if kinds else dropped(draft, generator)
+    return with_given(draft, at, Assumption(generator.choice(kinds), a.args)) if kinds else drop_assumption(draft, generator)
 
 
-def dropped(draft: Draft, generator: Random) -> Draft:
+def drop_assumption(draft: Draft, generator: Random) -> Draft:
+    """Drop a random assumption."""
     return with_given(draft, generator.randrange(len(draft.given)))
 
 
-def another_order(draft: Draft, generator: Random) -> Draft:
-    """A moment of another order than is averaged. That a mean or a variance has no open index the language sees to itself."""
+def change_moment_order(draft: Draft, generator: Random) -> Draft:
+    """Change the order of a moment that is assumed to exist."""
     at = generator.choice([at for at, a in enumerate(draft.given) if a.kind == "moment"])
-    random_, order = draft.given[at].args
-    return with_given(draft, at, has_moment(random_, max(1, int(order.data) + generator.choice((-2, -1, -1)))))
+    variable, order = draft.given[at].args
+    return with_given(draft, at, has_moment(variable, max(1, int(order.data) + generator.choice((-2, -1, -1)))))
 
 
 def with_given(draft: Draft, at: int, *new: Assumption) -> Draft:
+    """Return the draft with the assumption at position `at` replaced by the new ones."""
     return replace(draft, given=draft.given[:at] + new + draft.given[at + 1 :])
 
 
-def in_certificate(draft: Draft, generator: Random) -> Draft:
+def mutate_nonnegative_form(draft: Draft, generator: Random) -> Draft:
+    """Mutate an expression of `because`: the nonnegative form of an inequality, or a factor of a matrix."""
     at = generator.randrange(len(draft.because))
     new = slip(draft.because[at], generator)
     return replace(draft, because=(*draft.because[:at], new, *draft.because[at + 1 :]))
 
 
-def sign_of_certificate(draft: Draft, generator: Random) -> Draft:
-    """A certificate that is the difference of the sides, and not known to have a sign."""
+def break_nonnegativity(draft: Draft, generator: Random) -> Draft:
+    """Replace the nonnegative form by one that may be negative, and the right side so that the form is still the difference."""
     if len(draft.because) != 1:
-        return in_certificate(draft, generator)
+        return mutate_nonnegative_form(draft, generator)
     new = generator.choice((negated, lambda e: e - 1, lambda e: e * y, lambda e: slip(e, generator)))(draft.because[0])
     return replace(draft, because=(new,), sides=(draft.sides[0], rewritten(draft.sides[0] + new, generator, 2)))
 
 
-def sizes_matter(draft: Draft, generator: Random) -> Draft:
-    """A term that vanishes at every small size, and not at the largest at which the judge looks."""
+def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
+    """Add a term to one side that is 0 at every small size, but not at the largest size that the judge tries."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
     if takes_average(*draft.sides):
         most = min(most, LARGE_OF_LAWS - 1)
@@ -132,20 +143,21 @@ def sizes_matter(draft: Draft, generator: Random) -> Draft:
     return replace(draft, sides=tuple(e + term if number == at else e for number, e in enumerate(draft.sides)))
 
 
-def at_other_values(draft: Draft, generator: Random) -> Draft:
+def flatten_values(draft: Draft, generator: Random) -> Draft:
+    """Replace the counterexample by values of 0 and 1 at sizes of 1."""
     return replace(draft, at=values_at(draft.sides, generator, flat=True))
 
 
 def values_at(sides: tuple, generator: Random, flat: bool = False) -> tuple:
-    """A value for each name: small numbers; flat ones show little."""
+    """Return a random counterexample: small numbers, sizes of 1 or 2, indices in their range. With flat=True, 0 or 1 at sizes of 1."""
     named = symbols(*sides)
     size = {s: 1 if flat else generator.randint(1, 2) for s in SIZES}
 
-    def number():
+    def number() -> int | Fraction:
         return generator.choice((0, 1)) if flat else generator.choice((0, 1, 2, -1, 3, Fraction(1, 2)))
 
-    def filled(shape):
-        return [filled(shape[1:]) for _ in range(size.get(shape[0], 1))] if shape else number()
+    def nested(shape: tuple):
+        return [nested(shape[1:]) for _ in range(size.get(shape[0], 1))] if shape else number()
 
-    at = {s: size[s] if s.data[1] == "size" else filled(s.shape) for s in named.values()}
+    at = {s: size[s] if s.data[1] == "size" else nested(s.shape) for s in named.values()}
     return bindings(at | {a: generator.randint(1, size[a.data[1]]) for e in sides for a in free_indices(e) if a.data[1] in size})

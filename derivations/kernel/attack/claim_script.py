@@ -1,7 +1,10 @@
-"""A claim as a script that can be pasted and run: in the language's own words, with all that it names."""
+"""Write a claim as a script that can be pasted into a file and run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, named
 from ..printing.latex import is_root
@@ -11,10 +14,11 @@ KINDS = {"identity": "identity", "law": "identity", "chain": "chain", "inequalit
 ASSUMPTIONS = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}
 
 
-class Pasted(Script):
-    """Two numbers are not left to Python, which would compute with them."""
+class ExactScript(Script):
+    """A printer of trees that keeps operations between two numbers, which Python would otherwise evaluate."""
 
-    def kept(self, e: Expr, rule) -> str:
+    def keep_operation(self, e: Expr, rule: Callable[[Expr], str]) -> str:
+        """Return the text of a binary operation; put the first of two numbers in `paren`."""
         if not all(map(is_number, e.args)):
             return rule(e)
         left, right = e.args
@@ -22,41 +26,45 @@ class Pasted(Script):
         sign = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}[e.op]
         return f"{first}{sign}{self.brackets(self.show(right))}"
 
-    def add(self, e):
-        return self.kept(e, super().add)
+    def add(self, e: Expr) -> str:
+        return self.keep_operation(e, super().add)
 
-    def mul(self, e):
-        return self.kept(e, super().mul)
+    def mul(self, e: Expr) -> str:
+        return self.keep_operation(e, super().mul)
 
-    def div(self, e):
-        return self.kept(e, super().div)
+    def div(self, e: Expr) -> str:
+        return self.keep_operation(e, super().div)
 
-    def pow(self, e):
-        return super().pow(e) if is_root(e) else self.kept(e, super().pow)
+    def pow(self, e: Expr) -> str:
+        return super().pow(e) if is_root(e) else self.keep_operation(e, super().pow)
 
 
 def is_number(e: Expr) -> bool:
+    """Return whether a tree is a number, possibly negated or in brackets."""
     return e.op == "const" or e.op in ("neg", "paren") and is_number(e.args[0])
 
 
 def script(e: Expr) -> str:
-    return Pasted().show(e)
+    """Return the tree as text of a script."""
+    return ExactScript().show(e)
 
 
 def pasted(claim: Claim) -> str:
-    lines = ["from fractions import Fraction", "from derivations.kernel import *", *declared(claim), 'D = Derivation("pasted")']
-    return "\n".join([*lines, stated(claim), "D.main()"])
+    """Return the text of a script that states the claim and checks it."""
+    lines = ["from fractions import Fraction", "from derivations.kernel import *", *declarations(claim), 'D = Derivation("pasted")']
+    return "\n".join([*lines, statement(claim), "D.main()"])
 
 
-def declared(claim: Claim) -> list:
-    """Every name as it is made: sizes first, for the others speak of them."""
-    found = dict.fromkeys(named(*claim.trees, *(s for s in claim.towards[:1])))
-    order = sorted(found, key=lambda e: (e.op == "index", e.op == "symbol" and e.data[1] != "size"))
-    strange = sorted({name for name, _ in claim.at} - {e.data[0] for e in found})  # a value for what does not stand in the claim
-    return [f"{e.data[0]} = {made(e)}" for e in order] + [f'{name} = scalars("{name}")' for name in strange]
+def declarations(claim: Claim) -> list[str]:
+    """Return the lines that declare the claim's names: sizes first, because the others have them in their shapes."""
+    declared = dict.fromkeys(named(*claim.trees, *(s for s in claim.towards[:1])))
+    order = sorted(declared, key=lambda e: (e.op == "index", e.op == "symbol" and e.data[1] != "size"))
+    undeclared = sorted({name for name, _ in claim.at} - {e.data[0] for e in declared})  # have a value, but do not occur in the claim
+    return [f"{e.data[0]} = {constructor(e)}" for e in order] + [f'{name} = scalars("{name}")' for name in undeclared]
 
 
-def made(e: Expr) -> str:
+def constructor(e: Expr) -> str:
+    """Return the call that makes a symbol or an index."""
     name, kind = e.data
     shape = "".join(f", {script(s)}" for s in e.shape)
     if e.op == "index":
@@ -65,28 +73,31 @@ def made(e: Expr) -> str:
     return f'{maker}("{name}"{shape})'
 
 
-def stated(claim: Claim) -> str:
+def statement(claim: Claim) -> str:
+    """Return the call that states the claim."""
     sides = [script(e) for e in (claim.start, *(s.expr for s in claim.steps))]
     if claim.towards:
         sides[1:1] = [script(claim.towards[0]), repr(claim.towards[1])]
     if claim.kind == "chain":
         sides[1:] = [f'({e}, "step")' for e in sides[1:]]
-    more = []
+    keywords = []
     if claim.because:
         text = ", ".join(map(script, claim.because))
-        more.append(f"because={text}" if len(claim.because) == 1 else f"because=({text})")
+        keywords.append(f"because={text}" if len(claim.because) == 1 else f"because=({text})")
     if claim.at:
-        more.append("at={" + ", ".join(f"{name}: {value_text(value)}" for name, value in claim.at) + "}")
+        keywords.append("at={" + ", ".join(f"{name}: {value_text(value)}" for name, value in claim.at) + "}")
     if claim.kind == "refutation" and claim.refuted != "=":
-        more.append(f'relation="{claim.refuted}"')
+        keywords.append(f'relation="{claim.refuted}"')
     if claim.given:
-        more.append("given=[" + ", ".join(map(assumption, claim.given)) + "]")
-    return f'D.{KINDS[claim.kind]}("{claim.id}", {", ".join([*sides, *more])})'
+        keywords.append("given=[" + ", ".join(map(assumption, claim.given)) + "]")
+    return f'D.{KINDS[claim.kind]}("{claim.id}", {", ".join([*sides, *keywords])})'
 
 
-def value_text(value) -> str:
+def value_text(value: Expr | tuple) -> str:
+    """Return the value of a counterexample as text of a script."""
     return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else script(value)
 
 
-def assumption(a) -> str:
+def assumption(a: Assumption) -> str:
+    """Return the call that makes an assumption."""
     return f"{ASSUMPTIONS.get(a.kind, a.kind)}({', '.join(map(script, a.args))})"

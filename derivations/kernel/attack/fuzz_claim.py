@@ -1,11 +1,12 @@
-"""One random claim before the witnesses: what each says of it, what the judge says, and what follows.
+"""Put one random claim before the witnesses and the judge, and report the faults.
 
-The gate: no witness accepts what is false, none refuses what is true and of a kind that it promises to prove, none breaks, and what is
-printed of a claim is that claim. Who drafts claims does not decide whether they are true, and neither does a witness.
+A fault is: a witness accepts a false claim; a witness rejects a true claim of a kind that it promises to accept; a witness or the judge
+raises an error of its own; the text of a claim does not parse back to the claim. Only the judge decides whether a claim is true.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -23,10 +24,10 @@ from .random_points import FEWEST, POINTS, has, laws
 from .rewrite_rules import laws_at, places, put
 from .shrink_claim import shrunk
 
-# Of how many claims each is asked one: the exact witness is quick, the others cost some ten times as much.
+# Each witness checks one claim in this many: the exact witness is quick, the others take about ten times as long.
 SHARES = {"exact": 1, "sympy": 10, "torch": 10}
-MANY, LONG = 400, 20  # points and seconds for the judge where it says that a witness is wrong to refuse
-SECONDS = 2  # of the processor's time for one witness and one claim
+MANY, LONG = 400, 20  # points and seconds that the judge has before a witness is reported for rejecting a true claim
+SECONDS = 2  # of processor time for one witness and one claim
 SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
 
 
@@ -36,43 +37,46 @@ class Outcome:
 
     family: str
     truth: str  # "true", "false" or "undecided"
-    said: dict  # by witness
-    faults: tuple  # what the gate does not pass: (witness or "print", what, a script to paste)
-    refused: tuple = ()  # true, and refused where no promise was made: (witness, a script to paste)
+    said: dict  # the answer of each witness that checked the claim, one of SAID
+    faults: tuple  # (witness, "judge" or "print", description, a script that states the claim)
+    refused: tuple = ()  # true claims that a witness rejected without having promised to accept them: (witness, a script)
 
 
 def attempt(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome:
-    """What becomes of the claim with this number."""
+    """Draw the claim with this number, check and judge it, and return what became of it."""
     family, claim = claim_of(seed, number, family)
-    return outcome(
-        family, claim, witnesses or mutant_trials.WITNESSES, asked(number, shares or SHARES), where=f"seed {seed}, claim {number}"
-    )
+    names = select_witnesses(number, shares or SHARES)
+    return try_claim(family, claim, witnesses or mutant_trials.WITNESSES, names, where=f"seed {seed}, claim {number}")
 
 
-def asked(number: int, shares: dict) -> list:
-    """The witnesses that this claim is put to."""
+def select_witnesses(number: int, shares: dict) -> list[str]:
+    """Return the names of the witnesses that check the claim with this number."""
     return [name for at, (name, share) in enumerate(shares.items()) if (number + at) % share == 0]
 
 
-def outcome(family: str, claim: Claim, witnesses: dict, names: list, where: str) -> Outcome:
-    answers = {name: answer(witnesses[name], claim) for name in names}
-    vouched = any(said == "accepted" for said, _ in answers.values())
-    verdict, why = judged(claim, POINTS if vouched else FEWEST)
+def try_claim(family: str, claim: Claim, witnesses: dict, names: list[str], where: str) -> Outcome:
+    """Check a claim with the witnesses named, and judge it; `where` tells in a report which claim it is."""
+    answers = {name: ask_witness(witnesses[name], claim) for name in names}
+    accepted = any(answer == "accepted" for answer, _ in answers.values())
+    verdict, why = ask_judge(claim, POINTS if accepted else FEWEST)
     faults, refused = [], []
-    for name, (said, how) in answers.items():
-        problem = fault(name, claim, verdict, why, said, how)
+    if verdict == "broke":
+        small = shrunk(claim, lambda other: ask_judge(other)[0] == "broke")
+        faults.append(("judge", f"the judge broke: {why} ({where})", pasted(small)))
+    for name, (answer, how) in answers.items():
+        problem = find_fault(name, claim, verdict, why, answer, how)
         if problem:
-            small = shrunk(claim, lambda other: still_wrong(name, witnesses[name], other, said))
+            small = shrunk(claim, lambda other: has_same_fault(name, witnesses[name], other, answer))
             faults.append((name, f"{problem} ({where})", pasted(small)))
-        elif verdict == "true" and said == "refused":
+        elif verdict == "true" and answer == "refused":
             refused.append((name, f"{where}: {pasted(claim)}"))
-    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, near(claim))]
-    said = {name: word for name, (word, _) in answers.items()}
-    return Outcome(family, "undecided" if verdict == "cannot tell" else verdict, said, tuple(faults), tuple(refused))
+    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, near_misses(claim))]
+    said = {name: answer for name, (answer, _) in answers.items()}
+    return Outcome(family, verdict if verdict in ("true", "false") else "undecided", said, tuple(faults), tuple(refused))
 
 
-def fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: str) -> str:
-    """What the gate does not pass in what a witness said; "" where it passes."""
+def find_fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: str) -> str:
+    """Describe the fault in a witness's answer, given the judge's verdict; return "" if there is none."""
     if said == "broke":
         return f"{name} {how}"
     if said == "accepted" and verdict == "false" and truth_for(name, claim) == "false":
@@ -81,41 +85,50 @@ def fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: str) 
         said == "refused"
         and verdict == "true"
         and promised(name, claim)
-        and not idle(name, claim)
-        and judged(claim, MANY, LONG)[0] != "false"
+        and not has_unneeded_assumption(name, claim)
+        and ask_judge(claim, MANY, LONG)[0] != "false"
     ):
         return f"{name} refuses what is true, and of a kind that it promises to accept"
     return ""
 
 
-def still_wrong(name: str, witness, claim: Claim, said: str) -> bool:
-    """Is this claim answered wrongly, and in the same word?"""
-    word, how = answer(witness, claim)
-    return word == said and bool(fault(name, claim, *judged(claim), word, how))
+def has_same_fault(name: str, witness: Callable[[Claim], str], claim: Claim, said: str) -> bool:
+    """Return whether a witness gives this answer to the claim, and the answer is a fault."""
+    answer, how = ask_witness(witness, claim)
+    return answer == said and bool(find_fault(name, claim, *ask_judge(claim), answer, how))
 
 
-def judged(claim: Claim, most: int = POINTS, seconds: float = SECONDS) -> tuple:
-    return mutant_trials.within_limit(lambda c: judge(c, most=most), claim, ("cannot tell", "too slow"), seconds)
+def ask_judge(claim: Claim, most: int = POINTS, seconds: float = SECONDS, **options: bool) -> tuple[str, str]:
+    """Return the judge's verdict and reason; the verdict is "broke" if the judge raises an error, which is a fault of its own."""
+
+    def run(claim: Claim) -> tuple[str, str]:
+        try:
+            return judge(claim, most=most, **options)
+        except Exception as error:  # reported as a fault with the claim, so that the other results of a long run are not lost
+            return "broke", f"{type(error).__name__}: {error}"
+
+    return mutant_trials.within_limit(run, claim, ("cannot tell", "too slow"), seconds)
 
 
-def answer(witness, claim: Claim) -> tuple:
-    """(what a witness says, in one of five words; what it said)."""
+def ask_witness(witness: Callable[[Claim], str], claim: Claim) -> tuple[str, str]:
+    """Return a witness's answer as one of SAID, and in full."""
     how = mutant_trials.within_limit(witness, claim, "too slow", SECONDS)
     return how.partition(":")[0], how
 
 
 def truth_for(name: str, claim: Claim) -> str:
-    """What a false claim is for this witness. Only the exact one asks where the two sides exist.
+    """Return the judge's verdict on what this witness checks of a claim. Only the exact one checks where the two sides are defined.
 
-    SymPy is asked to look at derivatives where an assumption ends, for there it may take a fact about a point for one about a slope.
+    SymPy also has to notice a derivative that does not exist at the boundary of an assumption, where it might use a fact about one point
+    for a derivative.
     """
     if name == "exact":
         return "false"
     ends = name == "sympy" and any(a.kind in ("nonnegative", "representable") for a in claim.given)
-    return mutant_trials.within_limit(lambda c: judge(c, partial=True, slopes=ends), claim, ("cannot tell", ""), SECONDS)[0]
+    return ask_judge(claim, partial=True, derivatives=ends)[0]
 
 
-# The promise -------------------------------------------------------------------------------------------------------------------
+# What the witnesses promise to accept ------------------------------------------------------------------------------------------
 
 POLYNOMIAL = frozenset(
     [
@@ -142,54 +155,65 @@ POLYNOMIAL = frozenset(
 
 
 def promised(name: str, claim: Claim) -> bool:
-    """Is the claim of a kind that the witness promises to accept where it is true?
+    """Return whether the claim is of a kind that the witness promises to accept if it is true.
 
-    Promised are identities between what is made of numbers, names, sizes and entries by sums, products, transposes, whole powers,
-    and division by numbers, by sizes, and by a name of which it is assumed that it is not zero. PyTorch must refuse nothing that is true
-    but limits, of which it sees numbers on the way, roundings that may overflow, derivatives of what may have a corner, since it looks for
-    that corner and the judge may not have met it, and laws in which a size is a number: it looks at larger sizes than the judge can.
+    The exact witness and SymPy promise identities between expressions made of numbers, names, sizes and entries by sums, products,
+    transposes, integer powers, and division by numbers, sizes and names that are assumed to be nonzero.
+
+    PyTorch promises everything except limits, which it sees only as numbers on the way; roundings that may overflow; derivatives of
+    functions that may have a corner, which the judge may have missed; and expectations with a size as a number, because PyTorch tries
+    larger sizes than the judge can.
     """
     if name == "torch":
-        return claim.kind != "limit" and not may_overflow(claim) and not may_have_corners(claim) and not (laws(claim) and counts(claim))
+        has_size_in_expectation = laws(claim) and has_size_as_number(claim)
+        return not (claim.kind == "limit" or may_overflow(claim) or may_have_corners(claim) or has_size_in_expectation)
     nodes = [node for e in (claim.start, *(s.expr for s in claim.steps)) for node in walk(e)]
-    return claim.kind == "identity" and all(node.op in POLYNOMIAL and in_promise(node, claim) for node in nodes) and minimal(claim)
+    return (
+        claim.kind == "identity"
+        and all(node.op in POLYNOMIAL and is_division_promised(node, claim) for node in nodes)
+        and assumes_signs_only(claim)
+    )
 
 
-def counts(claim: Claim) -> bool:
-    """Is a size a number in it?"""
+def has_size_as_number(claim: Claim) -> bool:
+    """Return whether a size occurs as a number in the claim."""
     return any(node.op == "symbol" and node.data[1] == "size" for tree in claim.trees for node in walk(tree))
 
 
 def may_overflow(claim: Claim) -> bool:
+    """Return whether a rounding may overflow: nothing says that its values are in range."""
     return has(claim, "rounded") and not any(a.kind == "in range" for a in claim.given)
 
 
 def may_have_corners(claim: Claim) -> bool:
+    """Return whether a derivative is taken of a rounding, a root, an absolute value or a largest entry."""
     inside = [x for tree in claim.trees for node in walk(tree) if node.op == "derivative" for x in walk(node.args[0])]
     return any(x.op == "rounded" or is_root(x) or x.op == "function" and x.data in ("abs", "largest") for x in inside)
 
 
 def is_root(e: Expr) -> bool:
+    """Return whether a tree is a power with an exponent that is not an integer constant."""
     return e.op == "pow" and (e.args[1].op != "const" or e.args[1].data.denominator != 1)
 
 
-def idle(name: str, claim: Claim) -> bool:
-    """Is it refused for an assumption that it does not need? That is no fault of the proof."""
+def has_unneeded_assumption(name: str, claim: Claim) -> bool:
+    """Return whether the exact witness can prove the claim, and so rejects it only for an assumption that is not needed."""
     return name == "exact" and bool(claim.given) and mutant_trials.proof_alone(claim) == "accepted"
 
 
-def in_promise(node: Expr, claim: Claim) -> bool:
+def is_division_promised(node: Expr, claim: Claim) -> bool:
+    """Return whether a node is neither a division nor a power, or is one that the promise covers."""
     if node.op == "div":
-        return cancels(node.args[1], claim)
+        return is_known_nonzero(node.args[1], claim)
     if node.op == "pow":
         power = node.args[1]
-        whole = power.op == "const" and power.data.denominator == 1
-        return whole and (power.data >= 0 or cancels(node.args[0], claim))
+        is_integer = power.op == "const" and power.data.denominator == 1
+        return is_integer and (power.data >= 0 or is_known_nonzero(node.args[0], claim))
     return True
 
 
-def cancels(divisor: Expr, claim: Claim) -> bool:
-    """A number, a size, or a name that is stated not to be zero."""
+def is_known_nonzero(divisor: Expr, claim: Claim) -> bool:
+    """Return whether a divisor is a nonzero number, a size, or assumed to be nonzero or positive."""
     return (
         divisor.op == "const"
         and divisor.data != 0
@@ -199,18 +223,18 @@ def cancels(divisor: Expr, claim: Claim) -> bool:
     )
 
 
-def minimal(claim: Claim) -> bool:
-    """Nothing is assumed but signs of names."""
+def assumes_signs_only(claim: Claim) -> bool:
+    """Return whether all assumptions say that a name is nonzero or positive."""
     return all(a.kind in ("nonzero", "positive") and a.args[0].op == "symbol" for a in claim.given)
 
 
-def near(claim: Claim) -> tuple:
-    """What a slip, or a law, makes of each side at one of its nodes: a reader has to tell these from the side."""
+def near_misses(claim: Claim) -> tuple[Expr, ...]:
+    """Return all mutations and rewrites of each side at one random node. A reader must be able to tell them from the side."""
     generator = Random(repr(claim.start))
     found = []
     for e in (claim.start, claim.steps[0].expr):
         path, node = generator.choice(list(places(e)))
         for new in (*slips_here(node), *laws_at(node)):
-            with suppress(KernelError):  # ill typed there
+            with suppress(KernelError):  # the new node does not fit the shapes or indices around it
                 found.append(put(e, path, new))
     return tuple(found)

@@ -1,4 +1,8 @@
-"""The entry of a tree at one place, by recursion in mpmath: sixty digits, nothing simplified."""
+"""Evaluate an entry of a tree by recursion in mpmath, to sixty digits and without simplification.
+
+An environment maps the name of a size to an integer, the name of a symbol to its entries by place, ("index", name) to the value of an
+index, and "outcomes" to the weighted outcomes of the random variables. Places and index values count from 0.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from ..core.expr import FORMATS, Expr, free_indices, symbols, takes_average, wal
 from ..core.operators import AVERAGES
 
 DIGITS = 60
-SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences that count as none, and as one
-NOISE = mpf(10) ** -100, mpf(10) ** -50  # what is left of a zero by rounding
-ZERO = mpf(10) ** -40  # what is smaller is zero, but for rounding
+SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
+NOISE = mpf(10) ** -100, mpf(10) ** -50  # bounds of what rounding leaves of a zero
+ZERO = mpf(10) ** -40  # smaller numbers are zero up to rounding
 
 
 class Undefined(Exception):
@@ -22,18 +26,19 @@ class Undefined(Exception):
 
 
 class NoDerivative(Undefined):
-    """A slope to the left and another to the right."""
+    """A derivative that does not exist: the one from the left differs from the one from the right."""
 
 
 class CannotTell(Exception):
-    """Something that the judge does not evaluate."""
+    """Something that the judge cannot evaluate."""
 
 
 class TooClose(CannotTell):
-    """A value so near to where something stops being defined that rounding may have put it on the other side."""
+    """A value so near to the boundary of a domain that rounding may have moved it across."""
 
 
 def entry(e: Expr, place: tuple, env: dict):
+    """Return the entry of a tree at a place. Raise Undefined if it has no value, CannotTell if the operator has no rule."""
     rule = RULES.get(e.op)
     if rule is None:
         raise CannotTell(f"the node '{e.op}'")
@@ -44,10 +49,10 @@ COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank
 
 
 class Kept:
-    """What has been computed once, of a tree at a place, as long as all that the tree speaks of has the same values.
+    """A cache of the values of trees at places.
 
-    Values are told apart by which object they are: each is held for as long as what was computed from it, so that no other takes its
-    place, and none is ever changed.
+    A value is found again if all names in the tree have the same values. These are compared by identity; the cache holds them, so that
+    their ids are not reused, and they are never changed.
     """
 
     MOST = 100_000
@@ -66,7 +71,7 @@ class Kept:
         return found[0]
 
     def names_in(self, e: Expr) -> tuple:
-        """The keys of an environment on which a tree depends."""
+        """Return the keys of an environment on which a tree depends."""
         found = self.names.get(id(e))
         if found is None:
             if len(self.names) >= self.MOST:
@@ -77,7 +82,7 @@ class Kept:
         return found[0]
 
     def moved(self, values: dict, at: tuple, shift) -> dict:
-        """The values of a name, one of them moved: the same object whenever it is asked for."""
+        """Return the values of a name with one of them shifted; the same object for the same arguments."""
         key = id(values), at, shift, mp.prec
         if key not in self.values:
             self.values[key] = {**values, at: values[at] + shift}, values
@@ -88,18 +93,22 @@ KEPT = Kept()
 
 
 def scalar(e: Expr, env: dict):
+    """Return the value of a scalar tree."""
     return entry(e, (), env)
 
 
 def size_of(size: Expr, env: dict) -> int:
+    """Return the value of a size, which is a symbol or a constant."""
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
 def places_of(shape: tuple, env: dict) -> list:
+    """Return all places of a tensor of this shape, as tuples that count from 0."""
     return list(product(*(range(size_of(s, env)) for s in shape)))
 
 
 def parts(e: Expr, place: tuple, env: dict) -> list:
+    """Return the entries of a node's arguments at a place; of scalar arguments, their values."""
     return [entry(a, place if a.shape else (), env) for a in e.args]
 
 
@@ -109,13 +118,14 @@ def of_symbol(e, place, env):
 
 
 def quotient(a, b):
-    if not b or NOISE[0] < abs(b) < NOISE[1]:  # what is smaller still is a small number, near a limit
+    if not b or NOISE[0] < abs(b) < NOISE[1]:  # an even smaller number is not noise; it occurs near a limit
         raise Undefined("a division by zero")
     return a / b
 
 
 def of_power(e, place, env):
     base, exponent = parts(e, place, env)
+    exponent = exponent if mp.im(exponent) else mp.re(exponent)  # -I*I is a complex number for mpmath, and has no order
     if mp.isint(exponent):
         return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
     if abs(mp.im(base)) > ZERO:
@@ -153,8 +163,9 @@ def of_inverse(e, place, env):
 
 
 def reduce_rows(rows: list) -> tuple:
-    """The reduced echelon form, and the columns of its pivots."""
-    rows, pivots = [list(r) for r in rows], []
+    """Return the reduced echelon form of a matrix, and the columns of its pivots."""
+    rows = [list(r) for r in rows]
+    pivots: list[int] = []
     for column in range(len(rows[0]) if rows else 0):
         at = len(pivots)
         pivot = max(range(at, len(rows)), key=lambda i: abs(rows[i][column]), default=None)
@@ -188,7 +199,7 @@ def of_entry(e, place, env):
 
 
 def all_entries(e, _, env):
-    """By place. A tensor has a value where each of its entries has one, also those that are not taken."""
+    """Return the entries of a tensor by place. Taking one entry needs a value for each of them."""
     return {place: entry(e, place, env) for place in places_of(e.shape, env)}
 
 
@@ -215,7 +226,7 @@ def norm(entries: list):
 def largest(entries: list):
     if any(mp.im(x) for x in entries):
         raise CannotTell("the largest of complex numbers, which have no order")
-    return max(entries)
+    return max(map(mp.re, entries))
 
 
 OF_NUMBERS = {"exp": mp.exp, "log": logarithm, "abs": abs, "cos": mp.cos, "sin": mp.sin, "tanh": mp.tanh}
@@ -228,17 +239,17 @@ def of_softmax(e, place, env):
 
 
 def softmax_row(e, place, env):
-    """A row of exponentials, and their sum."""
+    """Return the exponentials of a row, and their sum."""
     row = [mp.exp(entry(e.args[0], (*place[1:], k), env)) for k in range(size_of(e.shape[-1], env))]
     return row, sum(row)
 
 
-STEP = mpf(10) ** -18  # of a difference; its error is far below what counts as one
-SMOOTH = mpf(10) ** -12  # the slopes on both sides of a point of a smooth function are closer than this
+STEP = mpf(10) ** -18  # of a difference quotient; its error is far below OTHER
+SMOOTH = mpf(10) ** -12  # the one-sided derivatives of a smooth function are closer than this
 
 
 def of_derivative(e, place, env):
-    """A central difference. Where the slopes on both sides are two, and stay two as the step shrinks, there is no derivative."""
+    """Return a central difference. Raise NoDerivative if the one-sided ones differ, and still do with a smaller step."""
     body, by = e.args
     target, at = (
         (by.args[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:]))
@@ -249,7 +260,7 @@ def of_derivative(e, place, env):
     def value(shift):
         return scalar(body, {**env, target.data[0]: KEPT.moved(env[target.data[0]], at, shift)})
 
-    with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits of its own
+    with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits as well
         right, left = value(STEP), value(-STEP)
         slope = (right - left) / (2 * STEP)
         if any(n.op not in WITHOUT_CORNERS for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
@@ -259,18 +270,19 @@ def of_derivative(e, place, env):
         return slope
 
 
-WITHOUT_CORNERS = (  # operators that have a slope wherever what they are of has one; of any other, it is looked for
+WITHOUT_CORNERS = (  # operators that are differentiable wherever their arguments are; the others may have a kink
     *("const", "imaginary", "symbol", "index", "defined", "paren", "add", "neg", "mul", "matmul", "transpose", "inverse", "eye", "fill"),
     *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGES),
 )
 
 
 def gap_at(value, right, left, step):
-    """How far the slopes to the right and to the left are apart."""
+    """Return the difference between the derivatives from the right and from the left."""
     return abs(right + left - 2 * value(mpf(0))) / step
 
 
 def bends(gap, slope) -> bool:
+    """Return whether the one-sided derivatives differ by more than the error of a smooth function's."""
     return gap > SMOOTH * (1 + abs(slope))
 
 
@@ -280,7 +292,7 @@ def of_rank(e, place, env):
 
 
 def of_rounded(e, place, env):
-    """To the nearest number of the format, ties to even."""
+    """Round to the nearest number of the format, ties to even. Raise Undefined on overflow."""
     x = scalar(e.args[0], env)
     if not x:
         return x
@@ -297,7 +309,7 @@ def of_expectation(e, place, env):
 
 
 def of_variance(e, place, env):
-    """E|X|^2 would be another definition for complex X: this is E[X^2] - E[X]^2."""
+    """Return E[X^2] - E[X]^2. For complex X, E|X|^2 - |E[X]|^2 would be another definition."""
     square = Expr("mul", (e.args[0], e.args[0]))
     return of_expectation(Expr("expectation", (square,)), (), env) - of_expectation(e, (), env) ** 2
 

@@ -1,13 +1,16 @@
-"""One claim and its mutants before the witnesses: what each says, and what the judge says of what it accepts."""
+"""Try the mutants and the controls of one claim: check them with the witnesses, and judge the mutants that a witness accepts."""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
+from types import FrameType
+from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text
-from ..core.claims import Refused
+from ..core.claims import Claim, Refused
 from ..core.expr import Expr, walk
 from ..errors import KernelError
 from ..exact.assumption_facts import facts_of
@@ -16,39 +19,42 @@ from ..printing.latex import latex, value_latex
 from ..printing.plain_text import plain
 from ..pytorch import witness as pytorch_witness
 from ..sympy import witness as sympy_witness
+from .claim_mutants import Mutant
 from .equivalent_rewrites import controls
 from .judge import judge
 from .rebuild_trees import unfolded
 
-LIMIT = 60  # seconds of the processor's time that a witness has for one mutant, so that a busy machine changes nothing
+LIMIT = 60  # seconds that a witness has for one mutant; of processor time, so that a busy machine changes nothing
+
+Check = Callable[[Claim], str]  # returns a witness's answer
 
 
-class Late(BaseException):
-    """A witness has taken too long."""
+class OutOfTime(BaseException):
+    """Raised in a witness, or in the judge, that has taken too long."""
 
 
-def within_limit(witness, claim, too_slow="too slow", limit=LIMIT):
-    """What the witness, or the judge, says of the claim; or that it took longer than it may."""
+def within_limit(check: Callable[[Claim], Any], claim: Claim, too_slow: Any = "too slow", limit: float = LIMIT) -> Any:
+    """Return `check(claim)`, or `too_slow` if it takes more than `limit` seconds of processor time."""
 
-    def late(number, frame):
-        raise Late
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise OutOfTime
 
-    before = signal.signal(signal.SIGPROF, late)
+    before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        return witness(claim)
-    except Late:
+        return check(claim)
+    except OutOfTime:
         return too_slow
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
 
 
-# A witness says "accepted", or how it rejects: "refused", "not applicable", or "broke: ..."
+# A witness's answer is "accepted", "refused", "not applicable", or "broke: ..." with the type of an error of its own.
 
 
-def by_exact(claim) -> str:
-    """The proof alone first, for that is quick; all the rest of the witness only where the proof goes through."""
+def by_exact(claim: Claim) -> str:
+    """Return the exact witness's answer. Try the proof alone first, which is quick, and the whole witness only if the proof succeeds."""
     try:
         if claim.kind == "definition":
             proved = True  # there is nothing to prove
@@ -59,15 +65,17 @@ def by_exact(claim) -> str:
         if not proved:
             return "refused"
         verdict = exact(claim).verdict
-    except (Refused, KernelError):
+    except KernelError:
         return "refused"
-    except Exception as error:  # the checker refuses a claim on which a witness breaks, too
+    except Exception as error:
         return f"broke: {type(error).__name__}"
     return "not applicable" if verdict == "not applicable" else "accepted"
 
 
-def by_witness(witness):
-    def accepts(claim) -> str:
+def by_witness(witness: Callable[[Claim], tuple]) -> Check:
+    """Return a function that returns this witness's answer to a claim."""
+
+    def check(claim: Claim) -> str:
         try:
             verdict = witness(claim)[0]
         except Refused:
@@ -76,11 +84,14 @@ def by_witness(witness):
             return f"broke: {type(error).__name__}"
         return "not applicable" if verdict == "not applicable" else "accepted"
 
-    return accepts
+    return check
 
 
-def proof_alone(claim) -> str:
-    """For a control: a part of a chain may need fewer assumptions than the whole, and that is no fault of the proof."""
+def proof_alone(claim: Claim) -> str:
+    """Return the answer of the exact witness's proof to a control, whether or not all assumptions are needed.
+
+    A part of a chain may need fewer assumptions than the whole chain.
+    """
     if claim.kind == "refutation":
         return by_exact(claim)
     try:
@@ -89,41 +100,44 @@ def proof_alone(claim) -> str:
         return f"refused: {error}"
 
 
-WITNESSES = {"exact": by_exact, "sympy": by_witness(sympy_witness.witness), "torch": by_witness(pytorch_witness.witness)}
+WITNESSES: dict[str, Check] = {"exact": by_exact, "sympy": by_witness(sympy_witness.witness), "torch": by_witness(pytorch_witness.witness)}
 
 
-def try_controls(claim, found: list, names: list, known: dict) -> dict:
-    """For each witness whether it covers the claim, and which controls it does not accept; and which mutants are printed as the claim is.
+def try_controls(claim: Claim, found: list[Mutant], names: list[str], known: dict[str, str]) -> dict:
+    """Return whether each witness covers the claim and which controls it rejects, and which mutants are printed like the claim.
 
-    known: what some of the witnesses said of the claim itself.
+    `found` are the claim's mutants. `known` maps some of the witnesses to their answers to the claim itself.
     """
     result = {}
     for name in names:
-        accepts = WITNESSES[name]
-        said = known.get(name) or within_limit(accepts, claim)
+        check = WITNESSES[name]
+        said = known.get(name) or within_limit(check, claim)
         failed = [] if said in ("accepted", "not applicable") else [f"the claim itself: {said}"]
         covers = said == "accepted"
-        accepts = proof_alone if name == "exact" else accepts
+        check = proof_alone if name == "exact" else check
         made = controls(claim) if covers else []
-        failed += [f"{what}: {said}" for what, control in made if (said := within_limit(accepts, control)) != "accepted"]
+        failed += [f"{what}: {said}" for what, control in made if (said := within_limit(check, control)) != "accepted"]
         result[name] = {"covers": covers, "controls": len(made), "failed": failed}
     return {"witnesses": result, "alike": printed_alike(claim, found)}
 
 
-def printed_alike(claim, found: list) -> list:
-    """The mutants that a reader could not tell from the claim. What a name stands for is printed where it is defined."""
+def printed_alike(claim: Claim, found: list[Mutant]) -> list[str]:
+    """Return the mutants that are printed like the claim.
+
+    Mutants of a definition that the claim uses are left out: the page prints them where the name is defined.
+    """
     names = {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
     names -= {claim.start.data[0]} if claim.kind == "definition" else set()
     return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and alike(m.mutated, claim)]
 
 
-def alike(mutated, claim) -> bool:
-    """Would a page show the two alike? Only what differs is printed."""
-    return all(new == old or shown(new) == shown(old) for new, old in zip_longest(parts(mutated), parts(claim)))
+def alike(mutated: Claim, claim: Claim) -> bool:
+    """Return whether a page would print the two claims alike. Parts that are equal need not be printed."""
+    return all(new == old or show_part(new) == show_part(old) for new, old in zip_longest(printed_parts(mutated), printed_parts(claim)))
 
 
-def parts(claim) -> list:
-    """All that a page shows of what is claimed."""
+def printed_parts(claim: Claim) -> list:
+    """Return all parts of a claim that a page prints."""
     return [
         claim.start,
         *(part for s in claim.steps for part in (s.relation, s.expr)),
@@ -134,62 +148,75 @@ def parts(claim) -> list:
     ]
 
 
-def shown(part) -> str:
+def show_part(part: Any) -> str:
+    """Return a part of a claim as a page prints it."""
     if isinstance(part, Assumption):
         return assumption_text(part)
     if isinstance(part, Expr):
         return latex(part)
-    if isinstance(part, tuple) and part:  # the value of a name in a counterexample, or where a number goes in a limit
+    if isinstance(part, tuple) and part:  # a name and its value in a counterexample, or a variable and what it tends to
         first, second = part
-        return f"{shown(first)} = {value_latex(second)}" if isinstance(first, str) else f"{shown(first)} -> {second}"
+        return f"{show_part(first)} = {value_latex(second)}" if isinstance(first, str) else f"{show_part(first)} -> {second}"
     return repr(part)
 
 
-def outcomes(mutant, original, names: list):
+def outcomes(mutant: Mutant, original: Claim, names: list[str]) -> Iterator[dict]:
+    """Yield what became of a mutant for each witness: "killed", "survived", "equivalent" or "unclassified", and how."""
     judged: dict = {}
     for name in names:
         try:
-            result, how = outcome(mutant, original, name, judged)
-        except Exception as error:  # whatever breaks is told of this mutant, and the gate fails: an hour's other results are not lost
+            result, how = try_mutant(mutant, original, name, judged)
+        except Exception as error:  # the gate fails for this mutant; the other results of a long run are not lost
             result, how = "unclassified", f"trying it broke: {type(error).__name__}: {error}"
         yield {"witness": name, "operator": mutant.operator, "outcome": result, "how": how} | (
             described(mutant) if result != "killed" else {}
         )
 
 
-def outcome(mutant, original, name: str, judged: dict) -> tuple:
-    """What became of a mutant before a witness, and how. None is asked of one that the judge has found true: it may accept it."""
+def try_mutant(mutant: Mutant, original: Claim, name: str, judged: dict[bool, tuple[str, str]]) -> tuple[str, str]:
+    """Return what became of a mutant for one witness, and how.
+
+    A witness that breaks has not rejected the mutant: it is unclassified. A mutant that the judge has found true is not checked: the
+    witness may accept it.
+    """
     if how := found_true(name, judged):
         return "equivalent", how
     how = within_limit(WITNESSES[name], mutant.mutated)
+    if how == "too slow" or how.startswith("broke"):
+        return "unclassified", how
     if how != "accepted":
-        return "unclassified" if how == "too slow" else "killed", how
-    verdict, how = judgement(mutant, original, name != "exact", judged)
+        return "killed", how
+    verdict, how = judge_once(mutant, original, name != "exact", judged)
     return {"true": "equivalent", "false": "survived"}.get(verdict, "unclassified"), how
 
 
-def found_true(name: str, judged: dict) -> str:
-    """Why a mutant is true, if the judge has said so in as much as this witness looks at. What is true in all its parts is true in some."""
-    parts_ = (False,) if name == "exact" else (False, True)
-    return next((how for partial in parts_ for verdict, how in [judged.get(partial, ("", ""))] if verdict == "true"), "")
+def found_true(name: str, judged: dict[bool, tuple[str, str]]) -> str:
+    """Return the judge's reason if it has found a mutant true as far as this witness checks it; "" otherwise.
+
+    `judged` maps `partial` to the judge's verdict. A mutant that is true as a whole is true in part as well.
+    """
+    sufficient = (False,) if name == "exact" else (False, True)
+    return next((how for partial in sufficient for verdict, how in [judged.get(partial, ("", ""))] if verdict == "true"), "")
 
 
-def judgement(mutant, original, partial: bool, judged: dict) -> tuple:
-    """What the judge says, asked once for all witnesses."""
+def judge_once(mutant: Mutant, original: Claim, partial: bool, judged: dict[bool, tuple[str, str]]) -> tuple[str, str]:
+    """Return the judge's verdict on a mutant, and store it in `judged` for the other witnesses."""
     if partial not in judged:
-        judged[partial] = within_limit(lambda c: judge(c, partial=partial), to_judge(mutant.mutated, original), ("cannot tell", "too slow"))
+        claim = claim_to_judge(mutant.mutated, original)
+        judged[partial] = within_limit(lambda c: judge(c, partial=partial), claim, ("cannot tell", "too slow"))
     return judged[partial]
 
 
-def to_judge(mutated, original):
-    """The mutant; of a definition, that what it defines is what was defined, names by the same name unfolded."""
+def claim_to_judge(mutated: Claim, original: Claim) -> Claim:
+    """Return the mutant; for a definition, the identity between the original and the mutated value, with all definitions unfolded."""
     if original.kind != "definition":
         return mutated
     new = replace(mutated.steps[0], relation="=", expr=unfolded(mutated.steps[0].expr))
     return replace(mutated, kind="identity", start=unfolded(original.steps[0].expr), steps=(new,), code=())
 
 
-def described(mutant) -> dict:
+def described(mutant: Mutant) -> dict[str, str]:
+    """Return the place of a mutation and the mutated claim as text."""
     claim = mutant.mutated
     said = plain(claim.start) + "".join(f" {s.relation} {plain(s.expr)}" for s in claim.steps)
     said += "".join(f"; because {plain(e)}" for e in claim.because) + "".join(f"; {assumption_text(a)}" for a in claim.given)
@@ -198,5 +225,6 @@ def described(mutant) -> dict:
     return {"path": "/".join(map(str, mutant.path)), "mutant": said}
 
 
-def value_text(value) -> str:
+def value_text(value: Any) -> str:
+    """Return the value of a counterexample as text."""
     return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else plain(value)

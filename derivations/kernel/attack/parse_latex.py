@@ -1,7 +1,7 @@
-"""What is printed as LaTeX, read back as a tree: what a reader of a page can take from a formula is what was proved.
+"""Parse the LaTeX of a tree, to test that a reader of a formula reads what was proved.
 
-The grammar is what `printing/latex.py` writes. What stands side by side is a product, of numbers or of matrices as their shapes say. The
-sizes of an identity, and of a vector that is filled with zeros or ones, do not stand in a formula; they are told.
+The grammar is that of `printing/latex.py`. Adjacent factors are a product, of numbers or of matrices according to their shapes. A formula
+does not show the sizes of an identity matrix or of a vector of zeros or ones, so they are passed to the parser.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .parse_plain import MADE, NotReadable
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 APPLIED: dict[str, Callable[[Expr], Expr]] = {"norm": partial(function, "norm"), **{word: MADE[op] for op, word in WORDS.items()}}
-SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # sizes of brackets and spaces mean nothing
+SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # the sizes of brackets and spaces have no meaning
 END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
 
 
 def read_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
-    """The tree of a formula. names: what the script declares. filled: the identities, zeros and ones in it, in their order."""
+    """Return the tree of a formula. `names` is as for `read_plain`; `filled` are its identities, zeros and ones in their order."""
     for mark, shown in SHOWN.items():
         text = text.replace(mark, shown)
     reader = Reader(text, names, filled)
@@ -32,22 +32,24 @@ def read_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()
 
 
 class Reader:
-    """The formula, and the place up to which it has been read. A method for each level of the grammar."""
+    """A recursive-descent parser: a formula, a position in it, and a method for each level of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Expr], filled: Iterable[Expr]):
         self.text, self.names, self.filled, self.at = text, names, iter(filled), 0
 
     def peek(self) -> str:
+        """Return the next token, "" at the end."""
         found = TOKEN.match(self.text, self.at)
         return found[1] if found else ""
 
     def take(self) -> str:
+        """Return the next token and move past it."""
         found = TOKEN.match(self.text, self.at)
         self.at = found.end() if found else len(self.text)
         return found[1] if found else ""
 
     def met(self, *tokens: str) -> bool:
-        """Take these tokens, if they are the next ones."""
+        """Move past these tokens and return True if they are the next ones."""
         before = self.at
         for token in tokens:
             if self.take() != token:
@@ -56,19 +58,21 @@ class Reader:
         return True
 
     def expect(self, *tokens: str) -> None:
+        """Move past these tokens. Raise NotReadable if they are not the next ones."""
         if not self.met(*tokens):
             raise NotReadable(f"{' '.join(tokens) or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 
     def braces(self) -> str:
-        """The text of a group without groups in it."""
+        """Return the text of a group in braces that contains no other group."""
         found = re.compile(r"\s*\{([^{}]*)\}").match(self.text, self.at)
         if not found:
             raise NotReadable(f"a group is expected where {self.text[self.at :]!r} stands in {self.text!r}")
         self.at = found.end()
         return found[1]
 
-    def closed(self, one: Callable[[], Expr], end: str) -> Expr:
-        inside = one()
+    def closed(self, parse: Callable[[], Expr], end: str) -> Expr:
+        """Return what `parse` returns, and move past the end token."""
+        inside = parse()
         self.expect(end)
         return inside
 
@@ -103,7 +107,7 @@ class Reader:
         return result
 
     def factor(self) -> Expr:
-        """What may stand in a product: a base with what stands below it and above it."""
+        """Parse a factor of a product: a base with its subscript and superscript."""
         base = self.base()
         if base.shape and self.met("_"):
             base = self.entry(base)
@@ -119,7 +123,7 @@ class Reader:
         return base ** self.group()
 
     def entry(self, base: Expr) -> Expr:
-        """At its indices: with commas between them, or with a sign for each."""
+        """Parse the indices of an entry, either with commas or as one token each."""
         self.expect("{")
         depth, start = 1, self.at
         while depth:
@@ -132,7 +136,7 @@ class Reader:
         return base[tuple(Reader(place, self.names, ()).sum() for place in places)]
 
     def name(self) -> str:
-        """A name as it is declared: of a subscript that belongs to it, with that."""
+        """Parse a declared name, with its subscript if that belongs to the name."""
         token = self.take()
         name = self.braces() if token == r"\mathrm" else token.removeprefix("\\")
         if token.startswith("\\") and token != r"\mathrm" and name not in GREEK:
@@ -166,12 +170,14 @@ class Reader:
         return self.names[name]
 
     def told(self, op: str) -> Expr:
+        """Return the next tree of `filled`. Raise NotReadable if it has another operator."""
         tree = next(self.filled, None)
         if tree is None or tree.op != op:
             raise NotReadable(f"no size is told for what is filled in {self.text!r}")
         return tree
 
     def bracket(self) -> Expr:
+        """Parse brackets, an array, or a tensor given entry by entry; the opening bracket has been read."""
         inside = [self.sum()]
         if self.met(")"):
             indices = listed(self)
@@ -182,13 +188,14 @@ class Reader:
         return array(inside)
 
     def bound(self, name: str, size: Expr) -> Expr:
-        """An index that is bound, with its size, which has to be its own."""
+        """Return a bound index. Raise NotReadable if this is not its size."""
         index_ = self.names.get(name)
         if index_ is None or index_.op != "index" or index_.data[1] != size:
             raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
         return index_
 
     def fraction(self) -> Expr:
+        """Parse a quotient or a derivative, which are both written as fractions."""
         if not self.met("{", r"\partial"):
             above = self.group()
             return above / self.group()
@@ -198,6 +205,7 @@ class Reader:
         return diff(self.factor() if body is None else body, strip(by))  # the brackets of (b_K)_1
 
     def fill(self) -> Expr:
+        """Parse a bold 0 or 1 with its shape, and return the tensor of `filled` that it stands for."""
         value, tree = self.braces(), self.told("fill")
         if str(tree.data) != value:
             raise NotReadable(f"{value} is not what is told, in {self.text!r}")
@@ -211,8 +219,9 @@ class Reader:
 
 
 def listed(reader: Reader) -> list[Expr]:
-    """The indices of what is given entry by entry: below its bracket with where they begin, their sizes above. An entry has none."""
-    before, found = reader.at, []
+    """Parse the bound indices after a bracket: names below it, sizes above. Return [] if none follow, as after an entry."""
+    before = reader.at
+    found: list[str] = []
     while reader.met(",") if found else reader.met("_", "{"):
         name = reader.name()
         if not reader.met("=", "1"):
@@ -232,7 +241,7 @@ def listed(reader: Reader) -> list[Expr]:
 
 
 def applied(reader: Reader, name: str) -> Expr:
-    """A function of a number or of a vector; one of each entry of a matrix is marked, and so is an absolute value of more than a number."""
+    """Parse a function's argument, and check the mark: a function of a matrix's entries has one, and an absolute value of any tensor's."""
     marked = reader.met("_", "{", r"\odot", "}")
     reader.expect("(")
     inside = reader.closed(reader.sum, ")")
@@ -242,6 +251,7 @@ def applied(reader: Reader, name: str) -> Expr:
 
 
 def matrix(reader: Reader) -> Expr:
+    """Parse the rows of a pmatrix."""
     reader.expect("{", *"pmatrix", "}")
     rows = [[reader.sum()]]
     while not reader.met(r"\end"):
@@ -254,6 +264,7 @@ def matrix(reader: Reader) -> Expr:
 
 
 def word_applied(reader: Reader) -> Expr:
+    """Parse an operator that is written as a word, with its argument."""
     word = reader.braces()
     if word == "E":
         reader.expect("[")

@@ -1,7 +1,7 @@
-"""What is printed as plain text, read back as a tree: one text is one tree.
+"""Parse the plain text of a tree, to test that each text stands for one tree.
 
-The grammar is what `printing/plain_text.py` writes. A sum is made of products, a product of quotients, a quotient of powers; each is taken from
-the left, and what stands otherwise stands in brackets.
+The grammar is that of `printing/plain_text.py`. A sum consists of products, a product of quotients, a quotient of powers. All of them
+associate to the left; anything else is in brackets.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ..errors import KernelError
 from ..printing.latex import WORDS
 
 TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
-MADE: dict[str, Callable[[Expr], Expr]] = {
+MADE: dict[str, Callable[[Expr], Expr]] = {  # operators that are printed as words
     "softmax": softmax,
     "variance": Var,
     "rounded": rounded,
     "rank": rank,
-}  # what is printed as a word
+}
 OF_ONE: dict[str, Callable[[Expr], Expr]] = {
     **{name: partial(function, name) for name in FUNCTIONS},
     **{word: MADE[op] for op, word in WORDS.items()},
@@ -52,13 +52,13 @@ OF_SIZES: dict[str, Callable[..., Expr]] = {"eye": eye, "ones": ones, "zeros": z
 
 
 class NotReadable(KernelError):
-    """A text that is no print of a tree."""
+    """A text that does not stand for a tree."""
 
 
 def read_plain(text: str, names: Mapping[str, Expr]) -> Expr:
-    """The tree of a plain text. names: what the script declares: symbols, definitions, and indices, those of sums included.
+    """Return the tree of a plain text. `names` maps names to symbols, definitions and indices, bound ones included.
 
-    Brackets of the text are brackets of the tree, so that `strip` is needed to compare it with the one that was printed.
+    Brackets of the text become brackets of the tree, so use `strip` to compare it with the printed tree.
     """
     reader = Reader(text, names)
     tree = reader.sum()
@@ -67,31 +67,34 @@ def read_plain(text: str, names: Mapping[str, Expr]) -> Expr:
 
 
 class Reader:
-    """The text, and the place up to which it has been read. A method for each level of the grammar."""
+    """A recursive-descent parser: a text, a position in it, and a method for each level of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Expr]):
         self.text, self.names, self.at = text, names, 0
 
     def peek(self) -> str:
+        """Return the next token, "" at the end."""
         found = TOKEN.match(self.text, self.at)
         if found is None and self.text[self.at :].strip():
             raise NotReadable(f"{self.text[self.at :]!r} is not understood")
         return found[1] if found else ""
 
     def take(self) -> str:
+        """Return the next token and move past it."""
         token = self.peek()
         found = TOKEN.match(self.text, self.at)
         self.at = found.end() if found else len(self.text)
         return token
 
     def met(self, token: str) -> bool:
-        """Take the token, if it is the next one."""
+        """Move past the token and return True if it is the next one."""
         if self.peek() != token:
             return False
         self.take()
         return True
 
     def expect(self, token: str) -> None:
+        """Move past the token. Raise NotReadable if it is not the next one."""
         if not self.met(token):
             raise NotReadable(f"{token or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 
@@ -130,10 +133,11 @@ class Reader:
             return base
         return base[tuple(self.listed(self.sum, "]"))]
 
-    def listed(self, one: Callable, end: str) -> list:
-        found = [one()]
+    def listed(self, parse: Callable, end: str) -> list:
+        """Parse a list with commas, up to the end token."""
+        found = [parse()]
         while self.met(","):
-            found.append(one())
+            found.append(parse())
         self.expect(end)
         return found
 
@@ -157,12 +161,13 @@ class Reader:
         return self.names[token]
 
     def closed(self, make: Callable[[Expr], Expr], end: str = ")") -> Expr:
+        """Parse a sum up to the end token, and return what `make` makes of it."""
         inside = self.sum()
         self.expect(end)
         return make(inside)
 
     def applied(self, word: str) -> Expr:
-        """What stands before a bracket is a word, and no factor."""
+        """Parse the arguments of a word that is followed by a bracket."""
         if word in OF_ONE:
             return self.closed(OF_ONE[word])
         if word in OF_SIZES:
@@ -177,12 +182,13 @@ class Reader:
         raise NotReadable(f"{word!r} is no function, in {self.text!r}")
 
     def bound(self, make: Callable[..., Expr]) -> Expr:
+        """Parse the body and the bound indices of a sum, or of a tensor given entry by entry."""
         body = self.sum()
         self.expect(",")
         return make(body, *self.listed(self.running, ")"))
 
     def running(self) -> Expr:
-        """An index that is bound, with its size, which has to be its own."""
+        """Parse a bound index with its range, and check that the range is the index's own."""
         index_ = self.names.get(self.take())
         for token in ("=", "1", ".."):
             self.expect(token)

@@ -1,10 +1,11 @@
-"""A tree from what was printed of it, and two trees that are printed alike: what is read must be what was meant."""
+"""Check how a claim is printed: its script must parse back to its trees, and different trees must have different LaTeX."""
 
 from __future__ import annotations
 
 import ast
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from ..core.claims import Claim
 from ..core.expr import (
@@ -40,7 +41,7 @@ CALLS = {
     f.__name__: f
     for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
 }
-CALLS |= {name: partial(function, name) for name in FUNCTIONS if name != "abs"}  # which a script calls absolute
+CALLS |= {name: partial(function, name) for name in FUNCTIONS if name != "abs"}  # a script calls it absolute
 BINARY = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -52,35 +53,36 @@ BINARY = {
 
 
 class Unreadable(Exception):
-    """Text in which something stands that no script would say."""
+    """A text that is not a script's expression."""
 
 
 def read_back(text: str, names: dict) -> Expr:
-    """The tree that a script would make of the text. Nothing is run: the nodes of the syntax are gone through one by one."""
+    """Return the tree that a script would build from the text, without running it. Raise Unreadable if a script would fail."""
     try:
-        return lift(meant(ast.parse(text, mode="eval").body, names))
+        return lift(build(ast.parse(text, mode="eval").body, names))
     except (SyntaxError, KernelError, TypeError, KeyError) as error:
         raise Unreadable(f"{type(error).__name__}: {error}") from None
 
 
-def meant(node: ast.AST, names: dict):
+def build(node: ast.AST, names: dict[str, Expr]) -> Any:
+    """Return the tree of a syntax node, or a list for a list."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return lift(node.value)
     if isinstance(node, ast.Name):
         return names[node.id]
     if isinstance(node, ast.BinOp):
-        return BINARY[type(node.op)](meant(node.left, names), meant(node.right, names))
+        return BINARY[type(node.op)](build(node.left, names), build(node.right, names))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -meant(node.operand, names)
+        return -build(node.operand, names)
     if isinstance(node, ast.Attribute) and node.attr == "T":
-        return meant(node.value, names).T
+        return build(node.value, names).T
     if isinstance(node, ast.Subscript):
         at = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return meant(node.value, names)[tuple(meant(i, names) for i in at)]
+        return build(node.value, names)[tuple(build(i, names) for i in at)]
     if isinstance(node, ast.List):
-        return [meant(e, names) for e in node.elts]
+        return [build(e, names) for e in node.elts]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        arguments = [meant(a, names) for a in node.args]
+        arguments = [build(a, names) for a in node.args]
         if node.func.id == "Fraction":
             return lift(Fraction(*(number(a) for a in arguments)))
         return CALLS[node.func.id](*arguments)
@@ -88,26 +90,27 @@ def meant(node: ast.AST, names: dict):
 
 
 def number(e: Expr) -> Fraction:
+    """Return the value of a constant, or of its negative."""
     return -number(e.args[0]) if e.op == "neg" else e.data
 
 
 def alike(e: Expr) -> Expr:
-    """The tree without what no print shows, and need not: brackets, and whether a minus is a number's own."""
+    """Return the tree without brackets, and with negated numbers and quotients of numbers as numbers: no print shows these."""
     e = strip(e)
 
-    def told(e: Expr) -> Expr:
-        args = tuple(map(told, e.args))
+    def fold(e: Expr) -> Expr:
+        args = tuple(map(fold, e.args))
         if e.op == "neg" and args[0].op == "const":
             return lift(-args[0].data)
         if e.op == "div" and all(a.op == "const" for a in args) and args[1].data:
             return lift(args[0].data / args[1].data)
         return Expr(e.op, args, e.shape, e.data)
 
-    return told(e)
+    return fold(e)
 
 
-def misread(claim: Claim, others: tuple = ()) -> list:
-    """What is wrong with how the claim is printed: a script that reads otherwise, or two things that look alike."""
+def misread(claim: Claim, others: tuple = ()) -> list[str]:
+    """Return what is wrong with how the claim is printed, compared with itself and with other trees."""
     names = {s.data[0]: s for s in named(*claim.trees)} | {"I": I}
     found = []
     for e in claim.trees:
@@ -122,19 +125,19 @@ def misread(claim: Claim, others: tuple = ()) -> list:
     return found + clashes((*claim.trees, *others))
 
 
-def clashes(trees: tuple) -> list:
-    """Trees that differ, and are printed alike on a page."""
-    seen: dict = {}
+def clashes(trees: tuple) -> list[str]:
+    """Return a message for each two different trees with the same LaTeX."""
+    seen: dict[str, Expr] = {}
     found = []
     for e in dict.fromkeys(map(alike, trees)):
         other = seen.setdefault(latex.latex(e), e)
-        if sizes_unsaid(other) != sizes_unsaid(e):
+        if without_sizes(other) != without_sizes(e):
             found.append(f"two things are both printed {latex.latex(e)}: {script_text.script(e)} and {script_text.script(other)}")
     return found
 
 
-def sizes_unsaid(e: Expr) -> Expr:
-    """What is told apart by where it stands: an identity matrix and a tensor of ones or zeros are printed without their sizes."""
+def without_sizes(e: Expr) -> Expr:
+    """Return the tree without shapes: identity matrices, zeros and ones are printed without their sizes, which follow from the context."""
     if e.op in ("eye", "fill"):
         return Expr(e.op, (), (), e.data)
-    return Expr(e.op, tuple(map(sizes_unsaid, e.args)), (), e.data)
+    return Expr(e.op, tuple(map(without_sizes, e.args)), (), e.data)

@@ -1,37 +1,45 @@
-"""Random values at which a claim's assumptions hold, and distributions of finitely many values with the moments that it states."""
+"""Draw random points at which a claim's assumptions hold, and discrete distributions with the moments that it states."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 from mpmath import mp, mpf
 
+from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, inverse, matmul, symbols, walk
 from ..core.operators import AVERAGES
 from .mpmath_evaluation import DIGITS, ZERO, Undefined, entry, places_of, reduce_rows, scalar, size_of
 
-POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and points below which nothing is said
+POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
 MOST_OUTCOMES = 5000
-LARGE, LARGE_OF_LAWS = 9, 5  # the largest sizes of claims with tensors, of which laws are averages over many outcomes
-FAILURES = 20  # draws at a large size, before it is left alone
-POINTS_OF_EXPONENTIALS = 8  # each of them is an average over a thousand outcomes
-SIGNS = {"positive": lambda v: v > ZERO, "nonnegative": lambda v: v > -ZERO, "nonzero": lambda v: abs(v) > ZERO}
+LARGE, LARGE_OF_LAWS = 9, 5  # the largest sizes; smaller for expectations, which are averages over many outcomes
+FAILURES = 20  # draws at a large size before it is given up
+POINTS_OF_EXPONENTIALS = 8  # fewer, because each is an average over a thousand outcomes
+SIGNS: dict[str, Callable[[Any], bool]] = {
+    "positive": lambda v: v > ZERO,
+    "nonnegative": lambda v: v > -ZERO,
+    "nonzero": lambda v: abs(v) > ZERO,
+}
 
 
-DRAWN: dict = {}  # what was drawn last: the mutants of a claim come one after another, and most of them speak of the same
+DRAWN: dict = {}  # a cache of the last points: the mutants of a claim are judged one after another, and most have the same points
 MOST_DRAWN = 8
 
 
 def points(claim: Claim, seed: int = 0, most: int = POINTS) -> list:
-    """Environments: sizes and entries drawn at random, small and zero ones often, such that every assumption holds.
+    """Return up to `most` random points at which every assumption holds; small numbers and zeros are frequent. More for some claims.
 
-    Claims that speak of the same have the very same ones, so that what was computed there of a part that they share is known.
+    A point maps names to sizes and entries. Claims with equal `cache_key` get the same objects, so that values of subtrees that they
+    share are computed once.
     """
-    key = seed, most, mp.prec, spoken_of(claim)
+    key = seed, most, mp.prec, cache_key(claim)
     if key not in DRAWN:
         found = list(drawn(claim, seed, most))
         if len(DRAWN) == MOST_DRAWN:
@@ -40,21 +48,22 @@ def points(claim: Claim, seed: int = 0, most: int = POINTS) -> list:
     return DRAWN[key]
 
 
-def spoken_of(claim: Claim) -> tuple:
-    """All of a claim on which it depends what is drawn for it: its names in their order, its assumptions, and which operations it has."""
+def cache_key(claim: Claim) -> tuple:
+    """Return all of a claim that its points depend on: its names in order, its assumptions and its operations."""
     sizes = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     return tuple(symbols(*claim.trees).values()), claim.given, operations(claim), sizes
 
 
-def drawn(claim: Claim, seed: int, most: int):
+def drawn(claim: Claim, seed: int, most: int) -> Iterator[dict]:
+    """Yield the points of `points`, drawn anew."""
     named = symbols(*claim.trees).values()
     generator, law = Random(seed), laws(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
     small = law or has(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
-    met = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # it may end where two numbers are one
-    hidden = has(claim, "largest")  # smaller entries do not show
-    most *= (3 if hidden else 1) * (2 if met else 1)  # of those that meet, some are where nothing has a value
+    has_difference = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # its boundary: two numbers are equal
+    hidden = has(claim, "largest")  # which does not depend on smaller entries
+    most *= (3 if hidden else 1) * (2 if has_difference else 1)  # where numbers are equal, some points have no value
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
     large = [
@@ -65,11 +74,11 @@ def drawn(claim: Claim, seed: int, most: int):
     for _ in range(DRAWS):
         if found == (min(most, POINTS_OF_EXPONENTIALS) if exponential_law(claim) else most):
             return
-        env = {s.data[0]: generator.randint(1, generator.choice((2, largest))) for s in named if s.data[1] == "size"}
+        env: dict = {s.data[0]: generator.randint(1, generator.choice((2, largest))) for s in named if s.data[1] == "size"}
         if failed == FAILURES:
             failed = 0
             large.pop()
-        far = bool(large and found % 2)  # each size is large once, for some things show at one size only
+        far = bool(large and found % 2)  # each size is large once: some differences show at one size only
         if far:
             env |= dict(large[-1:])
             failed += 1
@@ -80,7 +89,7 @@ def drawn(claim: Claim, seed: int, most: int):
             draw = or_one(draw)
         if hidden and generator.random() < 0.3:
             draw = negative(draw)
-        alike = draw() if met and generator.random() < 0.2 else None
+        alike = draw() if has_difference and generator.random() < 0.2 else None
         for s in named:
             if s.data[1] == "real":
                 env[s.data[0]] = {p: draw() if alike is None else alike for p in places_of(s.shape, env)}
@@ -102,17 +111,18 @@ def drawn(claim: Claim, seed: int, most: int):
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
 
 
-def negative(draw):
-    """What is drawn, and never positive."""
+def negative(draw: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a drawer of the same numbers, all negative or 0."""
     return lambda: -abs(draw())
 
 
-def or_one(draw):
-    """What is drawn, and never zero: a factor of zero would hide what shows at this size only."""
+def or_one(draw: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a drawer that gives 1 instead of 0, because a factor of 0 would hide a difference that shows at one size only."""
     return lambda: draw() or mpf(1)
 
 
-def number_drawer(claim: Claim, generator: Random):
+def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
+    """Return a function that draws a random entry for this claim."""
     if has(claim, "rounded"):
         exact = any(a.kind == "representable" for a in claim.given)
         tiny = not any(a.kind == "in range" for a in claim.given)
@@ -125,20 +135,20 @@ def number_drawer(claim: Claim, generator: Random):
         return draw
     if exponential_law(claim):
         return lambda: generator.choice((-1, 1)) * mpf(generator.randint(1, 5)) / 8
-    scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail where all is small, and nowhere else
+    scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail only where all numbers are small
     return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5)) / scale
 
 
-def complete_product(a, env: dict, generator: Random):
-    """Choose the second matrix so that the product is 0, or the first so that it is the identity."""
+def complete_product(a: Assumption, env: dict, generator: Random) -> None:
+    """Choose the second matrix so that the product is 0, or the first so that it is the identity. Raise Undefined if there is none."""
     left, right, times = a.args
 
-    def matrix(e):
+    def matrix(e: Expr) -> list:
         return [[entry(e, (i, j), env) for j in range(size_of(e.shape[1], env))] for i in range(size_of(e.shape[0], env))]
 
-    def put(e, rows):
-        name, turned = (e.args[0].data[0], True) if e.op == "transpose" else (e.data[0], False)
-        env[name] = {(j, i) if turned else (i, j): x for i, row in enumerate(rows) for j, x in enumerate(row)}
+    def put(e: Expr, rows: list) -> None:
+        name, is_transposed = (e.args[0].data[0], True) if e.op == "transpose" else (e.data[0], False)
+        env[name] = {(j, i) if is_transposed else (i, j): x for i, row in enumerate(rows) for j, x in enumerate(row)}
 
     if times.data == 0:
         kernel, columns = null_space(matrix(left)), size_of(right.shape[1], env)
@@ -160,6 +170,7 @@ def complete_product(a, env: dict, generator: Random):
 
 
 def null_space(rows: list) -> list:
+    """Return a basis of the vectors that a matrix, given by its rows, maps to 0."""
     reduced, pivots = reduce_rows(rows)
     width, basis = len(rows[0]), []
     for free in (k for k in range(width) if k not in pivots):
@@ -170,14 +181,15 @@ def null_space(rows: list) -> list:
     return basis
 
 
-def index_values(trees: tuple, env: dict):
-    """env with every value of the index variables that no sum binds."""
+def index_values(trees: tuple, env: dict) -> Iterator[dict]:
+    """Yield the environment with each combination of values of the trees' free indices, counted from 0."""
     free = sorted({i for t in trees for i in free_indices(t)}, key=lambda i: i.data[0])
     for chosen in product(*(range(size_of(i.data[1], env)) for i in free)):
         yield env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
 
 
-def holds(a, env: dict) -> bool:
+def holds(a: Assumption, env: dict) -> bool:
+    """Return whether an assumption holds at a point. Raise Undefined if a part of it has no value there."""
     if a.kind in SIGNS:
         return all(SIGNS[a.kind](scalar(a.args[0], here)) for here in index_values(a.args, env))
     if a.kind == "representable":
@@ -194,18 +206,19 @@ def holds(a, env: dict) -> bool:
     return True
 
 
-# Distributions: each random entry takes finitely many values, such that all the moments that are needed are right
+# Distributions: each random entry takes finitely many values, and has all the moments that are needed
 
 
-def has(claim: Claim, *names) -> bool:
+def has(claim: Claim, *names: str) -> bool:
+    """Return whether one of these operators or functions occurs in the claim."""
     return not operations(claim).isdisjoint(names)
 
 
-LAST: list = []  # a claim and its operations, which are asked for at every entry that is compared
+LAST: list = []  # the last claim and its operations, which are needed for every entry that is compared
 
 
 def operations(claim: Claim) -> frozenset:
-    """The operations in a claim's trees, and its functions by their own names too."""
+    """Return the names of the operators and functions in a claim's trees."""
     if not LAST or LAST[0] is not claim:
         nodes = [n for tree in claim.trees for n in walk(tree)]
         LAST[:] = claim, frozenset(n.op for n in nodes) | {n.data for n in nodes if n.op == "function"}
@@ -213,16 +226,18 @@ def operations(claim: Claim) -> frozenset:
 
 
 def laws(claim: Claim) -> bool:
+    """Return whether the claim has an expectation or a variance."""
     return has(claim, *AVERAGES)
 
 
 def exponential_law(claim: Claim) -> bool:
+    """Return whether the claim has an expectation or a variance, and a function; averages are then approximate."""
     return laws(claim) and has(claim, "function")
 
 
 @cache
 def normal_points(n: int) -> tuple:
-    """Values and weights that average every polynomial of degree below 2n like a standard normal variable."""
+    """Return n pairs (value, weight) with the moments of the standard normal distribution up to order 2n - 1."""
     with mp.workdps(DIGITS):
         values, vectors = mp.eigsy(mp.matrix([[mp.sqrt(min(i, j) + 1) if abs(i - j) == 1 else 0 for j in range(n)] for i in range(n)]))
         return tuple((values[k], vectors[0, k] ** 2) for k in range(n))
@@ -230,15 +245,18 @@ def normal_points(n: int) -> tuple:
 
 @cache
 def two_points(high: int) -> tuple:
-    """Mean 0 and variance 1 on two values; even for high = 1, askew else."""
+    """Return two pairs (value, weight) with mean 0 and variance 1, of which one value is `high`; symmetric for high = 1."""
     with mp.workdps(DIGITS):
         chance = mpf(1) / (1 + high**2)
         return (mpf(high), chance), (-1 / mpf(high), 1 - chance)
 
 
 def outcomes(claim: Claim, env: dict, generator: Random) -> list:
-    """(weight, values by name and place) for one joint distribution that the assumptions allow."""
-    told = {
+    """Return (weight, values by name and place) pairs of one random joint distribution that the assumptions allow.
+
+    Raise Undefined if a stated variance is negative, or if there are too many outcomes.
+    """
+    stated = {
         (a.kind, x.data[0]): a
         for a in claim.given
         for x in a.args
@@ -248,8 +266,8 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     entries = [(s.data[0], p) for s in randoms for p in places_of(s.shape, env)]
     together = max((tuple(x.data[0] for x in a.args) for a in claim.given if a.kind == "independent"), key=len, default=())
     loose = [e for e in entries if e[0] not in together]
-    # What is not stated to be independent follows the first that is, or one variable for all of it, or one for each place; or, where this
-    # makes few outcomes, each entry has a variable of its own, as what is independent has.
+    # Each entry is driven by a variable. An entry that is not stated to be independent has the variable of an independent entry in the
+    # same place, or shares one variable with all such entries, or with those in its place; or, if there are few, has its own.
     apart = len(loose) < 5 and generator.random() < 0.3
     alone = generator.random() < 0.5
     drivers = {e: e for e in entries if e[0] in together} | {e: e if apart else ("followed", () if alone else e[1]) for e in loose}
@@ -258,11 +276,11 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}
     nodes = (30 if len(set(drivers.values())) < 3 else 8) if exponential_law(claim) else 5
     for name in {e[0] for e in entries}:
-        if ("gaussian", name) in told:
+        if ("gaussian", name) in stated:
             family |= {drivers[e][0]: normal_points(nodes) for e in entries if e[0] == name}
 
-    def parameter(kind, name, default):
-        return scalar(told[kind, name].args[1], env) if (kind, name) in told else default
+    def parameter(kind: str, name: str, default: Any) -> Any:
+        return scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
 
     unstated = {e[0]: (mpf(generator.randint(-1, 2)), mpf(generator.randint(1, 3)) ** 2) for e in entries}
     scales = {name: (parameter("mean", name, m), parameter("variance", name, v)) for name, (m, v) in unstated.items()}
@@ -277,9 +295,9 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
         value, weight = dict(zip(independent, (x for x, _ in chosen))), mpf(1)
         for _, w in chosen:
             weight = weight * w
-        drawn = {}
+        values: dict = {}
         for e in entries:
             m, width = roots[e[0]]
-            drawn.setdefault(e[0], {})[e[1]] = m + width * value[drivers[e]]
-        found.append((weight, drawn))
+            values.setdefault(e[0], {})[e[1]] = m + width * value[drivers[e]]
+        found.append((weight, values))
     return found

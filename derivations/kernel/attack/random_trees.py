@@ -1,4 +1,4 @@
-"""Random trees, grown by kind from a seeded generator: what a claim may be about, in few names and small."""
+"""Grow small random trees over a fixed set of names, from a seeded generator."""
 
 from __future__ import annotations
 
@@ -40,26 +40,32 @@ q, k, g = random("q", n), random("k", n), random("g")
 
 SCALARS, SIZES, INDICES = (x, y, c, t), (n, m), (i, j, l, r)
 TENSORS = {(n,): (u, v), (m,): (w,), (n, m): (A, C), (m, n): (B,), (n, n): (S,), (m, m): ()}
-POSITIVE, NONZERO = x, c  # of which a claim may assume it
 
 
 class Grower:
-    """Grows trees whose leaves are the names above; features say which nodes may stand in them."""
+    """A generator of random trees whose leaves are the names above.
+
+    `features` say which operators and leaves may occur; `indices` are the indices that a scalar may leave free.
+    """
 
     def __init__(self, generator: Random, features: frozenset = frozenset(), indices: tuple = ()):
         self.generator, self.features, self.open = generator, features, indices
 
     def has(self, *features: str) -> bool:
+        """Return whether the tree may have one of these features."""
         return any(f in self.features for f in features)
 
     def chance(self, share: float) -> bool:
+        """Return True with this probability."""
         return self.generator.random() < share
 
     def number(self) -> Expr:
+        """Return a random number: an integer, or a half where the features allow fractions."""
         g = self.generator
         return lift(Fraction(g.choice((1, 2, 3, 5, -1, -2)), 2 if self.has("fractions") and g.random() < 0.3 else 1))
 
     def leaf(self, scope: tuple) -> Expr:
+        """Return a random number, name, size or entry; `scope` are the indices that may occur in it."""
         found = [g for g in (self.entry(scope),) if g is not None]
         g = self.generator
         if self.has("random"):
@@ -73,7 +79,7 @@ class Grower:
         return g.choice(SCALARS if self.has("scalars") else SCALARS[:2])
 
     def entry(self, scope: tuple) -> Expr | None:
-        """An entry of a tensor at indices that are in scope."""
+        """Return a random entry of a tensor at indices in scope, or at 1; None without the feature "tensors"."""
         if not self.has("tensors"):
             return None
         g = self.generator
@@ -82,6 +88,7 @@ class Grower:
         return tensor[tuple(at)]
 
     def scalar(self, depth: int, scope: tuple | None = None) -> Expr:
+        """Return a random scalar tree of at most this depth, up to the leaves of some operators."""
         scope = self.open if scope is None else scope
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
@@ -92,75 +99,76 @@ class Grower:
                 makers += [getattr(self, "of_" + feature)] * 2
         return self.generator.choice(makers)(depth - 1, scope)
 
-    def plus(self, depth, scope):
+    def plus(self, depth: int, scope: tuple) -> Expr:
         a, b = self.scalar(depth, scope), self.scalar(depth, scope)
         return a - b if self.chance(0.3) else a + b
 
-    def times(self, depth, scope):
+    def times(self, depth: int, scope: tuple) -> Expr:
         return self.scalar(depth, scope) * self.scalar(depth - 1, scope)
 
-    def square(self, depth, scope):
+    def square(self, depth: int, scope: tuple) -> Expr:
         return self.scalar(depth, scope) ** self.generator.choice((2, 2, 3))
 
-    def of_div(self, depth, scope):
+    def of_div(self, depth: int, scope: tuple) -> Expr:
         divisors = [lift(2), c, *([x] if self.has("positive") else []), *([n] if self.has("sizes") else [])]
         return self.scalar(depth, scope) / self.generator.choice(divisors)
 
-    def of_exp(self, depth, scope):
+    def of_exp(self, depth: int, scope: tuple) -> Expr:
         return exp(self.scalar(min(depth, 1), scope))
 
-    def of_log(self, depth, scope):
+    def of_log(self, depth: int, scope: tuple) -> Expr:
         return log(self.generator.choice((x, x**2, 2 * x, x * exp(y), 1 + y**2)))
 
-    def of_abs(self, depth, scope):
+    def of_abs(self, depth: int, scope: tuple) -> Expr:
         return absolute(self.scalar(depth, scope))
 
-    def of_sqrt(self, depth, scope):
+    def of_sqrt(self, depth: int, scope: tuple) -> Expr:
         return sqrt(self.generator.choice((x, x**2, y**2, 2 * x, *([n] if self.has("sizes") else []))))
 
-    def of_sum(self, depth, scope):
+    def of_sum(self, depth: int, scope: tuple) -> Expr:
         free = [a for a in INDICES if a not in scope]
         if not free:
             return self.plus(depth, scope)
         over = self.generator.choice(free)
         return total(self.scalar(depth, (*scope, over)), over)
 
-    def of_each(self, depth, scope):
-        """An entry of a vector given entry by entry. Its index may be one that stands outside as well: there it is another."""
+    def of_each(self, depth: int, scope: tuple) -> Expr:
+        """Return an entry of a vector given entry by entry. The bound index may also occur outside, where it is a different one."""
         over = self.generator.choice(INDICES)
         at = self.generator.choice([a for a in scope if a.data[1] == over.data[1]] or [lift(1)])
         return each(self.scalar(depth, (*(a for a in scope if a != over), over)), over)[at]
 
-    def of_dot(self, depth, scope):
+    def of_dot(self, depth: int, scope: tuple) -> Expr:
         s = self.generator.choice(SIZES)
         return self.tensor((s,), depth) @ self.tensor((s,), depth)
 
-    def of_softmax(self, depth, scope):
+    def of_softmax(self, depth: int, scope: tuple) -> Expr:
         at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
         return softmax(self.tensor((n,), min(depth, 1)))[at]
 
-    def of_diff(self, depth, scope):
+    def of_diff(self, depth: int, scope: tuple) -> Expr:
         at = self.generator.choice([a for a in scope if a.data[1] == n] or [lift(1)])
         return diff(self.scalar(depth, scope), self.generator.choice((x, x, y, *([u[at]] if self.has("tensors") else []))))
 
-    def of_largest(self, depth, scope):
+    def of_largest(self, depth: int, scope: tuple) -> Expr:
         entries = self.tensor((self.generator.choice(SIZES),), min(depth, 1))
         few = array([self.leaf(scope) for _ in range(self.generator.choice((1, 2, 2, 3)))])
         scaled = self.generator.choice((x, c, -1, y**2)) * entries
         shifted = entries + self.leaf(scope) * ones(*entries.shape)
         return function("largest", self.generator.choice((entries, entries, few, scaled, shifted, exp(entries))))
 
-    def of_rounded(self, depth, scope):
+    def of_rounded(self, depth: int, scope: tuple) -> Expr:
         return rounded(self.scalar(min(depth, 1), scope))
 
-    def of_delta(self, depth, scope):
+    def of_delta(self, depth: int, scope: tuple) -> Expr:
         rows = [a for a in scope if a.data[1] == n]
         return (eye(n)[self.generator.choice(rows), self.generator.choice(rows)] if rows else lift(1)) * self.scalar(depth, scope)
 
-    def of_moment(self, depth, scope):
+    def of_moment(self, depth: int, scope: tuple) -> Expr:
         return self.generator.choice((E, Var))(self.scalar(depth, scope))
 
     def tensor(self, shape: tuple, depth: int) -> Expr:
+        """Return a random vector or matrix of this shape."""
         g, named = self.generator, TENSORS[shape]
         if depth <= 0 and named:
             return g.choice(named)

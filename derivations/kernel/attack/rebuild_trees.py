@@ -1,7 +1,8 @@
-"""Trees taken apart and rebuilt by the language's own constructors, so that shapes are checked again."""
+"""Change nodes of a tree and rebuild the tree with the language's constructors, which check the shapes again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 
 from ..core.expr import Expr, free_indices, node
@@ -9,14 +10,17 @@ from ..errors import KernelError
 
 
 def rebuild(e: Expr, args: tuple) -> Expr:
-    """The node with other arguments; KernelError where they do not fit its operator."""
+    """Return the node with other arguments. Raise KernelError if they do not fit its operator."""
     if not e.args:
         return e
     return args[0] / args[1] if e.op == "div" else node(e.op, *args, data=e.data, stated=e.shape)  # a quotient of numbers is a number
 
 
-def everywhere(e: Expr, change) -> Expr:
-    """The tree with change(node) in place of each node, from the leaves up. None leaves a node as it is, and parts without a change too."""
+def everywhere(e: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """Return the tree with `change(node)` in place of each node, from the leaves up, or the node itself where `change` returns None.
+
+    Subtrees without a change stay the same objects.
+    """
     args = tuple(everywhere(a, change) for a in e.args)
     e = e if all(map(is_, args, e.args)) else rebuild(e, args)
     changed = change(e)
@@ -24,7 +28,7 @@ def everywhere(e: Expr, change) -> Expr:
 
 
 def with_index(e: Expr, old: Expr, new: Expr) -> Expr:
-    """The tree with something else for an index where nothing in it binds that; KernelError where the new one would be bound in its place."""
+    """Return the tree with another index or a number in place of a free index. Raise KernelError if the new index would be bound."""
     if e == old:
         return new
     if old not in free_indices(e):
@@ -35,12 +39,15 @@ def with_index(e: Expr, old: Expr, new: Expr) -> Expr:
 
 
 def unfolded(e: Expr) -> Expr:
-    """The tree with what is defined in place of its name."""
+    """Return the tree with each defined name replaced by its definition."""
     return everywhere(e, lambda n: n.args[0] if n.op == "defined" else None)
 
 
-def slips_in(tree: Expr, slips, path: tuple = ()):
-    """(operator, path, tree with one slip). Definitions are not entered: a slip in one is a slip wherever its name stands."""
+def slips_in(tree: Expr, slips: Callable[[Expr], Iterable[tuple[str, Expr]]], path: tuple = ()) -> Iterator[tuple[str, tuple, Expr]]:
+    """Yield (operator, path, tree) with one node mutated; `slips(node)` yields (operator, new node).
+
+    Definitions are not mutated here, because a mutated definition has to be mutated everywhere.
+    """
     yield from ((operator, path, new) for operator, new in slips(tree))
     for k, argument in enumerate(() if tree.op == "defined" else tree.args):
         for operator, where, new in slips_in(argument, slips, path + (k,)):

@@ -1,19 +1,19 @@
-"""Laws by which a tree becomes another that is equal to it: at one node, or at random nodes one after the other.
+"""Rewrite trees by laws of algebra, at one node or at random nodes one after the other.
 
-Some hold under assumptions only, and some hold at a point and not near it. They are used everywhere all the same: whether the claim
-that comes of it is true is not decided here.
+Each rule is a function of a node that yields trees equal to it. Some of these laws need assumptions, and some hold at a point but not near
+it. They are applied nevertheless: the claims that result may be false, and nothing here decides that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from itertools import count
 from random import Random
 
 from ..core.expr import (
-    E,
     Expr,
-    Var,
     absolute,
     diff,
     each,
@@ -23,11 +23,9 @@ from ..core.expr import (
     function,
     index,
     lift,
-    log,
     node,
     ones,
     operands,
-    rounded,
     softmax,
     sqrt,
     strip,
@@ -37,20 +35,21 @@ from ..core.expr import (
 from ..core.operators import INDEXED
 from ..errors import KernelError
 from .rebuild_trees import rebuild, with_index
+from .rewrite_function_rules import of_expectation, of_function, of_rounded, of_variance
 
 
-def laws_at(e: Expr) -> list:
-    """What the node is equal to, by the laws that know it."""
-    found = []
-    for law in LAWS.get(e.op, ()):
-        try:
-            found += law(e)
-        except KernelError:  # ill typed: the law does not go with these shapes
-            continue
-    return found
+def laws_at(e: Expr) -> list[Expr]:
+    """Return the rewrites of a node."""
+    rewrites: list[Expr] = []
+    if e.op in RULES:
+        with suppress(KernelError):  # the next rewrite is ill typed, which ends the generator
+            for new in RULES[e.op](e):
+                rewrites.append(new)
+    return rewrites
 
 
-def of_add(e):
+def of_add(e: Expr) -> Iterator[Expr]:
+    """Rewrite a sum of two terms."""
     a, b = e.args
     yield node("add", b, a)
     if a.op == "add":
@@ -67,7 +66,8 @@ def of_add(e):
         yield a.args[0] @ (a.args[1] + b.args[1])
 
 
-def of_neg(e):
+def of_neg(e: Expr) -> Iterator[Expr]:
+    """Rewrite a negative."""
     (a,) = e.args
     yield (-1) * a
     if a.op == "add":
@@ -78,7 +78,8 @@ def of_neg(e):
         yield (-a.args[0]) * a.args[1]
 
 
-def of_mul(e):
+def of_mul(e: Expr) -> Iterator[Expr]:
+    """Rewrite a product entry by entry."""
     a, b = e.args
     yield b * a
     if a.op == "mul":
@@ -101,7 +102,8 @@ def of_mul(e):
         yield a**2
 
 
-def of_div(e):
+def of_div(e: Expr) -> Iterator[Expr]:
+    """Rewrite a quotient."""
     a, b = e.args
     yield (1 / b) * a
     if a.op == "add":
@@ -114,7 +116,8 @@ def of_div(e):
         yield a * b**-1
 
 
-def of_pow(e):
+def of_pow(e: Expr) -> Iterator[Expr]:
+    """Rewrite a power with a constant exponent."""
     base, power = e.args
     if power.op != "const":
         return
@@ -142,9 +145,10 @@ def of_pow(e):
             yield sqrt(base.args[0]) * sqrt(base.args[1])
 
 
-def of_sum(e):
+def of_sum(e: Expr) -> Iterator[Expr]:
+    """Rewrite an index sum."""
     (body,), size = e.args, e.data[1]
-    own = e.bound_index
+    own = index_of(e)
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield Expr("sum", body.args[:1], (), e.data) + Expr("sum", body.args[1:], (), e.data)
@@ -162,9 +166,10 @@ def of_sum(e):
         yield body.args[0].args[0] @ body.args[1].args[0]
 
 
-def of_each(e):
+def of_each(e: Expr) -> Iterator[Expr]:
+    """Rewrite a tensor that is given entry by entry."""
     (body,), size = e.args, e.data[1]
-    own = e.bound_index
+    own = index_of(e)
     yield renamed(e, (fresh(e, size), size))
     if body.op == "add":
         yield each(body.args[0], own) + each(body.args[1], own)
@@ -179,13 +184,14 @@ def of_each(e):
     if body.op == "entry" and body.args[-1] == own and len(body.args) == 2 and own not in free_indices(body.args[0]):
         yield body.args[0]
     if body.op == "each" and body.data != e.data:
-        yield each(body.args[0], body.bound_index, own).T
+        yield each(body.args[0], index_of(body), own).T
 
 
-def of_entry(e):
+def of_entry(e: Expr) -> Iterator[Expr]:
+    """Rewrite an entry of a tensor."""
     tensor, at = e.args[0], e.args[1:]
     if tensor.op == "each":
-        inside = with_index(tensor.args[0], tensor.bound_index, at[0])
+        inside = with_index(tensor.args[0], index_of(tensor), at[0])
         yield inside[at[1:]] if inside.shape else inside
     if tensor.op == "transpose":
         yield tensor.args[0][at[::-1]]
@@ -213,7 +219,8 @@ def of_entry(e):
         yield e * e
 
 
-def of_matmul(e):
+def of_matmul(e: Expr) -> Iterator[Expr]:
+    """Rewrite a matrix product."""
     a, b = e.args
     if a.op == "matmul" and len(a.args[1].shape) == 2:
         yield a.args[0] @ (a.args[1] @ b)
@@ -240,7 +247,8 @@ def of_matmul(e):
         yield b @ a.T
 
 
-def of_transpose(e):
+def of_transpose(e: Expr) -> Iterator[Expr]:
+    """Rewrite a transpose."""
     (a,) = e.args
     if a.op == "transpose":
         yield a.args[0]
@@ -254,61 +262,8 @@ def of_transpose(e):
         yield a
 
 
-def of_function(e):
-    (a,) = e.args
-    if e.shape:
-        return
-    if e.data == "largest":
-        yield from of_largest(a)
-    if e.data == "exp":
-        if a.op == "add":
-            yield exp(a.args[0]) * exp(a.args[1])
-        if a.op == "neg":
-            yield 1 / exp(a.args[0])
-        if a.op == "mul" and a.args[0] == lift(2):
-            yield exp(a.args[1]) ** 2
-        if a.op == "function" and a.data == "log":
-            yield a.args[0]
-    if e.data == "log":
-        if a.op == "function" and a.data == "exp":
-            yield a.args[0]
-        if a.op == "mul":
-            yield log(a.args[0]) + log(a.args[1])
-        if a.op == "pow" and a.args[1].op == "const":
-            yield a.args[1].data * log(a.args[0])
-        if a.op == "div":
-            yield log(a.args[0]) - log(a.args[1])
-    if e.data == "abs":
-        yield absolute(a.args[0] if a.op == "neg" else -a)
-        if a.op in ("mul", "div"):
-            yield rebuild(a, tuple(map(absolute, a.args)))
-        if a.op == "symbol" and a.data[1] == "real":
-            yield a
-        if a.op == "pow" and a.args[1] == lift(2):
-            yield a
-        if a.op == "function" and a.data in ("exp", "abs"):
-            yield a
-        yield sqrt(a**2)
-
-
-def of_largest(a):
-    """Of a factor it holds only where that is not negative."""
-    if a.op == "add":
-        for vector, shift in (a.args, a.args[::-1]):
-            if shift.op == "mul" and shift.args[1].op == "fill" and not shift.args[0].shape:
-                yield function("largest", vector) + shift.args[0] * shift.args[1].data
-    if a.op == "mul" and not a.args[0].shape:
-        yield a.args[0] * function("largest", a.args[1])
-    if a.op == "function" and a.data == "exp":
-        yield exp(function("largest", a.args[0]))
-    if a.op == "array":
-        yield function("largest", Expr("array", a.args[::-1], a.shape))
-    yield function("largest", a + 2 * ones(*a.shape)) - 2
-    yield function("largest", 2 * a) / 2
-    yield log(function("largest", exp(a)))
-
-
-def of_softmax(e):
+def of_softmax(e: Expr) -> Iterator[Expr]:
+    """Rewrite the softmax of a vector."""
     if len(e.shape) == 1:
         yield softmax(e.args[0] + 2 * ones(*e.shape))
         over = index(fresh(e, e.shape[0]), e.shape[0])
@@ -316,7 +271,8 @@ def of_softmax(e):
         yield each(softmax(e.args[0])[over], over)
 
 
-def of_derivative(e):
+def of_derivative(e: Expr) -> Iterator[Expr]:
+    """Rewrite a derivative."""
     body, by = e.args
     if by not in set(walk(body)) and by.op == "symbol":
         yield lift(0)
@@ -337,108 +293,63 @@ def of_derivative(e):
         a = body.args[0]
         inner = diff(a, by)
         yield {"exp": lambda: exp(a) * inner, "log": lambda: inner / a, "abs": lambda: a / absolute(a) * inner}[body.data]()
-    if body.op == "sum" and body.bound_index not in free_indices(by):
+    if body.op == "sum" and index_of(body) not in free_indices(by):
         yield Expr("sum", (diff(body.args[0], by),), (), body.data)
     if body.op == "entry" and by.op == "entry" and len(body.args) == 2 and body.args[0] == by.args[0]:
         yield eye(body.args[0].shape[0])[body.args[1], by.args[1]]
 
 
-def of_rounded(e):
-    (a,) = e.args
-    if a.op == "neg":
-        yield -rounded(a.args[0])
-    if a.op == "rounded":
-        yield a
-    if a.op == "mul" and a.args[0] == lift(2):
-        yield 2 * rounded(a.args[1])
-    if a.op in ("symbol", "const"):
-        yield a
-    yield rounded(e)
-    if a.op in ("add", "mul"):
-        yield rounded(rebuild(a, a.args[::-1]))
-
-
-def of_expectation(e):
-    (a,) = e.args
-    if a.op in ("add", "neg"):
-        yield rebuild(a, tuple(map(E, a.args)))
-    if a.op == "mul":
-        left, right = a.args
-        yield E(left) * E(right)
-        if not is_random(left):
-            yield left * E(right)
-    if a.op == "sum":
-        yield Expr("sum", (E(a.args[0]),), (), a.data)
-    if not is_random(a):
-        yield a
-    if a.op == "pow" and a.args[1] == lift(2):
-        yield Var(a.args[0]) + E(a.args[0]) ** 2
-
-
-def of_variance(e):
-    (a,) = e.args
-    yield E(a**2) - E(a) ** 2
-    yield E((a - E(a)) ** 2)
-    if a.op == "add":
-        yield Var(a.args[0]) + Var(a.args[1])
-        if not is_random(a.args[1]):
-            yield Var(a.args[0])
-    if a.op == "neg":
-        yield Var(a.args[0])
-    if a.op == "mul" and not is_random(a.args[0]):
-        yield a.args[0] ** 2 * Var(a.args[1])
-    if a.op == "sum":
-        yield Expr("sum", (Var(a.args[0]),), (), a.data)
-
-
-LAWS = {
-    "add": (of_add,),
-    "neg": (of_neg,),
-    "mul": (of_mul,),
-    "div": (of_div,),
-    "pow": (of_pow,),
-    "sum": (of_sum,),
-    "each": (of_each,),
-    "entry": (of_entry,),
-    "matmul": (of_matmul,),
-    "transpose": (of_transpose,),
-    "function": (of_function,),
-    "softmax": (of_softmax,),
-    "derivative": (of_derivative,),
-    "rounded": (of_rounded,),
-    "expectation": (of_expectation,),
-    "variance": (of_variance,),
+RULES: dict[str, Callable[[Expr], Iterator[Expr]]] = {
+    "add": of_add,
+    "neg": of_neg,
+    "mul": of_mul,
+    "div": of_div,
+    "pow": of_pow,
+    "sum": of_sum,
+    "each": of_each,
+    "entry": of_entry,
+    "matmul": of_matmul,
+    "transpose": of_transpose,
+    "function": of_function,
+    "softmax": of_softmax,
+    "derivative": of_derivative,
+    "rounded": of_rounded,
+    "expectation": of_expectation,
+    "variance": of_variance,
 }
 
 
-def is_random(e: Expr) -> bool:
-    return any(s.op == "symbol" and s.data[1] == "random" for s in walk(e))
+def index_of(e: Expr) -> Expr:
+    """Return the index that a sum, or a tensor given entry by entry, binds."""
+    bound = e.bound_index
+    assert bound is not None
+    return bound
 
 
 def fresh(e: Expr, size: Expr) -> str:
-    """The name of an index up to size that the tree does not use; of another size, another letter."""
-    used = {node.data[0] for node in walk(e) if node.op in INDEXED}
+    """Return a name for an index over this size that the tree does not use. Each size has its own letter."""
+    used = {part.data[0] for part in walk(e) if part.op in INDEXED}
     letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
     return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
 
 
 def renamed(e: Expr, data: tuple) -> Expr:
-    """A sum, or what is given entry by entry, with another index."""
-    old, new = e.bound_index, Expr("index", (), (), data)
+    """Return a sum, or a tensor given entry by entry, with another bound index. Raise KernelError if that index is free in the body."""
+    old, new = index_of(e), Expr("index", (), (), data)
     if new in free_indices(e.args[0]):
         raise KernelError(f"the index {data[0]} is taken")
     return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
 
 
-def places(e: Expr, path: tuple = ()):
-    """The way down to each node that a law may change; what one differentiates by is no such node."""
+def places(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
+    """Yield (path, node) for each node that a rule may change: not the variable of a derivative, nor the indices of an entry."""
     yield path, e
     for number, argument in enumerate(operands(e)):
         yield from places(argument, path + (number,))
 
 
 def put(e: Expr, path: tuple, new: Expr) -> Expr:
-    """The tree with another node at the end of a path, by the language's own constructors."""
+    """Return the tree with another node at the end of a path. Raise KernelError if it does not fit there."""
     if not path:
         return new
     first, *rest = path
@@ -448,15 +359,15 @@ def put(e: Expr, path: tuple, new: Expr) -> Expr:
 
 
 def rewritten(e: Expr, generator: Random, times: int) -> Expr:
-    """The tree after some laws at random nodes."""
+    """Return the tree after `times` rewrites, each at a random node that has one."""
     for _ in range(times):
         choices = list(places(e))
         generator.shuffle(choices)
         for path, part in choices:
-            found = laws_at(part)
-            if found:
+            rewrites = laws_at(part)
+            if rewrites:
                 try:
-                    e = put(e, path, generator.choice(found))
+                    e = put(e, path, generator.choice(rewrites))
                     break
                 except KernelError:
                     continue

@@ -1,8 +1,8 @@
-"""A claim made smaller, for as long as what is wrong with it stays wrong."""
+"""Shrink a claim to a smaller one with the same fault."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..core.claims import Claim
@@ -11,11 +11,11 @@ from ..errors import KernelError
 from .claim_mutants import well_typed
 from .rewrite_rules import places, put
 
-MOST = 60  # claims tried
+MOST = 60  # candidates tried
 
 
 def shrunk(claim: Claim, still: Callable[[Claim], bool], most: int = MOST) -> Claim:
-    """The smallest that was found of which `still` holds; the claim itself where none is smaller."""
+    """Return a smaller claim for which `still` holds, or the claim itself if none is found among `most` candidates."""
     while most > 0:
         for smaller in sorted(candidates(claim), key=size):
             if size(smaller) >= size(claim) or most <= 0:
@@ -30,34 +30,37 @@ def shrunk(claim: Claim, still: Callable[[Claim], bool], most: int = MOST) -> Cl
 
 
 def size(claim: Claim) -> int:
+    """Return the number of assumptions and tree nodes of a claim."""
     return len(claim.given) + sum(1 for tree in claim.trees for _ in places(tree))
 
 
-def candidates(claim: Claim):
-    """Claims with an assumption less, or with a part of a tree in the place of the tree."""
+def candidates(claim: Claim) -> Iterator[Claim]:
+    """Yield the claims with one assumption dropped, or with a node of a side replaced by one of its arguments, 0 or 1."""
     for at in range(len(claim.given)):
         yield replace(claim, given=claim.given[:at] + claim.given[at + 1 :])
     sides = (claim.start, *(s.expr for s in claim.steps))
     for at, side in enumerate(sides):
         for new in smaller_trees(side):
-            made = with_sides(claim, (*sides[:at], new, *sides[at + 1 :]))
-            if made is not None:
-                yield made
+            smaller = with_sides(claim, (*sides[:at], new, *sides[at + 1 :]))
+            if smaller is not None:
+                yield smaller
 
 
-def with_sides(claim: Claim, sides: tuple) -> Claim | None:
-    made = replace(claim, start=sides[0], steps=tuple(replace(s, expr=e) for s, e in zip(claim.steps, sides[1:])))
+def with_sides(claim: Claim, sides: tuple[Expr, ...]) -> Claim | None:
+    """Return the claim with other sides; None if it is then vacuous or not well typed."""
+    changed = replace(claim, start=sides[0], steps=tuple(replace(s, expr=e) for s, e in zip(claim.steps, sides[1:])))
     vacuous = claim.kind != "refutation" and any(strip(a) == strip(b) for a, b in zip(sides, sides[1:]))
-    return None if vacuous or not well_typed(made) else made
+    return None if vacuous or not well_typed(changed) else changed
 
 
-def smaller_trees(e: Expr):
+def smaller_trees(e: Expr) -> Iterator[Expr]:
+    """Yield the trees with one node replaced by an argument of the same shape, or by 0 or 1."""
     for path, node in places(e):
-        instead = [a for a in node.args if a.shape == node.shape]
+        replacements = [a for a in node.args if a.shape == node.shape]
         if not node.shape and node.op not in ("const", "index"):
-            instead += [lift(0), lift(1)]
-        for new in instead:
+            replacements += [lift(0), lift(1)]
+        for new in replacements:
             try:
                 yield put(e, path, new)
-            except KernelError:
+            except KernelError:  # the new node does not fit the shapes or indices around it
                 continue

@@ -1,8 +1,8 @@
-"""Corrupted snippets before the code witness: each has to be killed, or be shown by numbers to compute what the snippet does.
+"""Try mutated snippets: the code witness must kill each, or numbers must show that it computes the same as the snippet.
 
-Killed is one of which the witness says less than of the snippet: that it computes something else, that it is not read, or that it is proved
-at fewer shapes or under more conditions. What it says as much of is judged by numbers, at sizes up to 9, one alone at 101, and at tiny
-and whole entries, where the snippet and its corrupted form have to give the same.
+A mutation is killed if the witness proves less about it than about the snippet: it computes something else, cannot be read, or is proved at
+fewer shapes or under more conditions. Otherwise numbers decide whether the two functions agree: at sizes up to 9, at one size of 101, and at
+tiny and integer entries.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import isfinite
+from types import FunctionType
 from typing import Any
 
 from ..core.claims import EVERY, SNIPPET, Claim
@@ -26,14 +27,18 @@ from .snippet_mutations import LARGE, Slip, slips
 
 LARGEST = 9
 NEAR = 1e-8
-MODERATE = 30  # entries whose exponentials have room
+MODERATE = 30  # the largest entry whose exponential is safe from overflow
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 
 
 def tried(claim: Claim, k: int, before: Said) -> Iterator[tuple[Slip, str]]:
-    """(a corrupted form of the function that a call names, what became of it)."""
+    """Yield (mutation, outcome) for each mutation of the function in the claim's call number k.
+
+    `before` is the witness's answer to the snippet itself. An outcome is one of OUTCOMES.
+    """
     name = claim.code[k][0]
     run = witness.function(name)
+    assert isinstance(run, FunctionType)
     for slip in slips(run):
         with put_in(name, slip.run):
             said = witness.asked(claim, k)
@@ -41,25 +46,30 @@ def tried(claim: Claim, k: int, before: Said) -> Iterator[tuple[Slip, str]]:
 
 
 def says_less(said: Said, before: Said) -> bool:
+    """Return whether an answer is not a proof, or one of another scope or under more conditions."""
     return said.state != "proved" or said.scope != before.scope or bool(set(said.conditions) - set(before.conditions))
 
 
 @contextmanager
 def put_in(name: str, run: Any) -> Iterator[None]:
-    """Another function in the place of one that a call names, in its own module."""
+    """Replace a snippet's function in its module, for the duration of a with statement."""
     matched = SNIPPET.fullmatch(name)
+    assert matched is not None
     module, function = sys.modules[matched[1]], matched[2]
-    own = getattr(module, function)
+    original = getattr(module, function)
     setattr(module, function, run)
     try:
         yield
     finally:
-        setattr(module, function, own)
+        setattr(module, function, original)
 
 
 def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
-    """Whether a corrupted function gives what the snippet gives, wherever numbers are drawn: 'equivalent', 'survived' or, if none, 'unclassified'."""
-    told = 0
+    """Compare a mutation with the snippet at random numbers.
+
+    Return "survived" if they differ somewhere, "equivalent" if they agree everywhere, "unclassified" if nothing could be compared.
+    """
+    agreed = 0
     for t in trials(claim, before.scope == EVERY):
         given = Given(t)
         for point in range(points_of(t)):
@@ -68,17 +78,20 @@ def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
                 outcome = alike(run, slip.run, bound, which)
                 if outcome is False:
                     return "survived"
-                told += outcome is True
-    return "equivalent" if told else "unclassified"
+                agreed += outcome is True
+    return "equivalent" if agreed else "unclassified"
 
 
 def points_of(t: Trial) -> int:
+    """Return how many points of a trial to compare at: 1 or 2."""
     return min(2, max((len(x.v) for x in t.values.values()), default=1))
 
 
 def trials(claim: Claim, everywhere: bool) -> Iterator[Trial]:
-    """Each size at each small number, alike and unlike; and there entries of every size, and small whole ones. Then, where every shape is
-    meant, each size alone beyond what looks large to a slip."""
+    """Yield trials at small sizes, equal and unequal, with ordinary, small integer and tiny entries.
+
+    With everywhere=True, try larger sizes as well, and each size alone just above LARGE.
+    """
     largest = LARGEST if everywhere else max(witness.TRIED)
     names = sorted(n for n, s in symbols(*claim.trees, *witness.expressions(claim.code)).items() if s.data[1] == "size")
     for k in range(1, largest + 1):
@@ -92,7 +105,7 @@ def trials(claim: Claim, everywhere: bool) -> Iterator[Trial]:
 
 
 def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
-    """Do two functions give the same, up to roundings? None where the snippet gives nothing, or no number."""
+    """Return whether two functions give the same up to rounding; None if the snippet fails, or gives a number that is not finite."""
     want, have = result_of(run, bound, which), result_of(other, bound, which)
     if want is None or have is None:
         return None if want is None else False
@@ -104,7 +117,7 @@ def alike(run: Any, other: Any, bound: Any, which: str | None) -> bool | None:
 
 
 def result_of(run: Any, bound: Any, which: str | None) -> list | None:
-    """What one call gives; None where it stops, for whatever reason: what corrupted code raises can be anything."""
+    """Return the results of one call; None if it raises anything, because mutated code may raise anything."""
     try:
         return numbers(once(run, bound), which)
     except Exception:
@@ -112,33 +125,36 @@ def result_of(run: Any, bound: Any, which: str | None) -> list | None:
 
 
 def once(run: Any, bound: Any) -> Any:
-    """One call, in fp64 where nothing else is said: a format that is forgotten changes roundings alone, which are not judged here."""
+    """Call a function with copies of the arguments. The default dtype is fp64: a forgotten dtype changes only rounding, which is not judged here."""
     args, kwargs = copied((bound.args, bound.kwargs))
     with double_by_default():
         return run(*args, **kwargs)
 
 
 def numbers(x: Any, which: str | None = None) -> list:
-    """The tensors and numbers of a result, or of the one of several that is meant."""
+    """Return the tensors and numbers of a result as a flat list; with `which`, those of one of several results."""
     if which is not None:
         return numbers(x[int(which)])
     return [y for part in x for y in numbers(part)] if isinstance(x, (tuple, list)) else [x]
 
 
 def shape_of(x: Any) -> tuple:
+    """Return the shape of a tensor, or () for a number."""
     return tuple(getattr(x, "shape", ()))
 
 
 def largest(x: Any) -> float:
+    """Return the largest absolute value in a tensor, or of a number."""
     if not hasattr(x, "numel"):
         return abs(x)
     return float((x + 0.0).abs().max()) if x.numel() else 0.0
 
 
 def is_finite(x: Any) -> bool:
+    """Return whether a tensor or number is finite."""
     return bool(x.isfinite().all()) if hasattr(x, "isfinite") else isfinite(x)
 
 
 def is_large(bound: Any) -> bool:
-    """Is something given whose exponential has no room? What two ways of writing one thing do there is a matter of rounding."""
+    """Return whether an argument is so large that its exponential may overflow, where equivalent expressions may differ."""
     return any(hasattr(x, "numel") and largest(x) > MODERATE for x in bound.arguments.values())

@@ -1,7 +1,7 @@
-"""A snippet corrupted in its own source, as a slip of who writes it would: one change at a time.
+"""Mutate the source of a snippet as its author might by mistake: one change at a time.
 
-A sign, a product for a quotient, an axis, an index, a scale, a transpose or a mask that is left out, an argument that is forgotten, a tensor
-that is written to. And two changes that numbers alone would miss: wrong where a size is large, and wrong at one point.
+A mutation changes a sign, an operation, an axis, an index or a number; it drops a scale, a transpose, a mask or an argument; or it writes to
+a tensor. Two more mutations are ones that a few numbers would miss: wrong where a size is large, and wrong at one point.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ SWAPS: dict[type, type] = {
     ast.Or: ast.And,
 }
 IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
-LARGE, POINT = 100, 0.3712  # a size from which on, and an entry at which, what numbers would miss goes wrong
+LARGE, POINT = 100, 0.3712  # the size above which, and the entry at which, the last two mutations are wrong
 
 
 @dataclass(frozen=True)
 class Slip:
+    """A mutated function."""
+
     what: str  # which change, and where
     run: Callable
 
 
 def slips(run: FunctionType) -> Iterator[Slip]:
-    """A snippet's function in each of its corrupted forms, which see what it sees."""
+    """Yield all mutations of a snippet's function, which use the same globals."""
     run = inspect.unwrap(run)
     code = run.__code__
     function = parse("", Path(code.co_filename).read_text(encoding="utf-8")).function_at(code.co_name, code.co_firstlineno)
@@ -58,33 +60,43 @@ def slips(run: FunctionType) -> Iterator[Slip]:
 
 @dataclass(frozen=True)
 class Changed:
+    """A mutated syntax tree, and the line of the change."""
+
     tree: ast.Module
     line: int
 
 
 def made(tree: ast.Module, run: FunctionType) -> Callable:
-    tree = ast.fix_missing_locations(tree)
+    """Compile a mutated tree, and return its function with the globals of the original one."""
+    tree = ast.fix_missing_locations(copy.deepcopy(tree))
     found: dict = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # a slip may look odd to Python
+        warnings.simplefilter("ignore", SyntaxWarning)  # mutated code may look odd to Python
         code = compile(tree, run.__code__.co_filename, "exec", flags=0, dont_inherit=True)
     exec(code, run.__globals__, found)
     return found[run.__name__]
 
 
 def changes(tree: ast.Module) -> Iterator[tuple[str, Changed]]:
-    """(what is changed, the tree with that change) for each node of the function's body, docstring and signature left as they are."""
-    (function,) = tree.body
-    body = [node for statement in function.body for node in ast.walk(statement)]
+    """Yield (description, mutated tree) for each mutation of the function's body; the signature is not mutated."""
+    body = nodes_of_body(tree)
     for k, node in enumerate(body):
         for what, new in of_node(node):
             other = copy.deepcopy(tree)
-            target = [n for statement in other.body[0].body for n in ast.walk(statement)][k]
+            target = nodes_of_body(other)[k]
             replaced(other, target, new)
             yield what, Changed(other, node.lineno)
 
 
+def nodes_of_body(tree: ast.Module) -> list[ast.AST]:
+    """Return the nodes in the body of the only function of a tree."""
+    (function,) = tree.body
+    assert isinstance(function, ast.FunctionDef)
+    return [node for statement in function.body for node in ast.walk(statement)]
+
+
 def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
+    """Replace a node of a tree in place."""
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
             if value is target:
@@ -94,7 +106,7 @@ def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
 
 
 def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What may be in the place of a node."""
+    """Yield (description, new node) for each mutation of a node."""
     if isinstance(node, ast.BinOp):
         yield from of_operation(node)
     elif isinstance(node, (ast.Compare, ast.BoolOp)):
@@ -108,7 +120,7 @@ def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "another comparison", swapped
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
         yield "a sign is left out", node.operand
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         yield "another number", ast.Constant(node.value + 1)
     elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         yield "a transpose is left out", node.value
@@ -119,6 +131,7 @@ def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the mutations of a binary operation."""
     if type(node.op) in SWAPS:
         yield "another operation", ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
     yield "an operand is left out", node.left
@@ -130,6 +143,7 @@ def of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
 
 
 def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the mutations of a call."""
     if isinstance(node.func, ast.Attribute) and not (
         isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "math", "F")
     ):
@@ -143,13 +157,13 @@ def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
 
 
 def missed(run: FunctionType) -> Iterator[Slip]:
-    """Changes of what comes out that a few numbers do not show."""
+    """Yield two mutations of the result that a few random numbers do not show."""
 
     def over(change: Callable) -> Callable:
         def changed(*arguments, **keywords):
             return each(run(*arguments, **keywords), change)
 
-        changed.__signature__ = inspect.signature(run)
+        changed.__signature__ = inspect.signature(run)  # type: ignore[attr-defined]  # read by inspect.signature
         return changed
 
     def large(x):
@@ -164,4 +178,5 @@ def missed(run: FunctionType) -> Iterator[Slip]:
 
 
 def each(result, change: Callable):
+    """Apply a change to a result, or to each of several."""
     return tuple(each(one, change) for one in result) if isinstance(result, tuple) else change(result)

@@ -1,54 +1,78 @@
-"""Slips at one node of a tree: each operator yields what may stand there in its place."""
+"""Mutations of one node of a tree.
+
+Each operator is a function of a node and the claim's `Context` that yields the nodes with which it may be confused.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import Protocol
 
 from ..core.expr import E, Expr, Var, function, lift, node, ones, softmax, zeros
 from ..errors import KernelError
 from .rebuild_trees import everywhere, rebuild
 
-HALF = Fraction(1, 2)
+
+class Vocabulary(Protocol):
+    """The symbols and indices of a claim, each of which may be mistaken for another."""
+
+    @property
+    def sizes(self) -> Sequence[Expr]: ...
+
+    @property
+    def names(self) -> Sequence[Expr]: ...
+
+    @property
+    def indices(self) -> Sequence[Expr]: ...
 
 
-def slips_at(context):
-    def slips(e: Expr):
+Mutations = Iterator[Expr | int | Fraction]  # the nodes that may replace a node
+
+
+def slips_at(context: Vocabulary) -> Callable[[Expr], Iterator[tuple[str, Expr]]]:
+    """Return a function that yields (operator, new node) for each mutation of a node; ill-typed ones are left out."""
+
+    def mutate(e: Expr) -> Iterator[tuple[str, Expr]]:
         for name, operator in OPERATORS.items():
-            made = operator(e, context)
+            mutations = operator(e, context)
             while True:
                 try:
-                    yield name, lift(next(made))
+                    yield name, lift(next(mutations))
                 except StopIteration:
                     break
-                except KernelError:  # ill typed
+                except KernelError:  # ill typed; a generator ends with its first error
                     break
 
-    return slips
+    return mutate
 
 
-def attempts(*makers):
-    """What the makers make, without what is ill typed."""
-    for make in makers:
+def well_typed_of(*constructors: Callable[[], Expr]) -> Mutations:
+    """Yield what each constructor returns, without those that raise KernelError."""
+    for construct in constructors:
         try:
-            yield make()
+            yield construct()
         except KernelError:
             continue
 
 
 def negated(e: Expr) -> Expr:
+    """Return the negative of a tree, without a double sign."""
     return e.args[0] if e.op == "neg" else -e
 
 
 def plus(a: Expr, b: Expr) -> Expr:
+    """Return the sum as a tree, also of two numbers."""
     return node("add", a, b)
 
 
 def is_root(e: Expr) -> bool:
-    """A power with a fraction as its exponent."""
+    """Return whether a tree is a power with a fraction as its exponent, or is defined as one."""
     return e.op == "defined" and is_root(e.args[0]) or e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1
 
 
-def sign(e, context):
+def sign(e: Expr, context: Vocabulary) -> Mutations:
+    """Drop or add a sign, of a term or of a function's argument."""
     if e.op == "neg":
         yield e.args[0]
     elif e.op == "add":
@@ -58,7 +82,8 @@ def sign(e, context):
         yield rebuild(e, (negated(e.args[0]),))
 
 
-def factor(e, context):
+def factor(e: Expr, context: Vocabulary) -> Mutations:
+    """Multiply or divide by 2, one term or a function's argument."""
     for times in (lambda x: 2 * x, lambda x: x / 2):
         if e.op == "add":
             yield plus(times(e.args[0]), e.args[1])
@@ -67,10 +92,11 @@ def factor(e, context):
             yield rebuild(e, (times(e.args[0]),))
 
 
-def exponent(e, context):
+def exponent(e: Expr, context: Vocabulary) -> Mutations:
+    """Change an exponent by 1, negate it or drop it."""
     if e.op == "pow":
         base, power = e.args
-        yield from attempts(
+        yield from well_typed_of(
             lambda: base ** (power + 1 if power.op != "const" else power.data + 1),
             lambda: base ** (power - 1 if power.op != "const" else power.data - 1),
             lambda: base ** (negated(power) if power.op != "const" else -power.data),
@@ -78,32 +104,37 @@ def exponent(e, context):
         )
 
 
-def transpose(e, context):
+def transpose(e: Expr, context: Vocabulary) -> Mutations:
+    """Drop or add a transpose."""
     if e.op == "transpose":
         yield e.args[0]
     elif len(e.shape) == 2:
         yield e.T
 
 
-def swap(e, context):
-    a, b = (*e.args, None, None)[:2]
+def swap(e: Expr, context: Vocabulary) -> Mutations:
+    """Swap the operands of a matrix product, a quotient or a difference."""
+    if len(e.args) != 2:
+        return
+    a, b = e.args
     if e.op == "matmul":
-        yield from attempts(lambda: b @ a)
+        yield from well_typed_of(lambda: b @ a)
     elif e.op == "div":
-        yield from attempts(lambda: b / a)
+        yield from well_typed_of(lambda: b / a)
     elif e.op == "add" and b.op == "neg":
         yield b.args[0] - a
 
 
-def index_replaced(e, context):
+def index_replaced(e: Expr, context: Vocabulary) -> Mutations:
+    """Replace an index by another of the same size, or swap the two indices of an entry."""
     if e.op == "index":
         yield from (i for i in context.indices if i != e and i.data[1] == e.data[1])
     elif e.op == "entry" and len(e.args) == 3:
-        yield from attempts(lambda: e.args[0][e.args[2], e.args[1]])
+        yield from well_typed_of(lambda: e.args[0][e.args[2], e.args[1]])
 
 
-def bound(e, context):
-    """A sum that starts at its second term, or counts its first term twice; and the same at its end where that has a number."""
+def bound(e: Expr, context: Vocabulary) -> Mutations:
+    """Leave out the first term of a sum, or count it twice; and the same for the last term if the size is a number."""
     if e.op == "sum":
         size = e.data[1]
         ends = {1} | ({int(size.data)} if size.op == "const" else set())
@@ -116,25 +147,28 @@ def bound(e, context):
         yield e - e.args[0][1] * e.args[1][1]
 
 
-def binding_confused(e, context):
-    """Another index bound than the one that the body has; and an entry of which the index that was bound is left as it is."""
+def binding_confused(e: Expr, context: Vocabulary) -> Mutations:
+    """Bind another index than the one in the body; or take an entry without substituting its index for the bound one."""
     if e.bound_index is not None:
         yield from (Expr(e.op, e.args, e.shape, i.data) for i in context.indices if i.data != e.data and i.data[1] == e.data[1])
     elif e.op == "entry" and e.args[0].op == "each" and not e.args[0].args[0].shape:
         yield e.args[0].args[0]
 
 
-def term_dropped(e, context):
+def term_dropped(e: Expr, context: Vocabulary) -> Mutations:
+    """Drop a term of a sum."""
     if e.op == "add":
         yield from e.args
 
 
-def term_added(e, context):
+def term_added(e: Expr, context: Vocabulary) -> Mutations:
+    """Add 1 to a sum."""
     if e.op == "add":
         yield e + (ones(*e.shape) if e.shape else 1)
 
 
-def factor_dropped(e, context):
+def factor_dropped(e: Expr, context: Vocabulary) -> Mutations:
+    """Drop a factor of a product; replace an identity matrix by ones or zeros."""
     if e.op in ("mul", "matmul"):
         yield from (a for a in e.args if a.shape == e.shape)
     elif e.op == "eye":
@@ -142,21 +176,23 @@ def factor_dropped(e, context):
         yield zeros(*e.shape)
 
 
-def scale_dropped(e, context):
+def scale_dropped(e: Expr, context: Vocabulary) -> Mutations:
+    """Drop a divisor, multiply by it, or divide by its square."""
     if e.op == "div":
         yield e.args[0]
         yield e.args[0] * e.args[1]
-        if is_root(e.args[1]):  # divided by d_k instead of its root
+        if is_root(e.args[1]):  # divide by d_k instead of its root
             yield e.args[0] / (e.args[1].args[0])
 
 
-def operation_dropped(e, context):
+def operation_dropped(e: Expr, context: Vocabulary) -> Mutations:
+    """Replace a function, sum, derivative, rounding or moment by its argument."""
     if e.op in ("function", "softmax", "sum", "derivative", "rounded", "expectation", "variance") and e.args[0].shape == e.shape:
         yield e.args[0]
 
 
-def function_confused(e, context):
-    """A cosine for a sine, and the other way round; a length for its square; the first, the smallest or the sum for the largest."""
+def function_confused(e: Expr, context: Vocabulary) -> Mutations:
+    """Exchange sine and cosine; square a norm; replace the largest entry by the first or smallest one or by the sum."""
     if e.op == "function" and e.data in ("cos", "sin"):
         yield function("sin" if e.data == "cos" else "cos", e.args[0])
     elif e.op == "function" and e.data == "norm":
@@ -167,29 +203,34 @@ def function_confused(e, context):
         yield ones(*e.args[0].shape) @ e.args[0]
 
 
-def inverse_dropped(e, context):
+def inverse_dropped(e: Expr, context: Vocabulary) -> Mutations:
+    """Replace an inverse by its argument."""
     if e.op == "inverse":
         yield e.args[0]
 
 
-def size_changed(e, context):
+def size_changed(e: Expr, context: Vocabulary) -> Mutations:
+    """Replace a size by another one, or change it by 1."""
     if e.op == "symbol" and e.data[1] == "size":
         yield from (s for s in context.sizes if s != e)
         yield e + 1
         yield e - 1
 
 
-def name_changed(e, context):
+def name_changed(e: Expr, context: Vocabulary) -> Mutations:
+    """Replace a symbol by another one of the same shape and kind."""
     if e.op == "symbol" and e.data[1] != "size":
         yield from (s for s in context.names if s != e and (s.shape, s.data[1]) == (e.shape, e.data[1]))
 
 
-def wrong_axis(e, context):
+def wrong_axis(e: Expr, context: Vocabulary) -> Mutations:
+    """Take a softmax over the columns instead of the rows."""
     if e.op == "softmax" and len(e.shape) == 2:
         yield softmax(e.args[0].T).T
 
 
-def moment_confused(e, context):
+def moment_confused(e: Expr, context: Vocabulary) -> Mutations:
+    """Exchange the expectation and the variance; replace a variance by the second moment."""
     if e.op == "expectation":
         yield Var(e.args[0])
     elif e.op == "variance":
@@ -197,7 +238,8 @@ def moment_confused(e, context):
         yield E(e.args[0] * e.args[0])
 
 
-def constant_off(e, context):
+def constant_off(e: Expr, context: Vocabulary) -> Mutations:
+    """Change a constant by 1; exchange zeros and ones."""
     if e.op == "const":
         yield e.data + 1
         yield e.data - 1
@@ -205,15 +247,15 @@ def constant_off(e, context):
         yield zeros(*e.shape) if e.data else ones(*e.shape)
 
 
-def product_confused(e, context):
-    """Entry by entry instead of a matrix product, and the other way round."""
+def product_confused(e: Expr, context: Vocabulary) -> Mutations:
+    """Exchange the matrix product and the product entry by entry."""
     if e.op == "matmul" and len(e.args[0].shape) == 2 and len(e.args[1].shape) == 2:
-        yield from attempts(lambda: e.args[0] * e.args[1])
+        yield from well_typed_of(lambda: e.args[0] * e.args[1])
     elif e.op == "mul" and all(len(a.shape) == 2 for a in e.args):
-        yield from attempts(lambda: e.args[0] @ e.args[1])
+        yield from well_typed_of(lambda: e.args[0] @ e.args[1])
 
 
-OPERATORS = {
+OPERATORS: dict[str, Callable[[Expr, Vocabulary], Mutations]] = {
     "sign": sign,
     "factor": factor,
     "exponent": exponent,
@@ -238,11 +280,11 @@ OPERATORS = {
 }
 
 
-def slips_of_a_side(e: Expr):
-    """A whole side that is off by a sign, a factor or one."""
-    zero = e.op == "const" and not e.data
+def slips_of_a_side(e: Expr) -> Iterator[tuple[str, Expr]]:
+    """Yield (operator, new side) for a whole side that is off by a sign, a factor of 2 or 1/2, or a term of 1."""
+    is_zero = e.op == "const" and not e.data
     yield "term added", e + (ones(*e.shape) if e.shape else 1)
-    if not zero:
+    if not is_zero:
         yield "sign", negated(e)
         yield "factor", 2 * e
         yield "factor", e / 2

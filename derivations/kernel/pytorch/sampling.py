@@ -19,6 +19,7 @@ from ..core.expr import Expr, free_indices, own_sizes, symbols, walk
 from ..core.operators import BINDERS
 from .assumptions import all_of, holds
 from .error_bounds import Value
+from .errors import NotForTorch
 from .evaluation import evaluate
 from .expectations import is_smooth_law, put_random
 from .given_values import bindable, put_values, sizes_in
@@ -454,5 +455,8 @@ def values(claim: Claim, trees: list, sizes: dict, seed: int):
     found = [evaluate(e, t) for e in trees]
     if is_smooth_law(claim):
         coarse = draw(claim, sizes, seed, fewer=2)
-        found = [Value(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, [evaluate(e, coarse) for e in trees])]
+        again = [evaluate(e, coarse) for e in trees]
+        if any(x.v.shape != y.v.shape for x, y in zip(found, again)):  # it has a value for each outcome
+            raise NotForTorch("a random entry outside an expectation")
+        found = [Value(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, again)]
     return t, found

@@ -82,6 +82,8 @@ class Given:
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
+            if x.data[0] not in self.trial.sizes:
+                raise Disagrees(f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim")
             return self.trial.sizes[x.data[0]]
         one = here(self.of(x), point)
         if one.dim():

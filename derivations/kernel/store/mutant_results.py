@@ -13,18 +13,16 @@ SURVEYS = Store("surveys", by_digest=True)  # of a topic: each claim's fingerpri
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
-RANDOM = ("families", "fuzzing", "growing", "pasted", "printed", "rewriting", "shrinking")  # make random claims, not mutants
-OF_CODE = ("code_slips", "code_trying")  # corrupt snippets, not claims
+MAKERS = ("claim_mutants", "equivalent_rewrites", "judge")  # the modules that make, rewrite and judge mutants, with all that they import
 
 
 def depends_on() -> dict[str, str]:
     """Return for each witness a digest of everything that its results depend on except the claims."""
-    attack = [path for path in project_files.kernel_files() if project_files.room(path) == "attack"]
-    trying = [path for path in attack if path.stem == "trying"]  # itself alone: what it imports is every witness
-    slips = [path for path in attack if path not in trying and path.stem not in (*RANDOM, *OF_CODE)]
-    own = [project_files.file_hash(path) for path in trying]
+    attack = {path.stem: path for path in project_files.kernel_files() if project_files.room(path) == "attack"}
+    makers = [attack[name] for name in MAKERS]
+    own = project_files.file_hash(attack["mutant_trials"])  # itself alone: it imports every witness
     versions = dependencies.versions() | {name: dependencies.installed(name) for name in ("torch", "numpy", "hypothesis")}
-    return {name: digest(own, versions, hashes([*slips, *files_of(name)])) for name in WITNESSES}
+    return {name: digest(own, versions, hashes([*makers, *files_of(name)])) for name in WITNESSES}
 
 
 def files_of(name: str) -> list:

@@ -1,0 +1,81 @@
+"""Families of random identities about expectations and variances."""
+
+from __future__ import annotations
+
+from random import Random
+
+from ..core.assumptions import Assumption, gaussian, has_moment, independent, mean, variance
+from ..core.expr import E, Expr, Var, diff, lift, symbols, total
+from ..core.operators import AVERAGES
+from .claim_drafts import Draft
+from .random_trees import Grower, g, i, k, q, x, y
+from .rewrite_rules import rewritten
+
+
+def derivatives_of_expectations(generator: Random) -> Draft:
+    """Draft an identity between the derivative of an expectation or variance and the expectation of a derivative."""
+    body = generator.choice(((g - x) ** 2, x * g, x**2 * g + y * x, (x + g) * (y + g), x * g**2, (x * g - y) ** 2))
+    outer = generator.choice((E, E, Var))
+    left = diff(outer(body), x)
+    right = generator.choice((E(diff(body, x)), rewritten(left, generator, 2), rewritten(left, generator, 1), diff(E(body), x)))
+    return Draft("identity", (y * left, y * right), (has_moment(g, generator.choice((1, 2, 2, 4))),))
+
+
+def joint_moments(generator: Random) -> Draft:
+    """Draft an identity about two random variables that are mostly not assumed to be independent."""
+    a, b = generator.sample((g, q[1], k[1], g + x, x * g), 2)
+    covariance = E(a * b) - E(a) * E(b)
+    left, right = generator.choice(
+        (
+            (E((a - E(a)) * (b - E(b))), covariance),
+            (Var(a + b), Var(a) + Var(b) + 2 * covariance),
+            (Var(a + b) + Var(a - b), 2 * Var(a) + 2 * Var(b)),
+            (Var(a + b), Var(a) + Var(b)),
+            (E(a * b), E(a) * E(b)),
+            (E((a + b) ** 2), E(a**2) + 2 * E(a * b) + E(b**2)),
+        )
+    )
+    named = sorted((s for s in symbols(left, right).values() if s.data[1] == "random"), key=lambda s: s.data[0])
+    facts = [has_moment(s, generator.choice((1, 2, 2, 2))) for s in named]
+    facts += [independent(*named)] if generator.random() < 0.3 else []
+    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 2))), tuple(facts))
+
+
+def expectations(generator: Random) -> Draft:
+    """Draft an identity about an expectation or a variance, under random assumptions about moments and independence."""
+    features = ("random", *(generator.choice((("sum",), ("each",))) + ("tensors",) if generator.random() < 0.4 else ()))
+    grower = Grower(generator, frozenset(features), generator.choice(((), (), (i,))))
+    body = grower.scalar(generator.choice((1, 1, 2)))
+    if generator.random() < 0.3:
+        body = generator.choice((q @ k, total(q[i] * k[i], i), q[1] * x + y, (x * g) ** 2))
+    tree = generator.choice((E, Var))(body)
+    right = rewritten(tree, generator, generator.randint(1, 4))
+    named = symbols(tree, right)
+    given: tuple[Assumption, ...] = ()
+    for s in (q, k, g):
+        if s.data[0] in named:
+            given += (mean(s, generator.choice((0, 0, 1, y))),) * (generator.random() < 0.8)
+            given += (variance(s, generator.choice((1, 1, 2))),) * (generator.random() < 0.7)
+            given += (gaussian(s),) * (generator.random() < 0.2)
+            given += (has_moment(s, generator.choice((1, 2, 2, 4))),) * (generator.random() < 0.6)
+    together = [s for s in (q, k, g) if s.data[0] in named]
+    if together and generator.random() < 0.8:
+        given += (independent(*together),)
+    if generator.random() < 0.5:
+        right = insert_moments(right, given)
+    return Draft("identity", (tree, right), given)
+
+
+def insert_moments(e: Expr, given: tuple) -> Expr:
+    """Return the tree with each mean and variance replaced by its stated value, and E(X**2) by Var(X) + E(X)**2."""
+    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in given if a.kind in ("mean", "variance")}
+    if e.op in AVERAGES:
+        (a,) = e.args
+        name = (a.args[0] if a.op == "entry" else a).data
+        key = ("mean" if e.op == "expectation" else "variance", name[0] if isinstance(name, tuple) else "")
+        if key in stated:
+            return stated[key]
+        if e.op == "expectation" and a.op == "pow" and a.args[1] == lift(2):
+            square = Var(a.args[0])
+            return insert_moments(square, given) + insert_moments(E(a.args[0]), given) ** 2
+    return Expr(e.op, tuple(insert_moments(a, given) for a in e.args), e.shape, e.data)

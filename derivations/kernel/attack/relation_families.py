@@ -1,0 +1,132 @@
+"""Families of random inequalities, refutations, limits and bounds on ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+
+from ..core.assumptions import nonnegative, nonzero, positive
+from ..core.expr import Expr, absolute, array, exp, function, lift, log, rank, rounded, softmax, symbols, total, walk
+from .claim_drafts import Draft, slip, values_at
+from .random_trees import A, B, C, Grower, c, i, j, k, m, n, t, u, v, x, y
+from .rewrite_rules import rewritten
+
+
+def bounds_by_the_largest(generator: Random) -> Draft:
+    """Draft an inequality between the largest entry of a vector and its other entries, true or nearly true."""
+    if generator.random() < 0.15:
+        return bounds_with_a_free_index(generator)
+    a = generator.choice((u, u, u + v, 2 * u, exp(u), array([x, y]), array([x, y, t]), softmax(u)))
+    positions: list[Expr | int] = [1, *[i] * (a.shape == (n,))]
+    top, at = function("largest", a), generator.choice(positions)
+    near = generator.choice((top, top, top, function("largest", v), a[1], -function("largest", -a)))
+    below = generator.choice((a[at], a[at], a[1], v[1], u[1], lift(0)))
+    differences = [near - below, 1 - exp(below - near), exp(near) - exp(below), (near - below) * exp(y), (near - below) ** 2]
+    if a.shape == (n,):
+        exponentials = total(exp(a[j] - near), j)
+        differences += [exponentials - generator.choice((1, 1, 2, n)), n - exponentials]
+        differences += [log(exponentials), log(n) - log(exponentials), total(near - a[j], j)]
+    difference = generator.choice(differences)
+    left = Grower(generator, frozenset(("scalars",))).scalar(1)
+    given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
+    return Draft("inequality", (left, rewritten(left + difference, generator, generator.randint(0, 2))), given, because=(difference,))
+
+
+def bounds_with_a_free_index(generator: Random) -> Draft:
+    """Draft an inequality about a largest entry that depends on a free index; which entry is the largest depends on the index's value."""
+    top, at, other = function("largest", v[i] * u), generator.choice((1, i, k)), generator.choice((1, i, j, k))
+    difference = generator.choice((top - u[at] * v[i], top * v[other] / v[i] - u[at] * v[other], top / v[i] - u[at]))
+    divides = any(node.op == "div" for node in walk(difference))
+    return Draft("inequality", (y, y + difference), (nonzero(v[i]),) * divides, because=(difference,))
+
+
+def inequalities(generator: Random) -> Draft:
+    """Draft an inequality whose difference is a sum or product of terms that are nonnegative under the stated assumptions."""
+    difference = nonnegative_term(generator)
+    for _ in range(generator.choice((0, 0, 1, 2))):
+        more = nonnegative_term(generator)
+        difference = generator.choice((lambda a, b: a + b, lambda a, b: a + b, lambda a, b: a * b))(difference, more)
+    left = Grower(generator, frozenset(("scalars", "sizes"))).scalar(generator.choice((1, 2)))
+    right = rewritten(left + difference, generator, generator.randint(1, 4))
+    named = symbols(left, right, difference)
+    given = tuple(f(s) for f, s in ((positive, x), (nonzero, c), (nonnegative, t)) if s.data[0] in named)
+    return Draft("inequality", (left, right), given, because=(difference,))
+
+
+def nonnegative_term(generator: Random) -> Expr:
+    """Return a term that is nonnegative if x is positive and t nonnegative."""
+    tree = Grower(generator, frozenset(("scalars",))).scalar(1)
+    return generator.choice(
+        (
+            tree**2,
+            tree**2,
+            absolute(tree),
+            exp(tree),
+            n - 1,
+            x,
+            t,
+            u @ u,
+            total(u[i] ** 2, i),
+            lift(1),
+            n * t,
+            1 / x,
+            softmax(u)[1],
+            tree**4,
+        )
+    )
+
+
+def refutations(generator: Random) -> Draft:
+    """Draft a refutation of an equality or inequality between a tree and a mutated copy of it, with a random counterexample."""
+    grower = Grower(generator, frozenset(("scalars", *generator.choice(((), ("div",), ("tensors", "sum"), ("abs",), ("exp",))))))
+    tree = grower.scalar(2) if generator.random() < 0.7 else Grower(generator).tensor((n, m), 1)
+    sides = (tree, slip(rewritten(tree, generator, generator.randint(0, 2)), generator))
+    relation = "<=" if not tree.shape and generator.random() < 0.3 else "="
+    return Draft("refutation", sides, at=values_at(sides, generator), relation=relation)
+
+
+def limits(generator: Random) -> Draft:
+    """Draft a limit at infinity or at 0 whose value follows from a table of known limits."""
+    variable, to = generator.choice(((x, "oo"), (x, "oo"), (n, "oo"), (x, 0)))
+    scale = generator.choice((1, 1, 2, 10, 1000, 10**9, Fraction(1, 10**9)))
+    big = scale * variable if to == "oo" else scale / variable
+    first, second = (generator.choice(LIMITS) for _ in range(2))
+    (a, limit_a), (b, limit_b) = first(big, generator), second(big, generator)
+    tree, value = generator.choice(((a + b, limit_a + limit_b), (a * b, limit_a * limit_b), (a, limit_a), (a, limit_a)))
+    if generator.random() < 0.3:
+        extra = generator.choice((rounded(y), absolute(y), exp(y), y**2, softmax(u)[1]))
+        tree, value = extra + tree, extra + value if value != lift(0) else extra
+    tree = rewritten(tree, generator, generator.randint(0, 2))
+    value = generator.choice((value, value, value, value + 1, lift(0)))
+    return Draft("limit", (tree, value), towards=(variable, to))
+
+
+def ratio(big: Expr, generator: Random) -> tuple[Expr, Expr]:
+    """Return a quotient of polynomials in `big`, and its limit as `big` goes to infinity."""
+    a, b, d = (generator.choice((1, 2, 3)) for _ in range(3))
+    p = generator.choice((1, 1, 2))
+    return (a * big**p + d) / (b * big**p + big + 1 if p == 2 else b * big + d), lift(Fraction(a, b))
+
+
+# Functions from (big, generator) to a tree and its limit as `big` goes to infinity.
+LIMITS: tuple[Callable[[Expr, Random], tuple[Expr, Expr]], ...] = (
+    ratio,
+    ratio,
+    lambda big, generator: (1 / big, lift(0)),
+    lambda big, generator: (exp(-big), lift(0)),
+    lambda big, generator: (big * exp(-big), lift(0)),
+    lambda big, generator: (log(1 + 1 / big), lift(0)),
+    lambda big, generator: (big * log(1 + 1 / big), lift(1)),
+    lambda big, generator: (log(1 + exp(-big)) / exp(-big), lift(1)),
+    lambda big, generator: (big * (exp(1 / big) - 1), lift(1)),
+    lambda big, generator: (exp(big) / (exp(big) + 1), lift(1)),
+    lambda big, generator: (lift(generator.choice((0, 1, 2))), lift(0)),
+)
+
+
+def ranks(generator: Random) -> Draft:
+    """Draft a bound on the rank of a matrix by a dimension of its factorization."""
+    first, second = generator.choice(((A, B), (A, C.T), (A @ B, A), (A, A.T), (B.T, B)))
+    tree = first @ second
+    return Draft("inequality", (rank(rewritten(tree, generator, generator.randint(0, 2))), first.shape[1]), because=(first, second))
