@@ -28,20 +28,20 @@ class Laws(Notation):
     """The notation of MathComp with random variables, which stand in expectations and variances alone."""
 
     prelude = LAWS_NAME
-    before = (LINEAR,)
-    general = "laws R."
-    every_size = True
+    opening = (LINEAR,)
+    general_tactic = "laws R."
+    sizes_positive = True
     all_powers = False  # is what is independent so of all powers, or of those alone that are known to have an expectation?
 
     def __init__(self):
         super().__init__()
         self.need(REAL)
-        self.inside = False  # of what an expectation is taken
-        self.random_exponents = False  # are there exponentials of what is random?
+        self.in_expectation = False  # of what an expectation is taken
+        self.random_exponentials = False  # are there exponentials of what is random?
 
-    def declared(self) -> list:
+    def declare_structure(self) -> list:
         return [
-            *super().declared(),
+            *super().declare_structure(),
             "Variable Random : comRingType.",
             "Variable constant : {rmorphism R -> Random}.",
             "Variable expectation : Random -> R.",
@@ -50,16 +50,16 @@ class Laws(Notation):
             "Hypothesis expectation_one : expectation 1 = 1.",
         ]
 
-    def exponential(self, increasing: bool) -> list:
+    def declare_exponential(self, increasing: bool) -> list:
         more = [
             "Variable exponential : Random -> Random.",
             "Hypothesis exponential_add : forall x y, exponential (x + y) = exponential x * exponential y.",
             "Hypothesis exponential_constant : forall c, exponential (constant c) = constant (exp c).",
         ]
-        return super().exponential(increasing) + more * self.random_exponents
+        return super().declare_exponential(increasing) + more * self.random_exponentials
 
     def type(self, shape: tuple) -> str:
-        return of_random(super().type(shape)) if self.inside else super().type(shape)
+        return of_random(super().type(shape)) if self.in_expectation else super().type(shape)
 
     def symbol_type(self, e: Expr) -> str:
         return of_random(super().type(e.shape)) if e.data[1] == "random" else super().type(e.shape)
@@ -67,20 +67,20 @@ class Laws(Notation):
     def translate(self, e: Expr) -> tuple:
         if e.op in AVERAGES:
             return self.average(e)
-        if self.inside and not is_random(e):
+        if self.in_expectation and not is_random(e):
             return self.fixed(e)
         if e.op == "symbol" and e.data[1] == "random":
             return self.random(e)
-        if self.inside and e.op not in ("paren", "defined"):
+        if self.in_expectation and e.op not in ("paren", "defined"):
             return self.of_what_is_random(e)
         return super().translate(e)
 
     def average(self, e: Expr) -> tuple:
-        if self.inside:
+        if self.in_expectation:
             return self.fixed(e)
-        self.inside = True
+        self.in_expectation = True
         text = self.show(e.args[0], ATOM)
-        self.inside = False
+        self.in_expectation = False
         if has_exponential(e) and any(map(is_random, beside_exponentials(e))):
             raise NotForCoq("what is random beside an exponential of what is")
         return f"{AVERAGES[e.op]} {text}", APPLIED
@@ -90,13 +90,13 @@ class Laws(Notation):
         return f"{'map_mx ' if e.shape else ''}constant {self.outside(e)}", APPLIED
 
     def outside(self, e: Expr) -> str:
-        self.inside = False
+        self.in_expectation = False
         text = self.show(e, ATOM)
-        self.inside = True
+        self.in_expectation = True
         return text
 
     def random(self, e: Expr) -> tuple:
-        if not self.inside:
+        if not self.in_expectation:
             raise NotForCoq("what is random, outside of an expectation")
         if len(e.shape) > 2:
             raise NotForCoq(MORE_AXES)
@@ -118,7 +118,7 @@ class Laws(Notation):
         if degree(x) > 1:
             raise NotForCoq("an exponential of products of what is random")
         self.need_exp()
-        self.random_exponents = True
+        self.random_exponentials = True
         return f"exponential {self.show(x, ATOM)}", APPLIED
 
     def quotient(self, above: Expr, below: Expr) -> tuple:
@@ -132,11 +132,11 @@ class Laws(Notation):
 
     def distribution(self, a: Assumption, claim: Claim) -> list:
         """What it says of what is random."""
-        self.inside = True
+        self.in_expectation = True
         try:
             return STATED[a.kind](self, a, claim)
         finally:
-            self.inside = False
+            self.in_expectation = False
 
     def family(self, x: Expr) -> str:
         return f"({'entries' if x.shape else 'single'} {self.show(x, ATOM)})"
@@ -196,7 +196,7 @@ def of_mean(to: Laws, a: Assumption, claim: Claim) -> list:
 
 def of_gaussian(to: Laws, a: Assumption, claim: Claim) -> list:
     said = [to.each(x, "normal_moments constant expectation {}") for x in a.args]
-    if to.random_exponents:
+    if to.random_exponentials:
         said += [to.each(x, "normal_exponentials constant expectation exp exponential {}") for x in a.args]
     return said
 
@@ -210,7 +210,7 @@ def of_independent(to: Laws, a: Assumption, claim: Claim) -> list:
     if order < inf:
         return [f"independent_to expectation {order} {family}"]
     said = [f"independent expectation {family}"]
-    return said + [f"independent_exponentials constant expectation exponential {family}"] * to.random_exponents
+    return said + [f"independent_exponentials constant expectation exponential {family}"] * to.random_exponentials
 
 
 def order_of(claim: Claim, x: Expr) -> int | float:

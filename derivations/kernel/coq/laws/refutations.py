@@ -38,10 +38,10 @@ def refutation(claim: Claim, topic: str) -> Source:
     require_consistent(claim)
     notation = Denied()
     text = equation(notation, left, right)
-    if notation.random_exponents:
+    if notation.random_exponentials:
         raise NotForCoq("a refuted law with exponentials of what is random")
     assumed = hypotheses(notation, claim, set())
-    if notation.firsts:
+    if notation.first_places:
         raise NotForCoq("a refuted law that speaks of one entry by its number")
     sizes = sizes_of(notation, [left, right])
     at = dict(claim.at)
@@ -85,7 +85,7 @@ def reason(claim: Claim, sizes: list, at: dict) -> str:
 
 def declared(notation: Laws) -> tuple:
     """What is declared of numbers, what is quantified over, and that an expectation is linear."""
-    lines = [line.removesuffix(".") for line in notation.declared()]
+    lines = [line.removesuffix(".") for line in notation.declare_structure()]
     quantified = [f"({line.removeprefix('Variable ')})" for line in lines[2:] if line.startswith("Variable ")]
     linear = [line.partition(" : ")[2] for line in lines if line.startswith("Hypothesis ")]
     return [f"{line}." for line in lines[:2]], quantified, linear

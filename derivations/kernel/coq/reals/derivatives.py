@@ -24,9 +24,9 @@ class Slopes(Notation):
 
     prelude = SLOPES_NAME
     scope = SCOPE
-    before = ("exponential_known.",)
-    simplified = "take_slopes. take_functions."
-    general = "settled R."
+    opening = ("exponential_known.",)
+    simplification = "take_slopes. take_functions."
+    general_tactic = "settled R."
 
     def __init__(self):
         super().__init__()
@@ -50,14 +50,14 @@ class Slopes(Notation):
     def function(self, name: str, x: Expr) -> tuple:
         return f"{'map_mx ' if x.shape else ''}{name} {self.show(x, ATOM)}", APPLIED
 
-    def declared(self) -> list:
+    def declare_structure(self) -> list:
         """The reals are declared in the prelude, and their exponential is no variable."""
         return ["Add Field R_field : (field_of R)."]
 
-    def exponential(self, increasing: bool) -> list:
+    def declare_exponential(self, increasing: bool) -> list:
         return []
 
-    def first_theorems(self, free: set) -> list:
+    def preliminary_theorems(self, free: set) -> list:
         """That each derivative exists."""
         found = []
         for k, ((function, at), e) in enumerate(self.derived.items(), 1):
