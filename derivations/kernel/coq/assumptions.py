@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices
+from ..core.expr import Expr
 from .algebraic_structures import FIELD, REAL, UNITS, NotForCoq
 from .notation import ATOM, Notation
 

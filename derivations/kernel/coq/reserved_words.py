@@ -19,7 +19,9 @@ KEYWORDS = frozenset(
     exponential normal_exponentials independent_exponentials
     """.split()  # noqa: SIM905
 )
-GENERATED = re.compile(r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?")
+GENERATED = re.compile(
+    r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?"
+)
 # Commands that would let a file pass without a proof.
 FORBIDDEN = re.compile(
     r"\b(Axioms?|Admitted|admit|give_up|Parameters?|Conjectures?|Abort|bypass_check|Unset|Declare|Load|Drop|"

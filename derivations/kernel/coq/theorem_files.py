@@ -59,9 +59,7 @@ def qed(proof: list[str]) -> list[str]:
     return [f"Proof. {proof[0]} Qed."] if len(proof) == 1 else ["Proof.", *proof, "Qed."]
 
 
-def context(
-    claim: Claim, notation: Notation, free: set[Expr], trees: Sequence[Expr], assumed: Sequence[tuple[str, str]]
-) -> list[str]:
+def context(claim: Claim, notation: Notation, free: set[Expr], trees: Sequence[Expr], assumed: Sequence[tuple[str, str]]) -> list[str]:
     """Return the lines that declare the structure, the sizes, the symbols, the free indices and the hypotheses."""
     sizes = sizes_of(notation, trees)
     lines = [*notation.declare_structure(), *variables(map(notation.name, sizes), "nat")]

@@ -1,4 +1,7 @@
-"""Where a tree has a value: Coq's division, root and logarithm have one everywhere, so what must hold is a premise of the theorem."""
+"""Find the conditions under which a tree has a value.
+
+Coq gives division, roots and logarithms a value everywhere, so these conditions become premises of the theorems.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +11,35 @@ from ...core.expr import BINDERS, Expr
 from ..algebraic_structures import NotForCoq
 from .notation import moved, name_of, show, size_of
 
-OVERFLOW = 2**128  # from here on there is no number of the format
+OVERFLOW = 2**128  # fp32 has no numbers from here on
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
-SAID = SIGNS | {"in range": f"Rabs ({{}}) < {OVERFLOW}"}
+CONDITIONS = SIGNS | {"in range": f"Rabs ({{}}) < {OVERFLOW}"}
 
 
 class Need(NamedTuple):
-    """What must hold of a number for a tree to have a value, for each place that is bound around it."""
+    """A condition on a number, for all values of the indices that are bound around it."""
 
-    sign: str
+    sign: str  # a key of CONDITIONS, or "derivable"
     tree: Expr
-    bound: tuple = ()  # (name, size), from outside in
+    bound: tuple[tuple[str, Expr], ...] = ()  # (name, size) of each bound index, from outside in
 
     def shown(self) -> str:
-        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else SAID[self.sign].format(show(self.tree))
+        """Return the condition in Coq."""
+        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else CONDITIONS[self.sign].format(show(self.tree))
         for name, size in reversed(self.bound):
             text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
         return text
 
 
-def conditions(e: Expr) -> list:
-    """What must hold for the tree to have a value, as Coq has it."""
+def conditions(e: Expr) -> list[str]:
+    """Return the conditions under which the tree has a value, in Coq."""
     return list(dict.fromkeys(need.shown() for need in needs(e)))
 
 
-def needs(e: Expr) -> list:
-    """What must hold for the tree to have a value. What holds by its form is left out."""
+def needs(e: Expr) -> list[Need]:
+    """Return the conditions under which the tree has a value, without those that its form guarantees."""
     found = [need for x in e.args for need in needs(x)]
-    if e.op == "derivative":  # near the point, too, and there is none by which to judge of a root of zero
+    if e.op == "derivative":  # must have a value near the point, too: a root of zero has no derivative
         found = [need._replace(sign="positive") if need.sign == "nonnegative" else need for need in found]
         found.append(Need("derivable", e))
     if e.op in BINDERS:
@@ -45,7 +49,7 @@ def needs(e: Expr) -> list:
     if e.op == "rounded":
         found.append(Need("in range", e))
     if e.op == "pow":
-        found += of_power(*e.args)
+        found += needs_of_power(*e.args)
     if e.op == "function" and e.data == "log" and not surely_positive(e.args[0]):
         if e.args[0].shape:
             raise NotForCoq("a logarithm of a tensor of which it is not seen that its entries are positive")
@@ -53,7 +57,8 @@ def needs(e: Expr) -> list:
     return found
 
 
-def of_power(base: Expr, exponent: Expr) -> list:
+def needs_of_power(base: Expr, exponent: Expr) -> list[Need]:
+    """Return the condition on the base of a power, if there is one."""
     if surely_positive(base):
         return []
     whole = exponent.op == "const" and exponent.data.denominator == 1
@@ -64,10 +69,13 @@ def of_power(base: Expr, exponent: Expr) -> list:
 
 
 def surely_positive(e: Expr) -> bool:
-    """By its form: a positive number, a size, an exponential, and sums, products, quotients and powers of such."""
+    """Return whether the form of a tree shows that it is positive.
+
+    So it is for positive numbers, sizes, indices and exponentials, and for sums, products, quotients and powers of these.
+    """
     if e.op == "const":
         return e.data > 0
-    if e.op in ("paren", "defined", "sum"):  # a sum runs over one place at least
+    if e.op in ("paren", "defined", "sum"):  # a sum has at least one term
         return surely_positive(e.args[0])
     if e.op in ("add", "mul", "div"):
         return all(map(surely_positive, e.args))
