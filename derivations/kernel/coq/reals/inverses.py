@@ -22,11 +22,11 @@ def replaced(claim: Claim) -> tuple[Expr, Expr, dict[Expr, Expr]]:
     found: dict[Expr, Expr] = {}  # the symbol for the inverse of each matrix
     names = (name for k in count(1) if (name := f"inverse_{k}") not in taken)
 
-    def replace_inverses(e: Expr) -> Expr:
+    def replace(e: Expr) -> Expr:
         if e.op == "derivative" and any(n.op == "inverse" for n in walk(e)):
             raise NotForCoq("an inverse in a derivative, which is not stated over the reals yet")
         if e.op != "inverse":
-            return Expr(e.op, tuple(map(replace_inverses, e.args)), e.shape, e.data)
+            return Expr(e.op, tuple(map(replace, e.args)), e.shape, e.data)
         (matrix,) = e.args
         if free_indices(matrix) or any(n.op == "inverse" for n in walk(matrix)):
             raise NotForCoq("an inverse of an inverse, or of what an index changes, which is not stated over the reals yet")
@@ -34,7 +34,7 @@ def replaced(claim: Claim) -> tuple[Expr, Expr, dict[Expr, Expr]]:
             found[matrix] = Expr("symbol", (), e.shape, (next(names), "real"))
         return found[matrix]
 
-    left, right = map(replace_inverses, trees)
+    left, right = map(replace, trees)
     return left, right, {symbol: matrix for matrix, symbol in found.items()}
 
 
