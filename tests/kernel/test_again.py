@@ -176,6 +176,18 @@ def test_a_check_takes_over_what_an_earlier_one_kept(project, monkeypatch):
     assert ran() == (0, ALL)
 
 
+@pytest.mark.parametrize("slip", ["derivation.idenity('more', A, A)", "derivation.identity('more', A + B.T, B.T + A)"])
+def test_a_script_that_stopped_behind_a_claim_that_holds_passes_once_it_is_corrected(tree, command, slip):
+    """The message quotes the script, so that its size is recorded with the claims that are kept."""
+    good = tree.script.read_text()
+    tree.script.write_text(f"{good}{slip}\n")
+    said = command("check")
+    assert said.exit_code == 1 and "tiny.py:7: " in said.output and list(earlier.load("chapter/tiny")["claims"]) == ["sum"]
+    tree.script.write_text(good)
+    said = command("check")
+    assert said.exit_code == 0, said.output
+
+
 # What is kept -----------------------------------------------------------------------------------------------------------------
 
 

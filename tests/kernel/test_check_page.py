@@ -25,6 +25,8 @@ def made(tree, monkeypatch):
     """A topic as `new` makes it, and what is found on its page; its claims are taken as shown by their block."""
     (tree.root / "mkdocs.yml").write_text(CONFIG)
     new_topic.create("fresh/topic")
+    (tree.root / "snippets/__init__.py").touch()
+    monkeypatch.syspath_prepend(tree.root)  # pictures import snippets in this process
     return tree.root
 
 
@@ -39,18 +41,59 @@ def test_a_topic_as_made_has_nothing_to_refuse(made):
 def test_all_faults_are_found_at_once(made):
     path = made / "docs/fresh/topic.md"
     path.write_text(
-        path.read_text().replace(":sum_transposed", ":sum_transpsed").replace("What it says", "So a = b; what it says") + "\n[x](no.md)\n"
+        path.read_text().replace(":transposed_topic", ":transpsed_topic").replace("What it says", "So a = b; what it says")
+        + "\n[x](no.md)\n"
     )
     said = "\n".join(looked_at())
-    for part in ("topic.md:", "did you mean sum_transposed?", "states a relation in prose", "'no.md' leads to no page", "no page shows"):
+    for part in ("topic.md:", "did you mean transposed_topic?", "states a relation in prose", "'no.md' leads to no page", "no page shows"):
         assert part in said, said
 
 
-def test_what_the_page_of_a_course_still_lacks_is_said_and_not_refused(made, command):
-    assert looked_at() == []
-    said = command("check", "--page", "fresh/topic").output.rstrip().splitlines()[-1]
-    assert said.startswith("docs/fresh/topic.md still lacks, for a page of the course: three to five exercises; ")
-    assert said.endswith("; a picture") and "theorem" not in said and "practice" not in said
+LACKS = {
+    "theorem": ("/// theorem", "/// claim", "docs/fresh/topic.md lacks, for a page of the course: a theorem"),
+    "exercise": ("/// exercise | In code", "/// note | In code", "three to five exercises; an exercise in code"),
+    "next": ("Sources.", "[The next page](topic.md)", "docs/fresh/topic.md: it is the last: link to no next page"),
+}
+
+
+@pytest.mark.parametrize("old, new, says", LACKS.values(), ids=LACKS)
+def test_what_a_page_of_the_course_lacks_is_refused(made, command, monkeypatch, old, new, says):
+    for part in ("tested", "formed"):
+        monkeypatch.setattr(check_page, part, lambda topic: [])
+    assert check_page.unwritten("fresh/topic") == []
+    path = made / "docs/fresh/topic.md"
+    path.write_text(path.read_text().replace(old, new))
+    said = command("check", "--page", "fresh/topic")
+    assert said.exit_code == 1 and says in said.output
+
+
+def test_the_page_before_has_to_link_to_this_one(made):
+    (made / "mkdocs.yml").write_text(CONFIG.replace("Home: index.md", "Tiny: chapter/tiny.md\n  - Topic: fresh/topic.md"))
+    (made / "docs/chapter").mkdir()
+    (made / "docs/chapter/tiny.md").write_text("[The next page](../wrong.md)\n")
+    assert check_page.unwritten("fresh/topic") == [
+        "docs/chapter/tiny.md: it needs a link [The next page](...) to fresh/topic.md, and to no other page"
+    ]
+
+
+def test_what_a_test_of_all_topics_refuses_is_said(made, monkeypatch):
+    (made / "tests/sweep.py").write_text(SWEEP)
+    monkeypatch.setattr(check_page, "SWEEPS", ("tests/sweep.py",))
+    (said,) = check_page.swept("fresh/topic")
+    assert (
+        said.startswith("tests/sweep.py:6: the test fails: AssertionError: fresh/topic has no row")
+        and "run: python -m pytest tests/sweep.py -k fresh/topic" in said
+    )
+    assert check_page.swept("chapter/tiny") == []
+
+
+SWEEP = """import pytest
+
+
+@pytest.mark.parametrize("topic", ["fresh/topic", "chapter/tiny"])
+def test_it(topic):
+    assert topic == "chapter/tiny", f"{topic} has no row"
+"""
 
 
 def test_what_pytest_says_has_its_file_and_line():

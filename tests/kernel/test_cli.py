@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -146,7 +148,7 @@ def test_a_summary_on_standard_output_and_faults_on_standard_error(script, comma
 
 
 def test_a_success_says_what_the_certificates_answered(tree, command):
-    assert "1 claims in 1 derivation, 0 of them by earlier checks that still hold: all hold" in command("check").stdout
+    assert "1 claim in 1 derivation, 0 of them by earlier checks that still hold: all hold" in command("check").stdout
     again = command("check").stdout
     assert "(certificate)" in again and "1 of them by earlier checks" in again
 
@@ -155,7 +157,7 @@ def test_list(tree, command):
     assert "chapter/tiny" in (before := command("list").stdout) and "has no certificate" in before
     command("check")
     after = command("list")
-    assert after.exit_code == 0 and "1 claims  A sum transposed" in after.stdout
+    assert after.exit_code == 0 and "1 claim  A sum transposed" in after.stdout
 
 
 def test_help_says_what_there_is(command):
@@ -275,6 +277,45 @@ def test_a_script_with_an_odd_name(script, records):
         assert code == 0 and [r["id"] for r in found] == ["good"]
 
 
+SOON = 60  # seconds that processes may take to end, on a busy machine
+COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from derivations.kernel.command import cli; cli.main()"
+POOL = """import os, time
+from derivations.kernel.run.pool import of_this_machine
+own = of_this_machine(1)
+own.submit(abs, 1).result()
+os.mkdir({begun!r})
+time.sleep(1000)
+"""
+
+
+def ends_with_all_it_started(process, sent, begun):
+    """Send a signal to a process once it has begun. The fork server has its standard output, and lives as long as what it forked: where that
+    is closed, all of them are gone."""
+    try:
+        for _ in range(SOON * 50):
+            if begun.exists():
+                break
+            time.sleep(0.1)
+        assert begun.exists()
+    finally:
+        process.send_signal(sent)
+    process.communicate(timeout=SOON)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_a_check_started_ends_with_it(sent, script, tmp_path):
+    begun = tmp_path / "begun"
+    path = script(f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep({5 * SOON})\n")
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, "check", path], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ends_with_all_it_started(process, sent, begun)
+
+
+def test_a_pool_ends_with_its_process(tmp_path):
+    begun = tmp_path / "begun"
+    process = subprocess.Popen([sys.executable, "-c", POOL.format(begun=str(begun))], cwd=ROOT, stdout=subprocess.PIPE)
+    ends_with_all_it_started(process, signal.SIGKILL, begun)
+
+
 # new ------------------------------------------------------------------------------------------------------------------------
 
 
@@ -303,24 +344,32 @@ def run(root, *arguments):
 
 def files(topic):
     chapter, name = topic.split("/")
-    return {f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/{topic}.md"}
+    test, figure = f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"
+    return {f"derivations/{topic}.py", f"snippets/{topic}.py", test, f"docs/{topic}.md", figure}
+
+
+def changed(topic, before):
+    """The files that `new` changes: of the navigation, the page before and the rows."""
+    return {"mkdocs.yml", f"docs/{before}.md", f"tests/snippets/rows/{topic.partition('/')[0]}.py"}
 
 
 @pytest.mark.slow
 def test_the_files_that_new_makes_pass_as_made(copy, command):
     """In a chapter that there is and in a new one. Their code stands on their pages as the site's tests demand it."""
-    topics = ["scaling/made_up", "new_chapter/first"]
+    before = {"scaling/made_up": "scaling/saturation", "new_chapter/first": "together/gpt"}
+    topics = [*before]
     for topic in topics:
         made = command("new", topic)
         package = (
             {"snippets/new_chapter/__init__.py"} if topic.startswith("new_chapter") else set()
         )  # a new chapter's snippets can be imported
-        assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | {"mkdocs.yml"} | package
-        assert len(made.stderr.splitlines()) == 3 and f"derivations/{topic}.py" in made.stderr
+        assert made.exit_code == 0 and set(made.stdout.split()) == files(topic) | changed(topic, before[topic]) | package
+        assert len(made.stderr.splitlines()) == 4 and f"derivations/{topic}.py" in made.stderr
     checked = run(copy, "derivations", "check", *topics)
     assert checked.returncode == 0, checked.stderr
     python = [path for topic in topics for path in sorted(files(topic)) if path.startswith(("snippets/", "tests/"))]
-    tested = run(copy, "pytest", "-p", "no:cacheprovider", *python, "tests/site/test_code_on_pages.py", "-v")
+    sweeps = ["tests/site/test_code_on_pages.py", "tests/site/test_course.py", "tests/snippets/test_public.py"]
+    tested = run(copy, "pytest", "-p", "no:cacheprovider", *python, *sweeps, "-v")
     assert tested.returncode == 0, tested.stdout[-3000:]
     for topic in topics:
         assert topic.split("/")[1] in tested.stdout
@@ -362,10 +411,10 @@ def test_a_page_goes_behind_the_last_of_its_chapter(copy):
     assert {"Made up": "scaling/made_up.md"} in next(iter(chapter.values()))
 
 
-def test_a_new_chapter_goes_before_the_trust_page(copy):
+def test_a_new_chapter_goes_before_the_pages_that_are_looked_up(copy):
     before = navigation(copy)
     new_topic.create("new_chapter/first")
-    place = next(k for k, entry in enumerate(before) if "Trust" in entry)
+    place = next(k for k, entry in enumerate(before) if "wrong.md" in str(entry))
     assert navigation(copy) == before[:place] + [{"New chapter": [{"First": "new_chapter/first.md"}]}] + before[place:]
 
 

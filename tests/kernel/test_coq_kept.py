@@ -81,11 +81,11 @@ def test_what_imports_another_prelude_is_asked(coq, monkeypatch):
     assert coq.asked == ["two"]
 
 
-@pytest.mark.parametrize("judge", ["running.py", "reading.py", "together.py", "reals/axioms.py", "laws/prelude.py"])
+@pytest.mark.parametrize("judge", ["coq_process.py", "file_audit.py", "combined_files.py", "reals/axioms.py", "laws/prelude.py"])
 def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     monkeypatch.setattr(certificates, "STORE", tree.store)
     room = tree.kernel / "coq"
-    monkeypatch.setattr(coq_process, "__file__", str(room / "running.py"))
+    monkeypatch.setattr(coq_process, "__file__", str(room / "coq_process.py"))
     monkeypatch.setattr(coq_kept, "JUDGES", coq_kept.judges())
     coq.prove()
     coq.prove()

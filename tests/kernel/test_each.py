@@ -297,7 +297,7 @@ MESSAGES = {
     "a place of another size": (lambda: each(z[i], i)[r], "index r runs to m, but the axis has size n"),
     "a place that may not exist": (lambda: each(z[i], i)[2], "the index 2 may lie outside 1..n"),
     "a place beyond": (lambda: each(t[s], s)[4], "the index 4 may lie outside 1..3"),
-    "too few places": (lambda: each(z[i] * b[r], i, r)[i], "1 indices for a tensor of shape \\(n, m\\)"),
+    "too few places": (lambda: each(z[i] * b[r], i, r)[i], "1 index for a tensor of shape \\(n, m\\)"),
     "sizes that differ": (lambda: each(z[i], i) + each(b[r], r), "shapes \\(n\\) and \\(m\\) do not go together"),
     "a product of sizes that differ": (lambda: each(z[i], i) @ b, "cannot be multiplied"),
     "a power": (lambda: each(z[i], i) ** 2, "a power of a tensor of shape \\(n\\) is not defined"),

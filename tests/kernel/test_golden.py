@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import pytest
 
+from derivations.kernel.run import certificates
 from tests import golden
 
 PROGRAM = '"""A program."""\n\n\ndef step():\n    """Return one."""\n    return 1\n'
@@ -14,8 +15,14 @@ def expected():
     return golden.golden()
 
 
-def test_no_record_differs_from_the_golden_file(expected):
-    assert golden.report(expected, golden.records()) == ""
+@pytest.mark.parametrize("topic", certificates.topics())
+def test_no_record_of_a_topic_differs_from_the_golden_file(expected, topic):
+    known = {name: claim for name, claim in expected.items() if golden.topic_of(name) == topic}
+    assert golden.report(known, golden.records([topic])) == ""
+
+
+def test_each_topic_of_the_golden_file_is_there(expected):
+    assert {golden.topic_of(name) for name in expected} <= {*certificates.topics()}
 
 
 @pytest.mark.parametrize("part", ["scope", "witnesses", "assumptions", "steps"])
@@ -23,13 +30,17 @@ def test_a_changed_part_of_a_record_is_reported(expected, part):
     found = deepcopy(expected)
     name = sorted(found)[0]
     found[name][part] = "changed"
-    assert golden.report(expected, found).startswith(f"1 differences from golden.jsonl:\n{name}: {part}: expected ")
+    assert golden.report(expected, found).startswith(f"1 difference from golden.jsonl:\n{name}: {part}: expected ")
 
 
 def test_a_claim_that_is_gone_and_a_new_one_are_reported(expected):
-    found = dict(expected)
-    found["new/topic#claim"] = found.pop(sorted(found)[0])
+    found, name = dict(expected), sorted(expected)[0]
+    found[f"{name}-new"] = found.pop(name)
     assert golden.report(expected, found).count("golden file") == 2
+
+
+def test_a_topic_that_is_new_differs_from_nothing(expected):
+    assert golden.report(expected, expected | {"new/topic#claim": {}}) == ""
 
 
 def test_a_program_is_compared_by_what_it_does():

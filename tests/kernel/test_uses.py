@@ -95,8 +95,7 @@ def test_the_command_tells_what_it_found_and_how_much_there_was(report):
     assert code == 0 and said.out.splitlines() == [
         "not seen     some/squares#other uses some/squares#square",
         "nothing rests some/topic#end",
-        "1 claims use others, 1 of them are proved without; 1 uses: 0 occurs, 0 passed over, 1 not seen; "
-        "1 results that nothing uses, and that are no page's theorem",
+        "1 claim with uses, 1 proved without; 1 use: 0 occurs, 0 passed over, 1 not seen; 1 result used by nothing, and no page's theorem",
     ]
 
 

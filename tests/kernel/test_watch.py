@@ -250,13 +250,17 @@ def test_a_session(tree):
     good, hangs = tree.script.read_text(), f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
     session = Session(tree.root)
     try:
-        assert "1 claims in 1 derivation: all hold" in session.until("Watching")
+        assert "1 claim in 1 derivation: all hold" in session.until("Watching")
         tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
         said = session.until("Watching")
         assert "changed: derivations/chapter/tiny.py" in said and "NOT all hold, 1 refused" in said
         assert "tiny.py:6: claim 'sum': false: at " in said
         tree.script.write_text(good + "def\n")
         assert "tiny.py:7: this is not Python" in session.until("Watching")
+        tree.script.write_text(good + "derivation.idenity('more', A, A)\n")
+        assert "NOT all hold, 1 refused" in session.until("Watching")
+        tree.script.write_text(good)
+        session.until(": all hold")
         tree.script.write_text(good + hangs)
         session.until("changed: ")
         until_there(begun)  # else the process might read what is written next

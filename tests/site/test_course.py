@@ -1,12 +1,9 @@
 """What a page of the course has: a theorem, few claims that are unfolded, a box for practice, and exercises with solutions."""
 
-import re
-from posixpath import dirname, join, normpath
-
 import pytest
 
 from derivations.kernel.run.certificates import ROOT, topics
-from derivations.kernel.site.course_boxes import lacking
+from derivations.kernel.site.course_boxes import lacking, wrong_next
 
 # Pages that are not revised yet: each has to lack something.
 LEFT: set[str] = set()
@@ -18,22 +15,20 @@ def test_a_page_of_the_course_has_what_it_takes(topic):
     assert bool(lacks) == (topic in LEFT), f"it lacks {', '.join(lacks) or 'nothing: take it off the list'}"
 
 
-LOOKED_UP = "wrong.md"  # from here on nothing is read in order
-
-
-def in_order():
-    """The pages that the navigation leads through, one after another."""
-    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\n\n")[0]
-    return re.findall(r": (\S+\.md)$", navigation, flags=re.M)
-
-
 @pytest.mark.parametrize("topic", topics())
 def test_the_next_page_is_the_next_in_the_navigation(topic):
-    text = (ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8")
-    order = in_order()
-    after = order[order.index(f"{topic}.md") + 1]
-    said = re.findall(r"\[The\s+next\s+page\]\(([^)#]+)", text, flags=re.I)
-    assert {normpath(join(dirname(topic), one)) for one in said} == ({after} if after != LOOKED_UP else set())
+    assert wrong_next(ROOT, topic) == []
+
+
+def test_a_link_to_another_page_or_none_is_wrong(tmp_path):
+    (tmp_path / "mkdocs.yml").write_text("nav:\n  - One: a/one.md\n  - Two: a/two.md\n  - Wrong: wrong.md\n\nx: 1\n")
+    (tmp_path / "docs/a").mkdir(parents=True)
+    (tmp_path / "docs/a/one.md").write_text("[The next page](two.md)\n")
+    (tmp_path / "docs/a/two.md").write_text("[The next\npage](../wrong.md)\n")
+    (tmp_path / "docs/a/left.md").touch()
+    assert [bool(wrong_next(tmp_path, topic)) for topic in ("a/one", "a/two", "a/left")] == [False, True, True]
+    (tmp_path / "docs/a/one.md").write_text("Nothing.\n")
+    assert wrong_next(tmp_path, "a/one") == ["it needs a link [The next page](...) to a/two.md, and to no other page"]
 
 
 PAGE = """# A page

@@ -1,4 +1,4 @@
-"""`check --page TOPIC`: all that would be refused of one topic, at once: its claims, its page, the code on it, and its tests."""
+"""`check --page TOPIC`: all that `make test` would refuse of one topic: its claims, its page, the code on it, its tests, and its rows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from . import line_coverage
 from .progress import report
 from .sympy_programs import publish
 
+# Tests that are run for every topic, each under a name that has the topic in it.
+SWEEPS = ("tests/snippets/test_public.py", "tests/kernel/test_golden.py")
+
 
 def look(topic: str) -> list:
     """What is wrong with a topic's page, its code and its pictures; nothing is tested."""
@@ -27,13 +30,19 @@ def look(topic: str) -> list:
 
 
 def unwritten(topic: str) -> list:
-    """What its page does not have yet that the pages of the course have; one that cannot be read is told of elsewhere."""
+    """Return what the page lacks of a page of the course, and the links to the next page that are wrong on it and on the page before it."""
     from ..site import course_boxes, page_source
 
+    root, said = certificates.ROOT, []
+    before = course_boxes.neighbours((root / "mkdocs.yml").read_text(encoding="utf-8"), f"{topic}.md")[0].removesuffix(".md")
     try:
-        return course_boxes.lacking((certificates.ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+        lacks = course_boxes.lacking((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+        said = [f"docs/{topic}.md lacks, for a page of the course: {'; '.join(lacks)}"] if lacks else []
+        for one in filter(certificates.is_topic, (before, topic)):
+            said += [f"docs/{one}.md: {wrong}" for wrong in course_boxes.wrong_next(root, one)]
     except (OSError, UnicodeDecodeError, page_source.PageError):
-        return []
+        pass  # a page that cannot be read is reported by `look`
+    return said
 
 
 def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
@@ -45,13 +54,11 @@ def check_page(topic: str, more: list, fresh: bool, jobs: int) -> int:
     (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
     publish([result])
     report(result, quiet=False)
-    found = [str(one) for one in (*look(topic), *tested(topic), *formed(topic))]
+    found = [str(one) for one in (*look(topic), *unwritten(topic), *tested(topic), *swept(topic), *formed(topic))]
     for said in found:
         click.secho(said, fg="red", err=True)
     count = len(found) + (not result.holds)
     click.echo(f"{topic}: {count} to refuse" if count else f"{topic}: nothing to refuse")
-    if lacks := unwritten(topic):
-        click.echo(f"docs/{topic}.md still lacks, for a page of the course: {'; '.join(lacks)}")
     return bool(count)
 
 
@@ -77,6 +84,19 @@ def tested(topic: str) -> list:
     said = failures(done.stdout, str(certificates.ROOT))
     again = f"python -m pytest {' '.join(there)}"
     return sorted(missing) + (said or [f"{there[-1]}: its tests fail; run: {again}"])
+
+
+def swept(topic: str) -> list:
+    """Return what fails of the tests that are run for every topic, such as those of public functions, where they are run for this one."""
+    there = [path for path in SWEEPS if (certificates.ROOT / path).is_file()]
+    if not there:
+        return []
+    command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-k", topic, *there]
+    done = subprocess.run(command, cwd=certificates.ROOT, capture_output=True, text=True)
+    if done.returncode == 0:
+        return []
+    again = f"run: python -m pytest {' '.join(there)} -k {topic}"
+    return [f"{said}; {again}" for said in failures(done.stdout, str(certificates.ROOT))] or [f"the tests of all topics fail; {again}"]
 
 
 def formed(topic: str) -> list:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import KernelError
+from ..errors import KernelError, quantity
 from ..run import certificates, runner, times
 from ..run.certificates import CertificateError
 from ..run.proofs import provers
@@ -80,7 +80,7 @@ def check(targets, as_json, fresh, jobs, replay, cluster, shared, watching, page
     if not as_json:
         cached = sum(r.cached or bool(record.get("taken")) for r in results for record in r.records)
         click.echo(
-            f"{claims} claims in {len(results)} derivation{'s' * (len(results) != 1)}, "
+            f"{quantity(claims, 'claim')} in {quantity(len(results), 'derivation')}, "
             f"{cached} of them by earlier checks that still hold: {'all hold' if good else 'NOT all hold'}"
         )
     sys.exit(not good)
@@ -296,7 +296,7 @@ def list_():
     for topic in certificates.topics():
         try:
             content = certificates.load(topic)
-            click.echo(f"{topic:28} {len(content['claims']):3} claims  {content['title']}")
+            click.echo(f"{topic:28} {quantity(len(content['claims']), 'claim'):>10}  {content['title']}")
         except CertificateError as error:
             click.echo(f"{topic:28}   - {error}")
 

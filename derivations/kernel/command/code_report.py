@@ -11,6 +11,7 @@ import click
 
 from ..core import claims
 from ..core.claims import EVERY, Refused
+from ..errors import quantity
 from ..run.worker import load_script
 from ..traced.witness import Code, code
 
@@ -39,7 +40,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
         for reason, count in reasons.most_common():
             click.echo(f"{count:4} not read: {reason}")
         click.echo(
-            f"{len(found)} claims that name code: {told(list(found.values()))}, {sum(said.seconds for said in found.values()):.1f} s"
+            f"{quantity(len(found), 'claim')} with code: {told(list(found.values()))}, {sum(said.seconds for said in found.values()):.1f} s"
         )
     for message in wrong:
         click.secho(message, fg="red", err=True)

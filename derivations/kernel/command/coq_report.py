@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..coq import witness
+from ..errors import quantity
 from ..run import cluster, coq, runner
 from ..run.certificates import CertificateError
 from ..run.shared import Shared
@@ -60,7 +61,7 @@ def report(results: dict[str, dict[str, Any]]) -> int:
             if r["ok"] is False:
                 click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
     more = "".join(f"; {all_[outcome]} {outcome}" for outcome in ("open", "NOT proved") if all_[outcome])
-    click.echo(f"{all_['proved']} claims proved by Coq, {told_of_axioms(results)}{more}")
+    click.echo(f"{quantity(all_['proved'], 'claim')} proved by Coq, {told_of_axioms(results)}{more}")
     return int(bool(all_["NOT proved"]))
 
 

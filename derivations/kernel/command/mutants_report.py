@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import click
 
+from ..errors import quantity
 from ..run import mutation, refusals, runner
 from ..run.mutants_kept import COUNTS, passes, totals
 from ..run.shared import Shared
@@ -132,7 +133,7 @@ def table(results: dict):
     tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
     controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
     click.echo(
-        f"{mutants} mutants of {tried} claims, {sum(len(r['alike']) for c in results.values() for r in c.values())} printed as the claim is; {controls} controls, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}"
+        f"{quantity(mutants, 'mutant')} of {quantity(tried, 'claim')}, {sum(len(r['alike']) for c in results.values() for r in c.values())} printed as the claim is; {quantity(controls, 'control')}, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}"
     )
 
 

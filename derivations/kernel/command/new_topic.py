@@ -1,11 +1,13 @@
-"""`python -m derivations new CHAPTER/TOPIC`: the four files of a topic, which pass as made, and the page's place in the navigation."""
+"""`python -m derivations new CHAPTER/TOPIC`: all files of a topic, which pass as made, and its place between the other pages."""
 
 from __future__ import annotations
 
 import re
 from keyword import iskeyword
+from pathlib import Path
+from posixpath import dirname, relpath
 
-from ..run.certificates import ROOT
+from ..run.certificates import ROOT, is_topic
 
 FILES = {
     "derivations/{topic}.py": '''"""{title}: what is proved here, in a sentence."""
@@ -22,9 +24,10 @@ derivation.chain(
     "sum-transposed",
     (A + B).T,
     (A.T + B.T, "a transpose is taken entry by entry"),
-    code=[("snippets.{chapter}.{name}.sum_transposed", A, B)],  # what the page shows computes this
+    code=[("snippets.{chapter}.{name}.transposed_{name}", A, B)],  # what the page shows computes this
     title="The transpose of a sum",
 )
+derivation.identity("twice", (A + A).T, 2 * A.T, "both summands are the same", title="Twice a matrix")
 
 if __name__ == "__main__":
     derivation.main()
@@ -33,32 +36,45 @@ if __name__ == "__main__":
 
 --8<-- [start:example]
 >>> import torch
->>> sum_transposed(torch.tensor([[1, 2]]), torch.tensor([[3, 4]])).tolist()
-[[4], [6]]
+>>> a, b = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])
+>>> transposed_{name}(a, b).tolist()
+[[4.0], [6.0]]
 
 --8<-- [end:example]
+
+--8<-- [start:example-twice]
+>>> import torch
+>>> a = torch.tensor([[1.0, 2.0]])
+>>> torch.equal(transposed_{name}(a, a), 2 * a.mT)
+True
+
+--8<-- [end:example-twice]
 """
 
+from jaxtyping import Float
 from torch import Tensor
 
 
-# --8<-- [start:sum_transposed]
-def sum_transposed(a: Tensor, b: Tensor) -> Tensor:
-    """(A + B) transposed: (..., n, d) and (..., n, d) give (..., d, n)."""
-    return (a + b).transpose(-2, -1)  # (..., d, n)
+# --8<-- [start:transposed_{name}]
+def transposed_{name}(
+    a: Float[Tensor, "*batch n d"],
+    b: Float[Tensor, "*batch n d"],
+) -> Float[Tensor, "*batch d n"]:
+    """The transpose of a sum."""
+    return (a + b).mT
 
 
-# --8<-- [end:sum_transposed]
+# --8<-- [end:transposed_{name}]
 ''',
     "tests/{chapter}/test_{name}.py": """import torch
 
-from snippets.{chapter}.{name} import sum_transposed
+from snippets.{chapter}.{name} import transposed_{name}
 
 
-def test_sum_transposed():
+def test_transposed_{name}():
     generator = torch.Generator().manual_seed(0)
     a, b = torch.randn(2, 5, 3, 4, generator=generator, dtype=torch.float64)  # (batch, n, d) each
-    torch.testing.assert_close(sum_transposed(a, b), a.mT + b.mT)
+    torch.testing.assert_close(transposed_{name}(a, b), a.mT + b.mT)
 """,
     "docs/{topic}.md": """# {title}
 
@@ -71,10 +87,14 @@ A reader's reason to want it, in two or three sentences.
 
 What it says, why it holds, and what goes wrong where its assumptions do not hold.
 
+/// figure | {topic}:result
+The caption, in one sentence.
+///
+
 ## In code
 
 ```python
---8<-- "snippets/{topic}.py:sum_transposed"
+--8<-- "snippets/{topic}.py:transposed_{name}"
 ```
 
 ```pycon
@@ -93,16 +113,66 @@ What it comes to, and why.
 ////
 ///
 
-The next page, and sources.
+/// exercise | A claim to find
+Add a matrix to itself and transpose.
+
+//// solution
+///// claim | {topic}#twice
+/////
+////
+///
+
+/// exercise | In code
+The same, in PyTorch.
+
+//// solution
+```pycon
+--8<-- "snippets/{topic}.py:example-twice"
+```
+
+////
+///
+
+{next}Sources.
 """,
+    "docs/figures/{topic}.py": '''"""Pictures of {topic}."""
+
+import torch
+
+from derivations.kernel.site.diagrams import Picture, heat_map
+from snippets.{chapter}.{name} import transposed_{name}
+
+
+def result() -> Picture:
+    a, b = torch.randn(2, 2, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return heat_map(
+        transposed_{name}(a, b).tolist(),
+        digits=1,
+        title="The transpose of a sum",
+        description="What there is to see, for a reader who does not see it.",
+    )
+''',
 }
+ROWS = "tests/snippets/rows/{chapter}.py"  # inputs for each public function; a file for a chapter
+NEW_ROWS = '''"""Inputs for snippets/{chapter}."""
+
+from tests.snippets.sample import Row, T
+
+ROWS = {
+}
+'''
+ROW = """    "{name}": {
+        "transposed_{name}": [Row(T(2, 3, 4), T(2, 3, 4))],
+    },
+"""
 
 
 # What is left to whoever asked for a topic.
 NEXT = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
 While you write: python -m derivations check --watch, and mkdocs serve beside it.
-Before you commit: python -m derivations check --page {topic}, which also says what the page of a course still lacks.
+The page before it in mkdocs.yml now links to yours: adapt the sentence around that link.
+Before you commit: python -m derivations check --page {topic}
 """
 # Folders that hold something else than a chapter.
 TAKEN = ("assets", "contributing", "figures", "kernel", "labs")
@@ -113,7 +183,7 @@ class ScaffoldError(Exception):
 
 
 def create(topic: str) -> list:
-    """Make the four files and the navigation entry; nothing is overwritten, and nothing is made if anything is in the way."""
+    """Make a topic's files, its entry in the navigation, the link to its page and its row. Make nothing if one of the files exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(tuple(f"{name}/" for name in TAKEN)):
         raise ScaffoldError(
             f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores (taken: {', '.join(TAKEN)})"
@@ -121,8 +191,13 @@ def create(topic: str) -> list:
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
         raise ScaffoldError(f"'{topic}' has a word of Python's in it, so it could not be imported; choose another")
+    from ..site.course_boxes import neighbours  # it loads PyTorch
+
     title = name.replace("_", " ").capitalize()
-    fill = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title}
+    navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
+    before, after = neighbours(navigation, f"{topic}.md")
+    following = f"[The next page]({link(topic, after)}) follows from this one.\n\n" if after else ""
+    fill = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
     made = {ROOT / filled(path, fill): filled(text, fill) for path, text in FILES.items()}
     package = ROOT / "snippets" / chapter / "__init__.py"
     taken = [p.relative_to(ROOT).as_posix() for p in made if p.exists()]
@@ -130,16 +205,40 @@ def create(topic: str) -> list:
         raise ScaffoldError(f"{', '.join(taken)} exists already; nothing was made")
     if not package.exists():
         made[package] = ""
-    navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
+    made |= {ROOT / "mkdocs.yml": navigation, **with_row(ROOT / filled(ROWS, fill), fill), **with_link(before, topic)}
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (ROOT / "mkdocs.yml").write_text(navigation)
-    return [p.relative_to(ROOT).as_posix() for p in made] + ["mkdocs.yml"]
+    return [p.relative_to(ROOT).as_posix() for p in made]
+
+
+def with_row(path: Path, fill: dict) -> dict[Path, str]:
+    """Return the chapter's file of rows with a row for the topic's function."""
+    text = path.read_text() if path.exists() else filled(NEW_ROWS, fill)
+    beginning, mark, rest = text.partition("\nROWS = {\n")
+    return {path: beginning + mark + filled(ROW, fill) + rest}
+
+
+def with_link(before: str, topic: str) -> dict[Path, str]:
+    """Return the page before the topic's with its link to the next page; nothing if it is no topic's page."""
+    from ..site.course_boxes import NEXT
+
+    path = ROOT / "docs" / before
+    if not is_topic(before.removesuffix(".md")):
+        return {}
+    text, target = path.read_text(), link(before, f"{topic}.md")
+    if NEXT.search(text):
+        return {path: NEXT.sub(lambda found: found[0].replace(found[1], target), text)}
+    return {path: f"{text.rstrip()}\n\n[The next page]({target}) follows from this one.\n"}
+
+
+def link(page: str, target: str) -> str:
+    """Return the relative link from one page to another."""
+    return relpath(target, dirname(page))
 
 
 def next_steps(topic: str) -> str:
-    """What to do with the files that were made, in three lines."""
+    """What to do with the files that were made, in four lines."""
     return filled(NEXT, {"{topic}": topic}).strip()
 
 
@@ -150,7 +249,7 @@ def filled(text: str, fill: dict) -> str:
 
 
 def with_page(config: str, chapter: str, topic: str, title: str) -> str:
-    """mkdocs.yml with the page added: behind its chapter's last page, or in a new chapter before the trust page, or at the end of nav."""
+    """mkdocs.yml with the page added: behind its chapter's last page, or in a new chapter before the pages that are looked up, or at the end of nav."""
     lines = config.splitlines()
     if "nav:" not in lines:
         raise ScaffoldError("mkdocs.yml has no 'nav:' to add the page to")
@@ -162,6 +261,6 @@ def with_page(config: str, chapter: str, topic: str, title: str) -> str:
         return "\n".join(lines[: inside[-1] + 1] + [f"{indent}- {title}: {topic}.md"] + lines[inside[-1] + 1 :]) + "\n"
     while end > start and not lines[end - 1].strip():
         end -= 1
-    place = next((k for k in range(start + 1, end) if re.match(r" {2}- (Trust|Labs):", lines[k])), end)
+    place = next((k for k in range(start + 1, end) if re.match(r" {2}- (Trust|Labs):| {2}- .*: wrong\.md$", lines[k])), end)
     chapter_title = chapter.replace("_", " ").capitalize()
     return "\n".join(lines[:place] + [f"  - {chapter_title}:", f"      - {title}: {topic}.md"] + lines[place:]) + "\n"

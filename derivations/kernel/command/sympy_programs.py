@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import quantity
 from ..run import certificates, programs, runner
 
 
@@ -44,7 +45,7 @@ def sympy(targets, out, run_them, jobs):
         if not programs.text_of(c)
     ]
     definitions = sum(record["claim"]["kind"] == "definition" for r in results for record in r.records)
-    click.echo(f"{len(files)} programs in {out or programs.folder()}; {definitions} definitions have nothing to prove")
+    click.echo(f"{quantity(len(files), 'program')} in {out or programs.folder()}; definitions, which have nothing to prove: {definitions}")
     for name, why in missing:
         if why != programs.NOTHING:
             click.echo(f"no program for {name}: {why}")
@@ -59,5 +60,5 @@ def run_all(files: list, jobs: int) -> bool:
     bad = [(path, text) for path, (holds, text) in zip(files, said) if not holds]
     for path, text in bad:
         click.secho(f"{path}: {text}", fg="red", err=True)
-    click.echo(f"{len(files) - len(bad)} of {len(files)} programs ran and hold")
+    click.echo(f"{len(files) - len(bad)} of {quantity(len(files), 'program')} ran and hold")
     return not bad

@@ -26,7 +26,7 @@ from ..attack.rebuild_trees import rebuild, unfolded
 from ..core import claims
 from ..core.claims import Claim
 from ..core.expr import BINDERS, Expr, free_indices, strip, symbol, walk
-from ..errors import KernelError
+from ..errors import KernelError, quantity
 from ..exact.witness import still_proved
 from ..run import certificates, worker
 
@@ -211,7 +211,7 @@ def tell(using: int, alone: list[str], uses: list[Use], idle: list[str]) -> None
         click.echo(f"{'nothing rests':12} {id_}")
     counts = Counter(use.outcome for use in uses)
     click.echo(
-        f"{using} claims use others, {using - len(alone)} of them are proved without; "
-        f"{len(uses)} uses: {', '.join(f'{counts[one]} {one}' for one in OUTCOMES)}; "
-        f"{len(idle)} results that nothing uses, and that are no page's theorem"
+        f"{quantity(using, 'claim')} with uses, {using - len(alone)} proved without; "
+        f"{quantity(len(uses), 'use')}: {', '.join(f'{counts[one]} {one}' for one in OUTCOMES)}; "
+        f"{quantity(len(idle), 'result')} used by nothing, and no page's theorem"
     )

@@ -22,6 +22,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
+from ..errors import quantity
 from ..run import certificates, runner
 from ..run.touched import Touched, touched
 from .progress import report
@@ -165,11 +166,11 @@ class Round(Thread):
             held = sum(result.holds for result in done)
             claims = sum(len(result.records) for result in done)
             said.append(
-                f"{claims} claims in {len(done)} derivation{'s' * (len(done) != 1)}: "
+                f"{quantity(claims, 'claim')} in {quantity(len(done), 'derivation')}: "
                 + ("all hold" if held == len(done) else f"NOT all hold, {len(done) - held} refused")
             )
         if self.pages:
-            said.append(f"{len(self.pages)} page{'s' * (len(self.pages) != 1)} looked at: {len(wrong) or 'nothing'} to refuse")
+            said.append(f"{quantity(len(self.pages), 'page')} looked at: {len(wrong) or 'nothing'} to refuse")
         return f"{now()} {'; '.join(said) or 'no topic depends on it'}, in {seconds:.1f} s. Watching; Ctrl-C ends it."
 
 

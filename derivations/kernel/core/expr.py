@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Union
 
-from ..errors import KernelError, scripts
+from ..errors import KernelError, quantity, scripts
 from ..printing.name_latex import refuse_word
 from ..printing.plain_text import describe, show_shape
 from ..printing.plain_text import plain as show  # a plain-text form for messages
@@ -124,7 +124,7 @@ class Expr:
     def __getitem__(self, indices: Term | tuple[Term, ...]) -> Expr:
         places = tuple(lift(i) for i in (indices if isinstance(indices, tuple) else (indices,)))
         if not places or len(places) != len(self.shape):
-            raise KernelError(f"{len(places)} indices for a tensor of shape {show_shape(self.shape)}")
+            raise KernelError(f"{quantity(len(places), 'index', 'indices')} for a tensor of shape {show_shape(self.shape)}")
         for index_, size_ in zip(places, self.shape):
             if index_.op == "index" and index_.data[1] != size_:
                 raise KernelError(f"index {index_.data[0]} runs to {show(index_.data[1])}, but the axis has size {show(size_)}")
@@ -142,7 +142,7 @@ class Expr:
         return Expr("transpose", (self,), self.shape[::-1])
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("an expression cannot be iterated over")
+        raise TypeError("an expression cannot be iterated over; a sum is written total(x[i], i)")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an expression is neither true nor false; state a claim about it")

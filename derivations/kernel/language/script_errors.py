@@ -7,26 +7,16 @@ from pathlib import Path
 from types import TracebackType
 
 from ..core.claims import Refused
-from ..errors import KernelError, is_script, unknown_name
+from ..errors import KernelError, hint, in_a_script
 
 
 def plain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, (NameError, ImportError)) and raised_in_a_script(trace):
-        print(f"{caller_of(trace)}: {unknown_name(error)}", file=sys.stderr)
+    if isinstance(error, (NameError, ImportError, AttributeError, TypeError)) and in_a_script(trace):
+        print(f"{caller_of(trace)}: {hint(error)}", file=sys.stderr)
     elif isinstance(error, KernelError):
         print(error if isinstance(error, Refused) else f"{caller_of(trace)}: {error}", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
-
-
-def raised_in_a_script(trace: TracebackType | None) -> bool:
-    """Whether an error came up in a script's own line, and not in what that line called; an import goes by way of Python's own."""
-    last = ""
-    while trace:
-        if not trace.tb_frame.f_code.co_filename.startswith("<frozen"):
-            last = trace.tb_frame.f_globals.get("__name__", "")
-        trace = trace.tb_next
-    return is_script(last)
 
 
 def caller_of(trace: TracebackType | None) -> str:

@@ -17,6 +17,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -224,17 +225,20 @@ def depended_on(
 
 
 def with_earlier(read: dict, before: dict) -> dict:
-    """What was read now, and what was read before: of a file that changed since, what is in it now."""
+    """Merge what this check read with what an earlier one read. Files that changed in between are recorded as they are now."""
     if not before:
         return read
     changed = set(changes_of(before))
-    was = before["inputs"]
-    inputs_ = {name: inputs.state(os.path.join(f"{ROOT}{os.sep}", name)) if name in changed else was[name] for name in was}
+
+    def renewed(part: str, ask: Callable) -> dict:
+        return {name: ask(os.path.join(f"{ROOT}{os.sep}", name)) if name in changed else was for name, was in before[part].items()}
+
     sought = {
         folder: before["sought"].get(folder, {}) | read["sought"].get(folder, {}) for folder in {**before["sought"], **read["sought"]}
     }
-    others = {part: before[part] | read[part] for part in ("looks", "folders", "variables")}
-    return {**others, "inputs": inputs_ | read["inputs"], "sought": sought}
+    others = {part: before[part] | read[part] for part in ("folders", "variables")}
+    files = {"inputs": renewed("inputs", inputs.state) | read["inputs"], "looks": renewed("looks", inputs.look) | read["looks"]}
+    return {**others, **files, "sought": sought}
 
 
 def write(path: Path, content: dict):

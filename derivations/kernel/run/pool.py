@@ -13,6 +13,7 @@ def of_this_machine(jobs: int) -> ProcessPoolExecutor:
 
 
 def start() -> None:
+    runner.end_with_parent()
     worker.limit_memory()
     worker.collect_seldom()  # trees and numbers come and go by the million, and none of them is held by a cycle
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -8,15 +8,16 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
-from threading import Event, Timer
+from threading import Event, Thread, Timer
 
-from ..errors import nearest
+from ..errors import nearest, quantity
 from . import certificates, earlier, packages, refusals, times
 from .certificates import ROOT, CertificateError
 from .shared import Shared
@@ -112,7 +113,8 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
     """What somebody waits for has the machine to itself; the others begin a little after it is done, behind whatever else there is."""
     order = sorted(targets, key=expected, reverse=True)
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    stop = stop or Event()
+    with ThreadPoolExecutor(max_workers=jobs) as pool, stopping(stop):
 
         def all_of(some: list, how: How) -> dict:
             begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in some}
@@ -121,9 +123,19 @@ def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, ho
         awaited = [one for one in order if one[0] in how.first]
         others = [one for one in order if one[0] not in how.first]
         results = all_of(awaited, how)
-        if awaited and others and stop:
+        if awaited and others:
             stop.wait(PAUSE)
         return results | all_of(others, replace(how, ask=how.ask or in_the_background) if awaited else how)
+
+
+@contextmanager
+def stopping(stop: Event) -> Iterator[None]:
+    """Have the checks in other threads give up if this one is interrupted, as by Ctrl-C: a pool waits for its threads."""
+    try:
+        yield
+    except BaseException:
+        stop.set()
+        raise
 
 
 def without_others(results: dict, jobs: int, progress, stop: Event | None, how: How) -> dict:
@@ -332,8 +344,25 @@ def work(nice: int, *arguments):
     """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
     from . import worker
 
+    end_with_parent()
     os.nice(nice)
     worker.main(*arguments)
+
+
+def end_with_parent():
+    """End this process as soon as its parent is gone, however that ended: a fork server lives as long as the last process it forked.
+
+    The pipe from the parent closes with the parent, also if that is killed.
+    """
+    Thread(target=wait_for_parent, daemon=True).start()
+
+
+def wait_for_parent():
+    multiprocessing.parent_process().join()
+    try:
+        os.killpg(os.getpid(), signal.SIGKILL)  # with all that a script has started
+    except ProcessLookupError:
+        os._exit(1)
 
 
 def end(process):
@@ -358,7 +387,7 @@ def take(event: dict, result: Result, progress):
         result.imported, result.reads = event["imported"], certificates.Reads(**event["read"])
         event = {name: event[name] for name in ("imported", "libraries", "entangled")}
     if kind == "done" and len(result.records) < result.stated:
-        result.problems.append(f"{result.script}: {result.stated} claims are stated, and {len(result.records)} were checked")
+        result.problems.append(f"{result.script}: {quantity(result.stated, 'claim')} stated, and only {len(result.records)} checked")
     if kind == "problem":
         result.problems.append(
             f"{result.script}:{event['line']}: {event['message']}" + (f"\n    {event['source']}" if event["source"] else "")

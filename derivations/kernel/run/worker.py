@@ -5,6 +5,7 @@ A script that crashes, hangs or eats memory takes only this process down. The pa
 
 from __future__ import annotations
 
+import ast
 import gc
 import json
 import linecache
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from ..core import claims
 from ..core.claims import Claim, Refused
-from ..errors import KernelError, Untracked, scripts, unknown_name
+from ..errors import KernelError, Untracked, hint, in_a_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from . import packages
 from .again import REPLAYED, Otherwise, checked
@@ -42,21 +43,36 @@ def load_script(path: Path):
     except Refused as error:
         return error.line, error.message, error.claim
     except KernelError as error:
-        return line_in(path, error), str(error), None
-    except (NameError, ImportError) as error:
-        return line_in(path, error), f"the script stopped with {type(error).__name__}: {unknown_name(error)}", None
+        return stopped(path, error, str(error))
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
     except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
         if isinstance(error, KeyboardInterrupt):
             raise
-        return line_in(path, error), f"the script stopped with {type(error).__name__}: {error}", None
+        said = hint(error) if in_a_script(error.__traceback__) else error
+        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
         return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
     if not claims.LOADED[0].claims:
         return claims.LOADED[0].line, "the derivation states no claim", None
+    return None
+
+
+def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
+    """Return the line at which an error stopped a script, the message, and the id of the claim that is stated there."""
+    line = line_in(path, error)
+    return line, message, claim_at(path, line)
+
+
+def claim_at(path: Path, line: int) -> str | None:
+    """Return the id of the claim that a call of a method at this line states, read from the script's text; None if there is none."""
+    for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
+            match node.func.value, node.args:
+                case ast.Name(), [ast.Constant(str(id)), *_] if node.func.attr != "define":  # whose first argument is a name
+                    return id
     return None
 
 

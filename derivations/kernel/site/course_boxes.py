@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element, SubElement
 
 from .page import Page
@@ -9,6 +10,8 @@ from .page_source import Source
 
 MOST = 7  # unfolded claims
 EXERCISES = range(3, 6)
+LOOKED_UP = "wrong.md"  # from here on the pages are not read in order
+NEXT = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
 HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # each page has its own
 
 
@@ -64,3 +67,29 @@ def lacking(text: str) -> list[str]:
         "a picture": named["figure"],
     }
     return [what for what, there in found.items() if not there]
+
+
+def reading_order(settings: str) -> list[str]:
+    """Return the pages of the navigation in mkdocs.yml, given as text, up to the last one that is read in order."""
+    navigation = settings.partition("nav:\n")[2].partition("\n\n")[0]
+    pages = re.findall(r": (\S+\.md)$", navigation, flags=re.M)
+    return pages[: pages.index(LOOKED_UP)] if LOOKED_UP in pages else pages
+
+
+def neighbours(settings: str, page: str) -> tuple[str, str]:
+    """Return the pages before and after a page of the navigation; "" where there is none."""
+    order = ["", *reading_order(settings), ""]
+    place = order.index(page) if page in order else 0
+    return (order[place - 1], order[place + 1]) if place else ("", "")
+
+
+def wrong_next(root: Path, topic: str) -> list[str]:
+    """Return what is wrong with a page's link to the next page in the navigation."""
+    page, settings = f"{topic}.md", (root / "mkdocs.yml").read_text(encoding="utf-8")
+    if page not in reading_order(settings):
+        return [f"the navigation in mkdocs.yml does not have this page before '{LOOKED_UP}'; add it"]
+    after = neighbours(settings, page)[1]
+    linked = {normpath(join(dirname(page), one)) for one in NEXT.findall((root / "docs" / page).read_text(encoding="utf-8"))}
+    if linked == ({after} if after else set()):
+        return []
+    return [f"it needs a link [The next page](...) to {after}, and to no other page" if after else "it is the last: link to no next page"]

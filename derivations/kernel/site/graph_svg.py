@@ -12,6 +12,7 @@ from math import hypot
 from textwrap import wrap
 from xml.etree.ElementTree import Element, SubElement
 
+from ..errors import quantity
 from ..printing.mathml import authored
 from .claim_details import WITNESSES as NAMES
 from .claim_graph import Node, Resting, Topic
@@ -174,7 +175,7 @@ def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Ca
     for title, topics in graph.chapters:
         chapter = SubElement(box, "details")
         count = sum(len(topic.nodes) for topic in topics)
-        SubElement(chapter, "summary").text = stash(f"{escape(title)} <span class='map__said'>{count} claims</span>")
+        SubElement(chapter, "summary").text = stash(f"{escape(title)} <span class='map__said'>{quantity(count, 'claim')}</span>")
         for topic in topics:
             head = SubElement(chapter, "p")
             SubElement(head, "a", {"href": way(f"{topic.name}.md")}).text = stash(escape(topic.title))
