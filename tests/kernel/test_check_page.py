@@ -132,7 +132,7 @@ def test_of_a_file_that_ruff_would_set_otherwise_there_is_one_finding(made, form
     path = made / "snippets/fresh/topic.py"
     path.write_text(path.read_text() + "\n\nOTHER = [ 1,\n2,\n  3 ]\nMORE = {  'a' :1 }\n")
     (found,) = [one for one in formed() if "ruff format" in one]
-    assert found == "snippets/fresh/topic.py: ruff would set it otherwise; run: python -m ruff format snippets/fresh/topic.py"
+    assert found == "snippets/fresh/topic.py: not formatted; run: python -m ruff format snippets/fresh/topic.py"
 
 
 def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):

@@ -455,7 +455,7 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
     command_mutants.complain("chapter/tiny", result.claims)
-    assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
+    assert ("a page would show the claim and this mutant in the same way" in capsys.readouterr().err) == bool(alike)
 
 
 def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_both():

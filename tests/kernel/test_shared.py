@@ -201,4 +201,4 @@ def test_what_was_wrong_with_the_folder_is_said_however_the_command_ends(tmp_pat
         folder.doubted.append("chapter/tiny")
         sys.exit(0)
     said = capsys.readouterr().err
-    assert "nothing could be written to it: OSError: full" in said and "held what is not so" in said and "chapter/tiny" in said
+    assert "could not write to the folder: OSError: full" in said and "contained a wrong result" in said and "chapter/tiny" in said

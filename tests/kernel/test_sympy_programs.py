@@ -548,7 +548,7 @@ def test_check_publishes_the_programs_of_what_holds_and_leaves_those_of_what_doe
 def test_the_command_writes_them_where_it_is_told_and_runs_them(tree, command, tmp_path):
     out = tmp_path / "out"
     said = command("sympy", "--out", out, "--run", "--jobs", 1)
-    assert said.exit_code == 0 and "1 program in" in said.output and "1 of 1 program ran and hold" in said.output
+    assert said.exit_code == 0 and "1 program in" in said.output and "1 of 1 program succeeded" in said.output
     assert (out / "chapter/tiny/sum.py").read_text() == programs.text_of(certificates.load("chapter/tiny")["claims"][0])
     bad = tmp_path / "bad.py"
     bad.write_text("import sys\nprint('step 1 is false')\nsys.exit(1)\n")

@@ -35,9 +35,9 @@ def main(
             for claim, name, what, outcome in left:
                 click.echo(f"    {outcome}: {name} under {claim}: {what}")
         click.echo(f"{quantity(sum(total.values()), 'corrupted snippet')}: {summary(total)}")
-    left = total["survived"] + total["unclassified"]
-    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=left)
-    return int(bool(left))
+    surviving = total["survived"] + total["unclassified"]
+    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=surviving)
+    return int(bool(surviving))
 
 
 def summary(counts: Counter) -> str:
