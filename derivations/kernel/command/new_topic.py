@@ -170,7 +170,7 @@ ROW = """    "{name}": {
 # What the author does next
 NEXT_STEPS = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
-While you write: python -m derivations check --watch, and mkdocs serve beside it.
+While you write: python -m derivations check --watch, with mkdocs serve in another terminal.
 The page before it in mkdocs.yml now links to yours: adapt the sentence around that link.
 Before you commit: python -m derivations check --page {topic}
 """

@@ -152,9 +152,9 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
     claim, or on the variable of its limit.
     """
     random = any(node.op == "symbol" and node.data[1] == "random" for node in walk(part))
-    moving = {node.args[1] for tree in claim.trees for node in walk(tree) if node.op == "derivative"}
-    moving |= {claim.towards[0]} if claim.towards else set()
-    depends = any(node in moving for node in walk(part)) or any(node in moving for node in part.shape)
+    variables = {node.args[1] for tree in claim.trees for node in walk(tree) if node.op == "derivative"}
+    variables |= {claim.towards[0]} if claim.towards else set()
+    depends = any(node in variables for node in walk(part)) or any(node in variables for node in part.shape)
     return not (free_indices(part) or depends or random and part.op not in ("expectation", "variance"))
 
 

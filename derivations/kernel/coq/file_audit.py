@@ -8,7 +8,7 @@ from .prelude_files import PRELUDES
 from .reserved_words import FORBIDDEN
 
 NAMES = "|".join(PRELUDES)
-# Every sentence of a source is one of these: an import, a declaration, a theorem, or a tactic, whose name begins with a small letter.
+# Every sentence of a source is one of these: an import, a declaration, a theorem, or a tactic, whose name begins with a lower-case letter.
 EXPECTED = re.compile(
     rf"From Derivations Require Import ({NAMES})|Local Open Scope (ring|R)_scope|(Section|End) Claim|"
     r"Variables? [^:]+ : .+|Hypothesis \w+ : .+|Add Ring R_ring : \(ring_of R\)|Add Field R_field : \(field_of R\)|"

@@ -28,17 +28,8 @@ class Denied(Laws):
 
 def refutation(claim: Claim, topic: str) -> Source:
     """Return the Coq file of a refuted law. Raise NotForCoq if it cannot be stated."""
+    require_statable(claim)
     left, right = claim.start, claim.steps[0].expr
-    by_name = symbols(left, right)
-    if claim.refuted != "=" or left.shape or [s for s in by_name.values() if s.data[1] not in ("size", "random")]:
-        raise NotForCoq("a refuted law that is no equality of numbers made of sizes and of what is random")
-    if others := [a.kind for a in claim.given if a.kind not in DISTRIBUTIONS]:
-        raise NotForCoq(f"a refuted law that assumes more than distributions: '{others[0]}'")
-    if free_indices(left) | free_indices(right):
-        raise NotForCoq("a refuted law of one entry by its index")
-    if any(a.kind == "variance" and not surely_not_negative(a.args[1]) for a in claim.given):
-        raise NotForCoq("a refuted law with a variance that is not seen to be none below zero")
-    require_consistent(claim)
     notation = Denied()
     text = equation(notation, left, right)
     if notation.random_exponentials:
@@ -79,6 +70,20 @@ def refutation(claim: Claim, topic: str) -> Source:
         "Print Assumptions claim.",
     ]
     return Source("\n".join(lines) + "\n", "", (1,), True, SCOPES[notation.level])
+
+
+def require_statable(claim: Claim) -> None:
+    """Raise NotForCoq unless the claim refutes an equality of numbers under assumptions about distributions that can hold."""
+    left, right = claim.start, claim.steps[0].expr
+    if claim.refuted != "=" or left.shape or any(s.data[1] not in ("size", "random") for s in symbols(left, right).values()):
+        raise NotForCoq("a refuted law that is no equality of numbers made of sizes and of what is random")
+    if others := [a.kind for a in claim.given if a.kind not in DISTRIBUTIONS]:
+        raise NotForCoq(f"a refuted law that assumes more than distributions: '{others[0]}'")
+    if free_indices(left) | free_indices(right):
+        raise NotForCoq("a refuted law of one entry by its index")
+    if any(a.kind == "variance" and not surely_not_negative(a.args[1]) for a in claim.given):
+        raise NotForCoq("a refuted law with a variance that is not seen to be none below zero")
+    require_consistent(claim)
 
 
 def reason(claim: Claim, sizes: Sequence[str], at: Mapping[str, Expr]) -> str:

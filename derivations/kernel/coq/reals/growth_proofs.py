@@ -48,7 +48,7 @@ class Growth:
         self.function = function  # the beginning of a Coq function of the variable
         self.switches = [a.args[0] for a in given if a.kind == "zero_or_one"]
 
-    def moves(self, e: Expr) -> bool:
+    def depends(self, e: Expr) -> bool:
         """Return whether the tree contains the variable."""
         return any(n == self.variable for n in walk(e))
 
@@ -74,7 +74,7 @@ class Growth:
 
     def behaviour(self, e: Expr) -> Behaviour:
         """Return how a number behaves near the limit. Raise NotForCoq if no lemma says so."""
-        if not self.moves(e):
+        if not self.depends(e):
             return Behaviour(CONSTANT, fold_constants(e), ("constant",))
         rule = RULES.get((e.op, e.data) if e.op == "function" else e.op)
         if rule is None or e.shape:
@@ -93,7 +93,7 @@ class Growth:
         if e.op == "add":
             (k, rest), (more, others) = map(self.split_linear, e.args)
             return k + more, rest + others
-        if e.op in ("mul", "div") and "const" in (e.args[0].op, e.args[1].op) and self.moves(e):
+        if e.op in ("mul", "div") and "const" in (e.args[0].op, e.args[1].op) and self.depends(e):
             body, factor = e.args if e.args[1].op == "const" else e.args[::-1]
             if factor.op == "const" and not (e.op == "div" and not factor.data) and not (e.op == "div" and factor is e.args[0]):
                 k, rest = self.split_linear(body)
@@ -191,7 +191,7 @@ def exponential(growth: Growth, x: Expr) -> Behaviour:
     """Return the behaviour of exp(x)."""
     k, rest = growth.split_linear(x)
     others = sum_of(rest)
-    if growth.grows and (k or not growth.moves(others)):
+    if growth.grows and (k or not growth.depends(others)):
         found = growth.converging(others)
         lemma = f"exponential_of {coq_number(k)} ({growth.function}{show(others)})"
         return Behaviour((0, k), None if found.value != 0 else Fraction(1), (lemma, *found.proof))
@@ -213,7 +213,7 @@ def switched_exponential(growth: Growth, x: Expr, tensor: Expr) -> Behaviour | N
     if switch is None:
         return None
     (off, others), (on, others_on) = (growth.split_linear(simplify(replace_tree(x, switch, Fraction(v)))) for v in (0, 1))
-    if others != others_on or any(map(growth.moves, others)) or min(off, on) >= 0 or max(off, on) != 0:
+    if others != others_on or any(map(growth.depends, others)) or min(off, on) >= 0 or max(off, on) != 0:
         return None
     s, rest = (show(switch) if on == 0 else f"1 + - {show(switch, ATOM)}"), sum_of(others)
     lemma = f"exponential_switched {coq_number(-min(off, on))} ({s}) ({growth.function}{show(rest)})"
@@ -235,7 +235,7 @@ def simplify(e: Expr) -> Expr:
 
 def expand(growth: Growth, e: Expr) -> Proof:
     """Return the proof of a tree's expansion to first order: a number plus a term of scale FIRST_ORDER."""
-    if not growth.moves(e):
+    if not growth.depends(e):
         return ("constant_1",)
     if e.op in ("paren", "defined"):
         return expand(growth, e.args[0])

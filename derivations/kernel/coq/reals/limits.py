@@ -46,7 +46,7 @@ def limit(claim: Claim, topic: str) -> Source:
     function = f"fun {name_of(variable.data[0])} : {approach.type} => "
     growth = Growth(variable, claim.towards[1], function, claim.given)
     needed = list(dict.fromkeys(without_unused_indices(need) for need in (*needs(claim.start), *needs(step.expr))))
-    near_limit = [need for need in needed if growth.moves(need.tree)]
+    near_limit = [need for need in needed if growth.depends(need.tree)]
     theorems = []
     for k, need in enumerate(near_limit, 1):
         if need.bound:

@@ -39,11 +39,7 @@ def refutation(claim: Claim, topic: str) -> Source:
     given |= {symbol.data[0]: inverses.value(claim, matrix) for symbol, matrix in inverted.items()}
     tensors += inverted
     lines = quantifier(sizes, tensors, indices)
-    premises = [f"(0 < {name_of(n)})%nat" for n in sizes]
-    premises += [f"({name_of(i.data[0])} < {size_of(i.data[1])})%nat" for i in indices]
-    for symbol, matrix in inverted.items():
-        premises += conditions(matrix) + inverses.premises(symbol, matrix)
-    premises += dict.fromkeys(conditions(left) + conditions(right))
+    premises = premises_of(left, right, sizes, indices, inverted)
     lines += [f"    {p} ->" for p in premises]
     lines += relation(left, right, claim.refuted)
     values = [f"{n}%nat" for n in sizes.values()]
@@ -111,6 +107,15 @@ def quantifier(sizes: Mapping[str, int], tensors: list[Expr], indices: Sequence[
     tensors.sort(key=lambda s: list(by_type).index(type_of(s.shape)))
     bound += [f"({' '.join(name_of(i.data[0]) for i in indices)} : nat)"] if indices else []
     return [f"forall {' '.join(bound)},"] if bound else []
+
+
+def premises_of(left: Expr, right: Expr, sizes: Iterable[str], indices: Sequence[Expr], inverted: Mapping[Expr, Expr]) -> list[str]:
+    """Return the premises: sizes are positive, indices are in range, inverses are inverses, and both sides have a value."""
+    premises = [f"(0 < {name_of(n)})%nat" for n in sizes]
+    premises += [f"({name_of(i.data[0])} < {size_of(i.data[1])})%nat" for i in indices]
+    for symbol, matrix in inverted.items():
+        premises += conditions(matrix) + inverses.premises(symbol, matrix)
+    return premises + list(dict.fromkeys(conditions(left) + conditions(right)))
 
 
 def relation(left: Expr, right: Expr, sign: str) -> list[str]:
