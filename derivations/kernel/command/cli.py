@@ -55,7 +55,7 @@ def check(
     watching: bool,
     page: str | None,
 ) -> None:
-    """Check claims. Exit with status 0 only if all are accepted."""
+    """Check the claims of topics or scripts. Exit with status 0 only if all are accepted."""
     if (cluster or replay or shared) and (watching or page):
         raise click.UsageError("--cluster, --replay and --shared cannot be combined with --watch or --page")
     if watching + as_json + bool(page) > 1:
@@ -205,7 +205,7 @@ def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
 @ON_A_CLUSTER
 @SHARED
 def coq(targets: tuple[str, ...], fresh: bool, replay: int, jobs: int, cluster: str, shared: str | None) -> None:
-    """Check with Coq every claim that it can state. Exit with status 0 only if it proves all of them."""
+    """Check claims with Coq. Exit with status 0 only if it proves every claim that it can state, except those known to be open."""
     from .coq_report import main as run_coq
 
     wanted = chosen(targets)
@@ -311,7 +311,7 @@ def uses(targets: tuple[str, ...], as_json: bool) -> None:
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--json", "as_json", is_flag=True, help="Write the verdicts as JSON to standard output.")
 def code(targets: tuple[str, ...], as_json: bool) -> None:
-    """Compare the code that claims name with the claims. Exit with status 0 if none of it contradicts its claim."""
+    """Compare code with the claims that name it. Exit with status 0 if none of it contradicts its claim."""
     from .code_report import main as read_code
 
     sys.exit(read_code(chosen(targets), as_json))
@@ -319,7 +319,7 @@ def code(targets: tuple[str, ...], as_json: bool) -> None:
 
 @main.command("list")
 def list_() -> None:
-    """List the topics with their titles, or why a topic has no valid certificate."""
+    """List the topics and their titles. If a topic has no valid certificate, say why."""
     for topic in certificates.topics():
         try:
             content = certificates.load(topic)
@@ -331,7 +331,7 @@ def list_() -> None:
 @main.command()
 @click.argument("site", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def finish(site: Path) -> None:
-    """Finish a site that Zensical built: write the search index, the content security policy and the downloads."""
+    """Finish a site that Zensical built. Write the search index, the content security policy and the downloads."""
     from ..site import finish_build
 
     try:
