@@ -143,7 +143,7 @@ def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
 
 def test_an_output_that_is_another_says_where_it_is_shown():
     (said,) = check_page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
-    assert said.startswith("snippets/a/b.py:3: the test fails: the output is another")
+    assert said.startswith("snippets/a/b.py:3: the test fails: the output differs")
 
 
 LINES = '''"""Sums.

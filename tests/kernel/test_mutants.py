@@ -643,7 +643,7 @@ def test_a_share_that_is_none_is_refused_in_words(share):
 
 def test_a_share_without_a_topic_is_no_pass(tree, command):
     result = command("mutants", "--share", "2/2")
-    assert result.exit_code == 2 and "the share 2/2 of 1 topics holds none" in result.output
+    assert result.exit_code == 2 and "the share 2/2 of 1 topic contains none" in result.output
 
 
 def test_a_script_that_does_not_load_is_named(trial, capsys):

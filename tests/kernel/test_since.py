@@ -55,7 +55,7 @@ def test_a_commit_that_is_none_is_named(repository):
 
 def test_without_git_it_is_said(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(git_changes.NoCommit, match="git cannot be asked"):
+    with pytest.raises(git_changes.NoCommit, match="cannot run git"):
         git_changes.changed("main")
 
 

@@ -101,7 +101,7 @@ def share_of(targets: Targets, share: str) -> Targets:
     if not 1 <= first <= shares:
         raise ValueError(f"expected --share K/N with K from 1 to N, found {share!r}")
     if not (chosen := targets[first - 1 :: shares]):
-        raise ValueError(f"the share {share} of {len(targets)} topics contains none")
+        raise ValueError(f"the share {share} of {quantity(len(targets), 'topic')} contains none")
     return chosen
 
 

@@ -55,7 +55,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     using = [(id_, claim) for id_, claim in stated.items() if id_.partition("#")[0] in topics and claim.uses]
     unproved = [id_ for id_, claim in using if not proved_alone(claim)]
     uses = [use for id_, claim in using for use in uses_of(id_, claim, stated)]
-    unused = unused_results(topics)
+    unused = nothing_rests_on(topics)
     if as_json:
         click.echo(json.dumps({"not proved alone": unproved, "uses": [vars(use) for use in uses], "nothing rests on": unused}, indent=1))
     else:
@@ -211,7 +211,7 @@ def operands(tree: Expr, op: str) -> list[Expr]:
 # What nothing rests on -----------------------------------------------------------------------------------------------------------
 
 
-def unused_results(topics: list[str]) -> list[str]:
+def nothing_rests_on(topics: list[str]) -> list[str]:
     """Return the results of these topics that no claim uses and that no page shows as a theorem."""
     from ..site import claim_graph
 
