@@ -563,7 +563,7 @@ def test_the_command_says_which_have_none_and_why(tree, command, tmp_path):
     if checked.exit_code == 0:
         assert "no program for chapter/tiny#same: the rounding of a number that is not known" in checked.output
     else:
-        assert "not all claims hold" in checked.output
+        assert "not all claims are accepted" in checked.output
 
 
 def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):
