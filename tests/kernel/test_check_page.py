@@ -133,7 +133,7 @@ def test_of_a_file_that_ruff_would_set_otherwise_there_is_one_finding(made, form
     path = made / "snippets/fresh/topic.py"
     path.write_text(path.read_text() + "\n\nOTHER = [ 1,\n2,\n  3 ]\nMORE = {  'a' :1 }\n")
     (found,) = [one for one in formed() if "ruff format" in one]
-    assert found == "snippets/fresh/topic.py: ruff would set it otherwise; run: python -m ruff format snippets/fresh/topic.py"
+    assert found == "snippets/fresh/topic.py: not formatted; run: python -m ruff format snippets/fresh/topic.py"
 
 
 def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
 
 def test_an_output_that_is_another_says_where_it_is_shown():
     (said,) = check_page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
-    assert said.startswith("snippets/a/b.py:3: the test fails: the output is another")
+    assert said.startswith("snippets/a/b.py:3: the test fails: the output differs")
 
 
 LINES = '''"""Sums.

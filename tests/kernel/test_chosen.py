@@ -162,4 +162,4 @@ def test_what_another_run_chose_is_none_of_this_ones(project, monkeypatch):
 @pytest.mark.slow
 def test_a_commit_that_is_none_is_said_in_a_line(project):
     code, said = run(project, "--since", "nowhere")
-    assert code == 4 and "--since nowhere: git does not say what changed" in said and "Traceback" not in said
+    assert code == 4 and "--since nowhere: git cannot tell what changed" in said and "Traceback" not in said

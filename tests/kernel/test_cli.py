@@ -143,14 +143,14 @@ def test_a_summary_on_standard_output_and_faults_on_standard_error(script, comma
     path = script(MIXED)
     result = command("check", path)
     assert result.exit_code == 1
-    assert f"NO  {path}" in result.stdout and "2/3 claims" in result.stdout and "NOT all hold" in result.stdout
+    assert f"NO  {path}" in result.stdout and "2/3 claims" in result.stdout and "NOT all accepted" in result.stdout
     assert f"{path}:6: claim 'bad': false: at A = " in result.stderr and "false" not in result.stdout
 
 
 def test_a_success_says_what_the_certificates_answered(tree, command):
-    assert "1 claim in 1 derivation, 0 of them by earlier checks that still hold: all hold" in command("check").stdout
+    assert "1 claim in 1 topic: all accepted\n" in command("check").stdout
     again = command("check").stdout
-    assert "(certificate)" in again and "1 of them by earlier checks" in again
+    assert "1/1 claim  (unchanged)" in again and "1 claim in 1 topic: all accepted (1 unchanged since the last check)\n" in again
 
 
 def test_list(tree, command):
@@ -179,7 +179,7 @@ def test_a_script_on_its_own_prints_its_steps(script):
     path = script(MIXED + 'if __name__ == "__main__":\n    derivation.main()\n')
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
-    assert "(commute)" in done.stdout and "exact: proved, every shape" in done.stdout and "REFUSED" in done.stdout
+    assert "(commute)" in done.stdout and "exact: proved, every shape" in done.stdout and "REJECTED" in done.stdout
     good = script(GOOD + 'if __name__ == "__main__":\n    derivation.main()\n')
     assert subprocess.run([sys.executable, str(good)], capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
 
@@ -192,7 +192,7 @@ def test_a_script_of_the_site_runs_on_its_own_from_anywhere(tmp_path):
         [sys.executable, str(ROOT / "derivations/scaling/variance.py")], cwd=tmp_path, capture_output=True, text=True, env=environment
     )
     assert done.returncode == 0, done.stderr
-    assert "variance: The variance is the width" in done.stdout and "REFUSED" not in done.stdout
+    assert "variance: The variance is the width" in done.stdout and "REJECTED" not in done.stdout
 
 
 # Scripts that go wrong ---------------------------------------------------------------------------------------------------------

@@ -456,7 +456,7 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
     command_mutants.complain("chapter/tiny", result.claims)
-    assert ("a page would show the claim and this mutant alike" in capsys.readouterr().err) == bool(alike)
+    assert ("a page would show the claim and this mutant in the same way" in capsys.readouterr().err) == bool(alike)
 
 
 def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_both():
@@ -620,7 +620,7 @@ def test_a_share_that_is_none_is_refused_in_words(share):
 
 def test_a_share_without_a_topic_is_no_pass(tree, command):
     result = command("mutants", "--share", "2/2")
-    assert result.exit_code == 2 and "the share 2/2 of 1 topics holds none" in result.output
+    assert result.exit_code == 2 and "the share 2/2 of 1 topic contains none" in result.output
 
 
 def test_a_script_that_does_not_load_is_named(trial, capsys):

@@ -599,6 +599,6 @@ def test_a_script_of_its_own_is_refused_from_the_command_line(line, says, tmp_pa
     script.write_text(SCRIPT.format(line=line))
     result = command("check", script)
     place = f"{script}:{1 + SCRIPT.splitlines().index('{line}')}: claim 'claim': "
-    assert result.exit_code == 1 and "NOT all hold" in result.stdout
+    assert result.exit_code == 1 and "NOT all accepted" in result.stdout
     message = result.stderr[result.stderr.index(place) :]
     assert re.match(re.escape(place) + says, message)

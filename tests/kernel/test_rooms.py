@@ -145,7 +145,7 @@ def test_no_witness_may_import_another(copy, one, other):
         ("printing/plain_text.py", "from ..core import expr", "layers"),
         ("snippet_source/snippet.py", "from ..printing import names", "layers"),
         ("errors.py", "from .printing import names", "layers"),
-        ("attack/judge.py", "from ..run import records", "layers"),
+        ("attack/judge.py", "from ..check import claim_records", "layers"),
         ("check/claim_records.py", "from ..site import trust_counts", "layers"),
         *((f"{room}/planted.py", "import sympy", "sympy") for room in ("core", "printing", "exact", "pytorch", "coq")),
         *((f"{room}/planted.py", "import mpmath", "sympy") for room in ("core", "printing", "exact", "pytorch", "coq")),
@@ -160,7 +160,7 @@ def test_no_witness_may_import_another(copy, one, other):
         *(("traced/planted.py", f"from ..{other} import witness", "code") for other in ("sympy", "pytorch", "coq")),
         *((f"{witness}/planted.py", "from ..traced import witness", "layers") for witness in WITNESSES),
         *(("store/planted.py", f"from ..{other} import witness", "store") for other in (*WITNESSES, "traced")),
-        ("store/planted.py", "from ..run import runner", "layers"),
+        ("store/planted.py", "from ..check import runner", "layers"),
         ("cellar/__init__.py", "pass", "layers"),  # a room of which nothing says what it may import
         ("attack/judge.py", "from . import mutant_trials", "judge"),  # which asks them all
     ],

@@ -55,7 +55,7 @@ def test_a_commit_that_is_none_is_named(repository):
 
 def test_without_git_it_is_said(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(git_changes.NoCommit, match="git cannot be asked"):
+    with pytest.raises(git_changes.NoCommit, match="cannot run git"):
         git_changes.changed("main")
 
 
@@ -96,7 +96,7 @@ def test_how_pages_look_changes_no_mutant(change):
 def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
     change("README.md")
     assert mutants_report.main((), as_json=False, fresh=False, jobs=1, since="main") == 0
-    assert "nothing that changed since main touches a topic" in capsys.readouterr().out
+    assert "no topic is affected by what changed since main" in capsys.readouterr().out
     assert mutants_report.main((), as_json=True, fresh=False, jobs=1, since="main") == 0
     assert json.loads(capsys.readouterr().out) == {"topics": {}, "totals": {}, "passes": True}
 
@@ -105,8 +105,8 @@ def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):
     "options, said",
     [
         (["--since", "nowhere"], "Not a valid object name nowhere"),
-        (["--since", "HEAD", "--record"], "leave --since out"),
-        (["--since", "HEAD", "--code"], "leave --since and --replay out"),
+        (["--since", "HEAD", "--record"], "leave out topics, --share and --since"),
+        (["--since", "HEAD", "--code"], "leave out --since, --replay and --shared"),
     ],
 )
 def test_the_command_says_what_it_cannot_do(command, options, said):

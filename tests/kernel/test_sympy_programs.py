@@ -549,7 +549,7 @@ def test_check_publishes_the_programs_of_what_holds_and_leaves_those_of_what_doe
 def test_the_command_writes_them_where_it_is_told_and_runs_them(tree, command, tmp_path):
     out = tmp_path / "out"
     said = command("sympy", "--out", out, "--run", "--jobs", 1)
-    assert said.exit_code == 0 and "1 program in" in said.output and "1 of 1 program ran and hold" in said.output
+    assert said.exit_code == 0 and "1 program in" in said.output and "1 of 1 program succeeded" in said.output
     assert (out / "chapter/tiny/sum.py").read_text() == program_files.text_of(certificates.load("chapter/tiny")["claims"][0])
     bad = tmp_path / "bad.py"
     bad.write_text("import sys\nprint('step 1 is false')\nsys.exit(1)\n")
@@ -564,7 +564,7 @@ def test_the_command_says_which_have_none_and_why(tree, command, tmp_path):
     if checked.exit_code == 0:
         assert "no program for chapter/tiny#same: the rounding of a number that is not known" in checked.output
     else:
-        assert "not all claims hold" in checked.output
+        assert "not all claims are accepted" in checked.output
 
 
 def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):

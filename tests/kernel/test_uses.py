@@ -94,14 +94,14 @@ def test_the_command_tells_what_it_found_and_how_much_there_was(report):
     code, said = report(SCRIPT)
     assert code == 0 and said.out.splitlines() == [
         "not seen     some/squares#other uses some/squares#square",
-        "nothing rests some/topic#end",
-        "1 claim with uses, 1 proved without; 1 use: 0 occurs, 0 passed over, 1 not seen; 1 result used by nothing, and no page's theorem",
+        "unused       some/topic#end",
+        "1 claim with uses, 1 proved without; 1 use: 0 occurs, 0 passed over, 1 not seen; 1 result that nothing uses and no page shows as a theorem",
     ]
 
 
 def test_a_claim_that_is_not_proved_alone_is_a_fault(report):
     code, said = report(SCRIPT.replace("x + x * y, uses", "x + y, uses"))  # which nobody proves
-    assert code == 1 and "some/squares#other: not proved with its uses taken away" in said.err
+    assert code == 1 and "some/squares#other: not proved without its uses" in said.err
 
 
 def test_a_use_of_what_is_not_there_stops_it(report):

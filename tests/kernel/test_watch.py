@@ -244,33 +244,33 @@ def test_a_session(tree):
     good, hangs = tree.script.read_text(), f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n"
     session = Session(tree.root)
     try:
-        assert "1 claim in 1 derivation: all hold" in session.until("Watching")
+        assert "1 claim in 1 topic: all accepted" in session.until("Watching")
         tree.script.write_text(good.replace("A.T + B.T", "A.T - B.T"))
         said = session.until("Watching")
-        assert "changed: derivations/chapter/tiny.py" in said and "NOT all hold, 1 refused" in said
+        assert "changed: derivations/chapter/tiny.py" in said and "NOT all accepted, 1 topic rejected" in said
         assert "tiny.py:6: claim 'sum': false: at " in said
         tree.script.write_text(good + "def\n")
         assert "tiny.py:7: this is not Python" in session.until("Watching")
         tree.script.write_text(good + "derivation.idenity('more', A, A)\n")
-        assert "NOT all hold, 1 refused" in session.until("Watching")
+        assert "NOT all accepted, 1 topic rejected" in session.until("Watching")
         tree.script.write_text(good)
-        session.until(": all hold")
+        session.until(": all accepted")
         tree.script.write_text(good + hangs)
         session.until("changed: ")
         until_there(begun)  # else the process might read what is written next
         tree.script.write_text(good)
-        assert "given up" in session.until(": all hold")
+        assert "cancelled" in session.until(": all accepted")
         tree.script.unlink()
-        session.until("derivations/chapter/tiny.py is not there any more")
+        session.until("derivations/chapter/tiny.py was removed")
         tree.script.write_text(good)
-        session.until(": all hold")
+        session.until(": all accepted")
         kernel = tree.kernel / "core" / "claims.py"
         whole = kernel.read_text()
         kernel.write_text(whole + "def\n")
-        assert "the checker itself" in session.until("the checker cannot be loaded, and nothing is checked until it can: SyntaxError")
+        assert "part of the checker" in session.until("the checker cannot be loaded; checking resumes once it can: SyntaxError")
         kernel.write_text(whole + "# the same\n")
-        assert "the checker itself" in session.until("every topic is checked again")
-        assert "1/1 claims" in session.until(": all hold")
+        assert "part of the checker" in session.until("every topic is checked again")
+        assert "1/1 claim" in session.until(": all accepted")
     finally:
         code = session.end()
     assert code == 0 and "No longer watching." in session.said.lines[-1]

@@ -85,7 +85,7 @@ def changes(tree: ast.Module) -> Iterator[tuple[str, Changed]]:
             other = copy.deepcopy(tree)
             target = nodes_of_body(other)[k]
             replaced(other, target, new)
-            yield what, Changed(other, node.lineno)
+            yield what, Changed(other, getattr(node, "lineno", 1))
 
 
 def nodes_of_body(tree: ast.Module) -> list[ast.AST]:

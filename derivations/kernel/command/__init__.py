@@ -1,4 +1,4 @@
-"""The command line: `python -m derivations`, and a script that is run on its own.
+"""The command line, `python -m derivations`, and the check of a script that is run on its own.
 
 May import: everything but `language`. Begin with `cli.py`.
 """

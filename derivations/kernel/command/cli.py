@@ -1,12 +1,14 @@
-"""The command line: `python -m derivations check | list | new`."""
+"""The command line, `python -m derivations`: the commands and their options."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,29 +21,42 @@ from . import new_topic, sympy_programs
 from .progress import Progress, report
 from .storing import store_options, using_store
 
+Target = tuple[str, Path]  # a topic, or the name of a script outside the project, and the script's path
+
 ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def main():
-    """State, check and list the derivations."""
+def main() -> None:
+    """Check the claims of the site's topics, and report on them."""
 
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC or path/to/script.py ...]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON record a claim on standard output.")
-@click.option("--fresh", is_flag=True, help="Prove everything again; trust no certificate.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Scripts checked at once.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON record for each claim to standard output.")
+@click.option("--fresh", is_flag=True, help="Check everything again; ignore stored results.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of scripts to check at once.")
 @ON_A_CLUSTER
 @store_options
-@click.option("--watch", "watching", is_flag=True, help="Stay, and check again what a change touches; Ctrl-C ends it.")
-@click.option("--page", "page", metavar="TOPIC", help="All that would be refused of one topic: its claims, its page, its code and tests.")
-def check(targets, as_json, fresh, jobs, cluster, shared, replay, seed, watching, page):
-    """Check derivations. Exit 0 only if every claim holds."""
+@click.option("--watch", "watching", is_flag=True, help="Keep running, and check again whatever a change affects; Ctrl-C ends it.")
+@click.option("--page", "page", metavar="TOPIC", help="Check everything about one topic: its claims, page, code and tests.")
+def check(
+    targets: tuple[str, ...],
+    as_json: bool,
+    fresh: bool,
+    jobs: int,
+    cluster: str,
+    shared: str | None,
+    replay: int,
+    seed: str,
+    watching: bool,
+    page: str | None,
+) -> None:
+    """Check the claims of topics or scripts. Exit with status 0 only if all are accepted."""
     if (cluster or replay or shared) and (watching or page):
-        raise click.UsageError("--cluster, --replay and --shared check once: leave --watch and --page out")
+        raise click.UsageError("--cluster, --replay and --shared cannot be combined with --watch or --page")
     if watching + as_json + bool(page) > 1:
-        raise click.UsageError("--watch, --page and --json are for one at a time")
+        raise click.UsageError("use only one of --watch, --page and --json")
     if page is not None:
         from .check_page import check_page
 
@@ -51,51 +66,55 @@ def check(targets, as_json, fresh, jobs, cluster, shared, replay, seed, watching
         from .watch import watch
 
         chosen(targets)
-        watch(lambda: chosen(targets, still=True), jobs, fresh, look)
+        watch(lambda: still_chosen(targets), jobs, fresh, look)
         return
     wanted = chosen(targets)
     if not wanted:
-        raise click.UsageError("there is no derivation to check")
+        raise click.UsageError("there is no topic to check")
     with Progress() as progress, using_store(shared, replay, seed):
         if cluster:
-            results = checked_there(cluster, wanted, fresh, progress)
+            results = check_on_cluster(cluster, wanted, fresh, progress)
         else:
             results = runner.check_all(wanted, fresh, jobs, progress)
     sympy_programs.publish(results)
     if as_json:
-        click.echo(
-            json.dumps(
-                [flat(result, r) for result in results for r in result.records]
-                + [{"id": None, "topic": result.topic, "verdict": "refused", "message": p} for result in results for p in result.problems],
-                indent=1,
-            )
-        )
+        records = [flat(result, r) for result in results for r in result.records]
+        problems = [{"id": None, "topic": r.topic, "verdict": "refused", "message": problem} for r in results for problem in r.problems]
+        click.echo(json.dumps(records + problems, indent=1))
     for result in results:
         report(result, quiet=as_json)
-    claims, good = sum(len(r.records) for r in results), all(r.holds for r in results)
     if not as_json:
-        cached = sum(r.cached or bool(record.get("taken")) for r in results for record in r.records)
-        click.echo(
-            f"{quantity(claims, 'claim')} in {quantity(len(results), 'derivation')}, "
-            f"{cached} of them by earlier checks that still hold: {'all hold' if good else 'NOT all hold'}"
-        )
-    sys.exit(not good)
+        click.echo(summary(results))
+    sys.exit(not all(r.holds for r in results))
 
 
-def checked_there(address: str, wanted: list, fresh: bool, progress) -> list:
-    """The results of a check by the workers of a cluster."""
+def summary(results: Sequence[runner.Result]) -> str:
+    """Return the last line of a check.
+
+    >>> summary([])
+    '0 claims in 0 topics: all accepted'
+    """
+    claims = sum(len(r.records) for r in results)
+    unchanged = sum(r.cached or bool(record.get("taken")) for r in results for record in r.records)
+    verdict = "all accepted" if all(r.holds for r in results) else "NOT all accepted"
+    since = f" ({unchanged} unchanged since the last check)" if unchanged else ""
+    return f"{quantity(claims, 'claim')} in {quantity(len(results), 'topic')}: {verdict}{since}"
+
+
+def check_on_cluster(address: str, wanted: list[Target], fresh: bool, progress: Callable[[int, int], None]) -> list[runner.Result]:
+    """Return the results of a check by the workers of a cluster. Raise UsageError for a script outside the project."""
     from ..check import dask_cluster
 
     outside = [topic for topic, _ in wanted if not certificates.is_topic(topic)]
     if outside:
-        raise click.UsageError(f"{outside[0]} is no topic, and other machines do not have it")
+        raise click.UsageError(f"{outside[0]} is not one of the project's topics, so the machines of the cluster do not have it")
     with on_a_cluster(), dask_cluster.executor(address) as workers:
         return runner.check_all(wanted, fresh, workers.size, progress, how=runner.How(ask=dask_cluster.asking(workers)))
 
 
 @contextmanager
-def on_a_cluster():
-    """What goes wrong with a cluster is said in its own words."""
+def on_a_cluster() -> Iterator[None]:
+    """Report a cluster's errors as errors of the command."""
     from ..check.dask_cluster import ClusterError
 
     try:
@@ -104,24 +123,28 @@ def on_a_cluster():
         raise click.ClickException(str(error)) from None
 
 
-def chosen(targets, still: bool = False) -> list:
-    """The topics and scripts that are named; of those once found, a later look passes over what is not there."""
+def chosen(targets: tuple[str, ...]) -> list[Target]:
+    """Return the named topics and scripts, or all topics if none is named. Raise UsageError if one does not exist."""
     try:
         return runner.find(targets)
     except LookupError as error:
-        if not still:
-            raise click.UsageError(str(error)) from None
-    return [pair for target in targets for pair in found_or_nothing(target)]
+        raise click.UsageError(str(error)) from None
 
 
-def found_or_nothing(target) -> list:
+def still_chosen(targets: tuple[str, ...]) -> list[Target]:
+    """Return the same, without those that no longer exist."""
     try:
-        return runner.find((target,))
+        return runner.find(targets)
     except LookupError:
-        return []
+        existing: list[Target] = []
+        for target in targets:
+            with suppress(LookupError):
+                existing += runner.find((target,))
+        return existing
 
 
-def flat(result, record: dict) -> dict:
+def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
+    """Return a claim's record as `check --json` prints it."""
     claim = record["claim"]
     return {
         "id": claim["id"],
@@ -142,49 +165,58 @@ def flat(result, record: dict) -> dict:
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
-@click.option("--fresh", is_flag=True, help="Ask Coq again, whatever it said before.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Files checked at once.")
+@click.option("--fresh", is_flag=True, help="Run Coq on every file again; ignore stored results.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of files to check at once.")
 @ON_A_CLUSTER
 @store_options
-def coq(targets, fresh, jobs, cluster, shared, replay, seed):
-    """Have Coq check every claim that it can state. A theorem that it does not prove is an error."""
-    from .coq_report import main as ask_coq
+def coq(targets: tuple[str, ...], fresh: bool, jobs: int, cluster: str, shared: str | None, replay: int, seed: str) -> None:
+    """Check claims with Coq. Exit with status 0 only if it proves every claim that it can state, except those known to be open."""
+    from .coq_report import main as run_coq
 
     wanted = chosen(targets)
     with on_a_cluster(), using_store(shared, replay, seed):
-        sys.exit(ask_coq(wanted, fresh, jobs, cluster))
+        sys.exit(run_coq(wanted, fresh, jobs, cluster))
 
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
-@click.option("--json", "as_json", is_flag=True, help="The table as JSON on standard output.")
-@click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Of the topics only each N-th, from the K-th on.")
+@click.option("--json", "as_json", is_flag=True, help="Write the table as JSON to standard output.")
+@click.option("--share", metavar="K/N", default="1/1", show_default=True, help="Take every N-th topic, starting at the K-th.")
 @click.option(
     "--since",
     metavar="COMMIT",
     default="",
-    help="Only the topics that a change since then touches, and the share where the checker changed.",
+    help="Take only the topics that changed since that commit; if the checker changed, add those of --share.",
 )
-@click.option("--fresh", is_flag=True, help="Try every mutant again.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+@click.option("--fresh", is_flag=True, help="Try every mutant again; ignore stored results.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of processes.")
 @ON_A_CLUSTER
 @store_options
-@click.option("--record", is_flag=True, help="Keep the counts of all topics for the trust page, with the commit that they are of.")
-@click.option(
-    "--code", "of_code", is_flag=True, help="Corrupt the snippets that claims name in their own source, and read them as mathematics."
-)
-def mutants(targets, as_json, share, since, fresh, jobs, cluster, shared, replay, seed, record, of_code):
-    """Corrupt every claim in the ways a slip would. Exit 0 only if every witness notices every false one."""
+@click.option("--record", is_flag=True, help="Store the counts of all topics, with the current commit, for the trust page.")
+@click.option("--code", "of_code", is_flag=True, help="Corrupt the source of the snippets that claims name, instead of the claims.")
+def mutants(
+    targets: tuple[str, ...],
+    as_json: bool,
+    share: str,
+    since: str,
+    fresh: bool,
+    jobs: int,
+    cluster: str,
+    shared: str | None,
+    replay: int,
+    seed: str,
+    record: bool,
+    of_code: bool,
+) -> None:
+    """Corrupt every claim on purpose. Exit with status 0 only if each witness rejects every false mutant that it covers."""
     from .git_changes import NoCommit
     from .mutants_report import main as run_mutants
     from .snippet_mutants import main as run_code_mutants
 
     if record and (targets or since or share != "1/1"):
-        raise click.UsageError("--record keeps the counts of a whole run; name no topics and no share, and leave --since out")
-    if (since or replay) and of_code:
-        raise click.UsageError("corrupted snippets are tried whole, and nothing is kept of them: leave --since and --replay out")
-    if shared and of_code:
-        raise click.UsageError("what becomes of corrupted snippets is not kept, nor shared: leave --shared out")
+        raise click.UsageError("--record stores the counts of a whole run: leave out topics, --share and --since")
+    if of_code and (since or replay or shared):
+        raise click.UsageError("the results of --code are not stored: leave out --since, --replay and --shared")
     try:
         with recorded(record) as keep, on_a_cluster(), using_store(shared, replay, seed):
             if of_code:
@@ -195,16 +227,16 @@ def mutants(targets, as_json, share, since, fresh, jobs, cluster, shared, replay
 
 
 @main.command()
-@click.option("--seed", default=0, show_default=True, help="What the claims follow from, with their numbers.")
-@click.option("--claims", type=click.IntRange(1), default=200_000, show_default=True, help="How many.")
-@click.option("--minutes", type=click.FloatRange(0), help="Begin no more claims after so many.")
-@click.option("--json", "as_json", is_flag=True, help="The counts as JSON on standard output.")
-@click.option("--fresh", is_flag=True, help="Try them again, whatever was counted before.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random claims.")
+@click.option("--claims", type=click.IntRange(1), default=200_000, show_default=True, help="Number of claims.")
+@click.option("--minutes", type=click.FloatRange(0), help="Start no more claims after this time.")
+@click.option("--json", "as_json", is_flag=True, help="Write the counts as JSON to standard output.")
+@click.option("--fresh", is_flag=True, help="Try all claims again; ignore stored counts.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of processes.")
 @ON_A_CLUSTER
-@click.option("--record", is_flag=True, help="Keep the counts for the trust page, with the commit that they are of.")
-def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
-    """Make random claims, true and false, and ask the witnesses. Exit 0 only if none accepts what is false."""
+@click.option("--record", is_flag=True, help="Store the counts, with the current commit, for the trust page.")
+def fuzz(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int, cluster: str, record: bool) -> None:
+    """Check random claims, true and false. Exit with status 0 only if no witness accepts a false one."""
     from .fuzz_report import main as run_fuzz
 
     with recorded(record) as keep, on_a_cluster():
@@ -212,8 +244,8 @@ def fuzz(seed, claims, minutes, as_json, fresh, jobs, cluster, record):
 
 
 @contextmanager
-def recorded(wanted: bool):
-    """What keeps the counts of a run, if they are wanted: said before it begins where they cannot be kept."""
+def recorded(wanted: bool) -> Iterator[Callable[..., None]]:
+    """Yield a function that stores the counts of a run, or does nothing unless `wanted`. Fail before the run if it cannot store them."""
     from ..store import full_runs
 
     try:
@@ -229,9 +261,9 @@ main.add_command(sympy_programs.sympy)
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON on standard output.")
-def uses(targets, as_json):
-    """Report uses that no proof needs, and results that nothing uses. Exit 0 if every claim is proved without what it uses."""
+@click.option("--json", "as_json", is_flag=True, help="Write the report as JSON to standard output.")
+def uses(targets: tuple[str, ...], as_json: bool) -> None:
+    """Report unnecessary uses, and results that nothing uses. Exit with status 0 if every claim is proved without its uses."""
     from .uses_report import main as report_uses
 
     try:
@@ -242,17 +274,17 @@ def uses(targets, as_json):
 
 @main.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
-@click.option("--json", "as_json", is_flag=True, help="The verdicts as JSON on standard output.")
-def code(targets, as_json):
-    """Read the code that claims name as mathematics. Exit 0 if none of it computes something else than its claim."""
+@click.option("--json", "as_json", is_flag=True, help="Write the verdicts as JSON to standard output.")
+def code(targets: tuple[str, ...], as_json: bool) -> None:
+    """Compare code with the claims that name it. Exit with status 0 if none of it contradicts its claim."""
     from .code_report import main as read_code
 
     sys.exit(read_code(chosen(targets), as_json))
 
 
 @main.command("list")
-def list_():
-    """List the derivations, their titles and whether their certificates hold."""
+def list_() -> None:
+    """List the topics and their titles. If a topic has no valid certificate, say why."""
     for topic in certificates.topics():
         try:
             content = certificates.load(topic)
@@ -263,8 +295,8 @@ def list_():
 
 @main.command()
 @click.argument("site", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def finish(site):
-    """Finish a site that Zensical built, as `mkdocs build` does by itself: what search asks, the policy, what readers take along."""
+def finish(site: Path) -> None:
+    """Finish a site that Zensical built. Write the search index, the content security policy and the downloads."""
     from ..site import finish_build
 
     try:
@@ -277,11 +309,11 @@ def finish(site):
 
 @main.command()
 @click.argument("topic", metavar="CHAPTER/TOPIC")
-def new(topic):
-    """Make the four files of a topic and add its page to the navigation."""
+def new(topic: str) -> None:
+    """Create the files of a topic and add its page to the navigation."""
     try:
         for path in new_topic.create(topic):
             click.echo(path)
     except new_topic.ScaffoldError as error:
         raise click.UsageError(str(error)) from None
-    click.echo(new_topic.next_steps(topic), err=True)  # apart from the list of what was made
+    click.echo(new_topic.next_steps(topic), err=True)  # standard output lists only the created files

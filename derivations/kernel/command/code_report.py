@@ -1,4 +1,4 @@
-"""`python -m derivations code`: the code witness alone, on what scripts name as their code, and the reasons why it does not read the rest."""
+"""`python -m derivations code`: run the code witness on the code that claims name, and count the reasons why it cannot read the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..traced.witness import Code, code
 
 
 def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
-    """Prints a line a topic, or the verdicts as JSON; 1 where code computes something else than its claim."""
+    """Print a line for each topic, or the verdicts as JSON. Return 1 if some code computes something other than its claim, else 0."""
     found: dict[str, Code] = {}
     wrong: list[str] = []
     for topic, script in targets:
@@ -29,26 +29,27 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
                 here[f"{topic}#{claim.id}"] = code(claim)
             except Refused as error:
                 wrong.append(str(error))
-        here = {name: said for name, said in here.items() if said.state != "not named"}
+        here = {name: verdict for name, verdict in here.items() if verdict.state != "not named"}
         found |= here
         if here and not as_json:
-            click.echo(f"    {topic:28} {told(list(here.values()))}")
+            click.echo(f"    {topic:28} {summary(list(here.values()))}")
     if as_json:
-        click.echo(json.dumps({name: asdict(said) for name, said in found.items()}, indent=1))
+        click.echo(json.dumps({name: asdict(verdict) for name, verdict in found.items()}, indent=1))
     else:
-        reasons = Counter(said.reason.partition(": ")[2] for said in found.values() if said.state == "not read")
+        verdicts = list(found.values())
+        reasons = Counter(verdict.reason.partition(": ")[2] for verdict in verdicts if verdict.state == "not read")
         for reason, count in reasons.most_common():
             click.echo(f"{count:4} not read: {reason}")
-        click.echo(
-            f"{quantity(len(found), 'claim')} with code: {told(list(found.values()))}, {sum(said.seconds for said in found.values()):.1f} s"
-        )
+        seconds = sum(verdict.seconds for verdict in verdicts)
+        click.echo(f"{quantity(len(found), 'claim')} with code: {summary(verdicts)}, {seconds:.1f} s")
     for message in wrong:
         click.secho(message, fg="red", err=True)
     return int(bool(wrong))
 
 
-def told(said: list[Code]) -> str:
-    proved = [one for one in said if one.state == "proved"]
-    everywhere = sum(one.scope == EVERY for one in proved)
-    more = f", {len(proved) - everywhere} at the shapes that are said" * (everywhere < len(proved))
-    return f"{everywhere} proved at every shape{more}" + f", {len(said) - len(proved)} not read" * (len(proved) < len(said))
+def summary(verdicts: list[Code]) -> str:
+    """Return how many pieces of code are proved, and how many are not read."""
+    proved = [verdict for verdict in verdicts if verdict.state == "proved"]
+    everywhere = sum(verdict.scope == EVERY for verdict in proved)
+    some = f", {len(proved) - everywhere} at the shapes named in their scope" * (everywhere < len(proved))
+    return f"{everywhere} proved at every shape{some}" + f", {len(verdicts) - len(proved)} not read" * (len(proved) < len(verdicts))

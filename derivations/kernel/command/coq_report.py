@@ -1,9 +1,10 @@
-"""`python -m derivations coq`: what Coq proves of the claims, and what it does not."""
+"""`python -m derivations coq`: have Coq check the claims, and report which of them it proves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,22 +23,22 @@ NOT_HERE = (
 )
 
 
-def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
-    """The exit code."""
+def main(wanted: list[tuple[str, Path]], fresh: bool, jobs: int, address: str) -> int:
+    """Check the claims with Coq, on a cluster if there is an address, and print the report. Return the exit status."""
     if not witness.available():
         raise click.ClickException(NOT_HERE)
     with Progress() as progress, dask_cluster.executor(address) if address else nullcontext() as workers:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
-            raise click.ClickException("not all claims hold; python -m derivations check says which")
+            raise click.ClickException("not all claims are accepted; python -m derivations check says which")
         sympy_programs.publish(checked)
-        begun: list[int] = []
+        totals: list[int] = []
 
-        def told(total: int) -> None:
-            progress(1, 0 if begun else total)
-            begun.append(total)
+        def count(total: int) -> None:
+            progress(1, 0 if totals else total)
+            totals.append(total)
 
-        ask = coq_run.there(workers, told) if workers else coq_run.here(jobs, told)
+        ask = coq_run.there(workers, count) if workers else coq_run.here(jobs, count)
         try:
             results = coq_run.run([topic for topic, _ in wanted], fresh, ask)
         except (CertificateError, Differs) as error:
@@ -46,21 +47,22 @@ def main(wanted: list, fresh: bool, jobs: int, address: str) -> int:
 
 
 def report(results: dict[str, dict[str, Any]]) -> int:
-    all_: Counter[str] = Counter()
+    """Print a line for each topic, the errors, and a summary. Return 1 if Coq failed to prove a claim, else 0."""
+    total: Counter[str] = Counter()
     for topic, found in results.items():
         here = Counter(map(coq_run.outcome, found.values()))
-        all_ += here
-        told_of = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
-        click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {told_of}")
+        total += here
+        counts = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
+        click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {counts}")
         for id_, r in found.items():
             if r["ok"] is False:
                 click.secho(f"    {topic}#{id_}: {r['message']}", fg="red", err=True)
-    more = "".join(f"; {all_[outcome]} {outcome}" for outcome in ("open", "NOT proved") if all_[outcome])
-    click.echo(f"{quantity(all_['proved'], 'claim')} proved by Coq, {told_of_axioms(results)}{more}")
-    return int(bool(all_["NOT proved"]))
+    others = "".join(f"; {total[outcome]} {outcome}" for outcome in ("open", "NOT proved") if total[outcome])
+    click.echo(f"{quantity(total['proved'], 'claim')} proved by Coq, {describe_axioms(results)}{others}")
+    return int(bool(total["NOT proved"]))
 
 
-def told_of_axioms(results: dict[str, dict[str, Any]]) -> str:
-    """On what the proofs rest: on nothing, or how many of them on axioms of Coq's libraries."""
-    resting = sum(bool(r["ok"]) and "nothing assumed" not in r["message"] for found in results.values() for r in found.values())
-    return f"of which {resting} rest on the axioms of its reals, the others on nothing" if resting else "nothing assumed"
+def describe_axioms(results: dict[str, dict[str, Any]]) -> str:
+    """Return how many proofs use axioms of Coq's libraries."""
+    count = sum(bool(r["ok"]) and "nothing assumed" not in r["message"] for found in results.values() for r in found.values())
+    return f"{count} of them with the axioms of its real numbers, the others without axioms" if count else "without axioms"

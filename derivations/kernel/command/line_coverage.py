@@ -1,8 +1,8 @@
-"""Which lines of a snippet's sections its tests run: a pytest plugin that takes them down, and what is left.
+"""Find lines of a snippet's sections that its tests do not run, with a pytest plugin that records the lines that run.
 
-A page shows sections. A line of one that no test runs could say anything. So the tests that `check --page` runs are watched, line by
-line, in the one file; whatever compiles to something and is not reached is a finding. Python tells of lines: of `a if b else c`, or of
-what follows a colon on the same line, one half may be dead and is not found.
+A page shows sections of snippets, and a line that no test runs could be wrong. So `check --page` traces its tests in the snippet's file,
+and each line with code that did not run is a finding. Python traces whole lines: an unused half of `a if b else c`, or of a statement
+after a colon on the same line, is not found.
 """
 
 from __future__ import annotations
@@ -18,35 +18,36 @@ from typing import Any
 
 from ..store import project_files
 
-OF, TO = "LINES_OF", "LINES_TO"  # variables: the file that is watched, and the one that its lines are written to
+OF, TO = "LINES_OF", "LINES_TO"  # environment variables: the file to trace, and the file to write the line numbers to
 _run: set[int] = set()
 
 
 def pytest_configure(config: Any) -> None:
-    """Begin, in this thread and in those that come, before any test is loaded."""
-    watched = os.environ.get(OF, "")
-    if watched:
-        tracer = tracing(watched)
+    """Start tracing in this thread and in later ones, before any test is loaded."""
+    traced = os.environ.get(OF, "")
+    if traced:
+        tracer = trace_file(traced)
         threading.settrace(tracer)
         sys.settrace(tracer)
 
 
 def pytest_unconfigure(config: Any) -> None:
+    """Stop tracing and write the numbers of the lines that ran."""
     if os.environ.get(TO):
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
         Path(os.environ[TO]).write_text(json.dumps(sorted(_run)), encoding="utf-8")
 
 
-def tracing(watched: str) -> Any:
-    """What Python tells of each function that is called; of those of the file also of each line."""
+def trace_file(path: str) -> Any:
+    """Return a trace function that records the lines that run in the file."""
 
     def line(frame: FrameType, event: str, argument: Any) -> Any:
         _run.add(frame.f_lineno)
         return line
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename != watched:
+        if frame.f_code.co_filename != path:
             return None
         _run.add(frame.f_lineno)
         return line
@@ -55,7 +56,7 @@ def tracing(watched: str) -> Any:
 
 
 def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
-    """The lines of the sections of a topic's code that were not run, those that follow one another told of once."""
+    """Yield the first line of each run of section lines that the tests did not execute, with a message."""
     from ..site.code_regions import snippet_of
 
     snippet = snippet_of(project_files.ROOT, topic)
@@ -64,12 +65,12 @@ def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     try:
         left = sorted((snippet.executable_lines & shown) - run)
     except SyntaxError:
-        return  # that is said of its own
+        return  # syntax errors are reported elsewhere
     for line in left:
         if line - 1 not in left:
-            last = next(one for one in range(line, len(lines) + 1) if one + 1 not in left)
+            last = next(number for number in range(line, len(lines) + 1) if number + 1 not in left)
             yield (
                 line,
                 f"a page shows {lines[line - 1].strip()!r}{f' and what follows, to line {last},' if last > line else ''} and no test or "
-                "example of the topic runs it; test it, or take it away",
+                "example of the topic runs it; test it, or remove it",
             )

@@ -1,4 +1,4 @@
-"""`python -m derivations mutants`: the table of what became of the mutants, and what stands in the way of passing."""
+"""`python -m derivations mutants`: try the mutants of claims, and print a table of the outcomes and every surviving mutant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,90 +20,96 @@ from ..store.mutant_results import COUNTS, passes, totals
 from ..store.store import Differs
 from .git_changes import changed
 
-# What mutants may come to something else by, beside topics.
-ATTACKED = re.compile(r"derivations/(?!kernel/site/)(kernel/|__)|requirements\.txt$|pyproject\.toml$")
+Targets = list[tuple[str, Path]]  # topics and their scripts
+Results = dict[str, dict[str, Any]]  # what became of each claim's mutants, by topic and id
+
+# Files that change the outcome of every topic's mutants
+CHECKER = re.compile(r"derivations/(?!kernel/site/)(kernel/|__)|requirements\.txt$|pyproject\.toml$")
 
 
 def main(
-    targets: tuple,
+    targets: tuple[str, ...],
     as_json: bool,
     fresh: bool,
     jobs: int,
     share: str = "1/1",
-    keep: Callable = lambda run, **counts: None,
+    keep: Callable[..., None] = lambda run, **counts: None,
     cluster: str = "",
     since: str = "",
 ) -> int:
-    """Try the mutants of the derivations named, or of all; print the table; 0 only if the gate is passed. `keep` is given the counts.
+    """Try the mutants of the named topics, or of all, and print the table. Return 0 only if no mutant survived.
 
-    Raises ValueError where the share is none, or holds no topic, and NoCommit where nobody knows what changed `since`.
+    `keep` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and NoCommit if git cannot tell what
+    changed `since`.
     """
     wanted = touched_of(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
     if not wanted:
-        click.echo(f"nothing that changed since {since} touches a topic: there is no mutant to try", err=as_json)
+        click.echo(f"no topic is affected by what changed since {since}: there is no mutant to try", err=as_json)
         if as_json:
             click.echo(json.dumps({"topics": {}, "totals": {}, "passes": True}, indent=1))
         return 0
     with click.progressbar(length=0, label="Trying mutants", file=sys.stderr, show_pos=True) as bar:
 
-        def progress(done, more):
-            bar.length += more
+        def progress(done: int, more: int) -> None:
+            bar.length = (bar.length or 0) + more
             bar.update(done)
 
         try:
             results = mutation_run.run(wanted, fresh, jobs, progress, cluster)
         except BrokenProcessPool:
-            click.secho("a process that tried mutants died, perhaps for want of memory; try again with fewer --jobs", fg="red", err=True)
+            click.secho("a process that tried mutants died, perhaps from lack of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
         except (mutation_run.NotStated, Differs) as error:
             click.secho(str(error), fg="red", err=True)
             return 1
     rejections.end_round()
-    good = passes(results)
+    passed = passes(results)
     if as_json:
-        click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": good}, indent=1))
+        click.echo(json.dumps({"topics": results, "totals": totals(results), "passes": passed}, indent=1))
     else:
-        table(results)
+        print_table(results)
     for topic, claims in results.items():
         complain(topic, claims)
     keep("mutants", **counted(results))
-    return int(not good)
+    return int(not passed)
 
 
-def counted(results: dict) -> dict:
-    """How many claims there are, how many mutants of them were tried, and how many of these were left alive or untold."""
-    left = sum(said["survived"] + said["unclassified"] for said in totals(results).values())
+def counted(results: Results) -> dict[str, int]:
+    """Return the number of claims, of mutants tried, and of mutants that survived or are unclassified."""
+    left = sum(counts["survived"] + counts["unclassified"] for counts in totals(results).values())
     claims = [claim for topic in results.values() for claim in topic.values()]
     return {"claims": len(claims), "tried": sum(claim["mutants"] for claim in claims), "left": left}
 
 
-def share_of(targets: list, share: str) -> list:
-    """Of the targets each N-th, from the K-th on: the N shares have each target once.
+def share_of(targets: Targets, share: str) -> Targets:
+    """Return every N-th target, starting at the K-th, for a share "K/N". The N shares together have each target once.
+
+    Raise ValueError if the share is malformed or contains no target.
 
     >>> [share_of(["a", "b", "c", "d", "e"], f"{k}/2") for k in (1, 2)]
     [['a', 'c', 'e'], ['b', 'd']]
     """
-    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", share)
-    first, of = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= first <= of:
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", share)
+    first, shares = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= first <= shares:
         raise ValueError(f"expected --share K/N with K from 1 to N, found {share!r}")
-    if not (chosen := targets[first - 1 :: of]):
-        raise ValueError(f"the share {share} of {len(targets)} topics holds none")
+    if not (chosen := targets[first - 1 :: shares]):
+        raise ValueError(f"the share {share} of {quantity(len(targets), 'topic')} contains none")
     return chosen
 
 
-def touched_of(targets: list, share: str, commit: str) -> list:
-    """Of the targets those that a change since the commit touches, and the share of all where the checkers, or who attacks them, changed."""
+def touched_of(targets: Targets, share: str, commit: str) -> Targets:
+    """Return the targets that changes since the commit affect and, if the checker or the attack on it changed, the share of all targets."""
     paths = changed(commit)
-    topics = touched(paths).topics | ({topic for topic, _ in share_of(targets, share)} if any(map(ATTACKED.match, paths)) else set())
+    topics = touched(paths).topics | ({topic for topic, _ in share_of(targets, share)} if any(map(CHECKER.match, paths)) else set())
     return [target for target in targets if target[0] in topics]
 
 
-def complain(topic: str, claims: dict):
-    """What stands in the way of passing, one by one."""
+def complain(topic: str, claims: dict[str, Any]) -> None:
+    """Print each mutant that survived, is unclassified or prints like its claim, and each control that a witness rejected."""
     for id_, result in claims.items():
         for mutant in result["alike"]:
-            click.secho(f"{topic}#{id_}: a page would show the claim and this mutant alike: {mutant}", fg="red", err=True)
+            click.secho(f"{topic}#{id_}: a page would show the claim and this mutant in the same way: {mutant}", fg="red", err=True)
         for name, w in result["witnesses"].items():
             for o in w["listed"]:
                 if o["outcome"] != "equivalent":
@@ -111,10 +119,11 @@ def complain(topic: str, claims: dict):
                         err=True,
                     )
             for control in w["failed"]:
-                click.secho(f"{topic}#{id_}: {name} does not accept a control that changes nothing, {control}", fg="red", err=True)
+                click.secho(f"{topic}#{id_}: {name} rejects an equivalent form of the claim, the control {control}", fg="red", err=True)
 
 
-def table(results: dict):
+def print_table(results: Results) -> None:
+    """Print the outcomes by claim and witness, and a summary."""
     names = sorted({name for claims in results.values() for r in claims.values() for name in r["witnesses"]})
     click.echo(f"{'killed / survived / equivalent / unclassified':44}" + "".join(f"{name:>24}" for name in names))
     for topic, claims in results.items():
@@ -122,14 +131,17 @@ def table(results: dict):
             if result["mutants"]:
                 click.echo(f"{topic + '#' + id_:44}" + "".join(f"{cell(result['witnesses'][name]):>24}" for name in names))
     sums = totals(results)
-    click.echo(f"{'in all':44}" + "".join(f"{cell(sums[name] | {'covers': True}):>24}" for name in names))
+    click.echo(f"{'total':44}" + "".join(f"{cell(sums[name] | {'covers': True}):>24}" for name in names))
     mutants = sum(r["mutants"] for claims in results.values() for r in claims.values())
     tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
     controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
+    alike = sum(len(r["alike"]) for claims in results.values() for r in claims.values())
     click.echo(
-        f"{quantity(mutants, 'mutant')} of {quantity(tried, 'claim')}, {sum(len(r['alike']) for c in results.values() for r in c.values())} printed as the claim is; {quantity(controls, 'control')}, {failed} of them not accepted: {'passed' if passes(results) else 'NOT passed'}"
+        f"{quantity(mutants, 'mutant')} of {quantity(tried, 'claim')}, {alike} printed like the claim; "
+        f"{quantity(controls, 'control')}, {failed} of them rejected: {'passed' if passes(results) else 'NOT passed'}"
     )
 
 
-def cell(w: dict) -> str:
+def cell(w: dict[str, Any]) -> str:
+    """Return a witness's counts as a cell of the table."""
     return " / ".join(str(w[k]) for k in COUNTS) if w["covers"] else "-"

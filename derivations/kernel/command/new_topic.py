@@ -1,4 +1,4 @@
-"""`python -m derivations new CHAPTER/TOPIC`: all files of a topic, which pass as made, and its place between the other pages."""
+"""`python -m derivations new CHAPTER/TOPIC`: create the files of a topic, which pass all checks as they are, and link its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..store.project_files import ROOT
 FILES = {
     "derivations/{topic}.py": '''"""{title}: what is proved here, in a sentence."""
 
-# What a script may say, with recipes: the page "The claim language", docs/contributing/language.md.
+# What a script can state, with recipes: docs/contributing/language.md, the page "The claim language".
 from derivations.kernel import Derivation, matrix, sizes
 
 n, d = sizes("n d")
@@ -107,10 +107,10 @@ What to do differently tomorrow.
 ///
 
 /// exercise | What it asks for
-A question that a reader can answer with what stands above.
+A question that a reader can answer from this page.
 
 //// solution
-What it comes to, and why.
+The answer, and why.
 ////
 ///
 
@@ -150,7 +150,7 @@ def result() -> Picture:
         transposed_{name}(a, b).tolist(),
         digits=1,
         title="The transpose of a sum",
-        description="What there is to see, for a reader who does not see it.",
+        description="What the picture shows, for a reader who cannot see it.",
     )
 ''',
 }
@@ -168,23 +168,26 @@ ROW = """    "{name}": {
 """
 
 
-# What is left to whoever asked for a topic.
-NEXT = """
+# What the author does next
+NEXT_STEPS = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
-While you write: python -m derivations check --watch, and mkdocs serve beside it.
+While you write: python -m derivations check --watch, with mkdocs serve in another terminal.
 The page before it in mkdocs.yml now links to yours: adapt the sentence around that link.
 Before you commit: python -m derivations check --page {topic}
 """
-# Folders that hold something else than a chapter.
+# Folders that are not chapters
 TAKEN = ("assets", "contributing", "figures", "kernel", "labs")
 
 
 class ScaffoldError(Exception):
-    """Why the files of a topic were not made."""
+    """The files of a topic were not created; the message says why."""
 
 
-def create(topic: str) -> list:
-    """Make a topic's files, its entry in the navigation, the link to its page and its row. Make nothing if one of the files exists."""
+def create(topic: str) -> list[str]:
+    """Create a topic's files, its navigation entry, the link to its page and its row of inputs, and return the paths that were written.
+
+    Raise ScaffoldError, and create nothing, if the name is not allowed or one of the files exists.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(tuple(f"{name}/" for name in TAKEN)):
         raise ScaffoldError(
             f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores (taken: {', '.join(TAKEN)})"
@@ -192,36 +195,36 @@ def create(topic: str) -> list:
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
         raise ScaffoldError(f"'{topic}' has a word of Python's in it, so it could not be imported; choose another")
-    from ..site.course_boxes import neighbours  # it loads PyTorch
+    from ..site.course_boxes import neighbours  # loads PyTorch
 
     title = name.replace("_", " ").capitalize()
     navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
     before, after = neighbours(navigation, f"{topic}.md")
     following = f"[The next page]({link(topic, after)}) follows from this one.\n\n" if after else ""
-    fill = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
-    made = {ROOT / filled(path, fill): filled(text, fill) for path, text in FILES.items()}
+    values = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
+    files = {ROOT / fill(path, values): fill(text, values) for path, text in FILES.items()}
     package = ROOT / "snippets" / chapter / "__init__.py"
-    taken = [p.relative_to(ROOT).as_posix() for p in made if p.exists()]
-    if taken:
-        raise ScaffoldError(f"{', '.join(taken)} exists already; nothing was made")
+    existing = [path.relative_to(ROOT).as_posix() for path in files if path.exists()]
+    if existing:
+        raise ScaffoldError(f"{', '.join(existing)} exists already; nothing was created")
     if not package.exists():
-        made[package] = ""
-    made |= {ROOT / "mkdocs.yml": navigation, **with_row(ROOT / filled(ROWS, fill), fill), **with_link(before, topic)}
-    for path, text in made.items():
+        files[package] = ""
+    files |= {ROOT / "mkdocs.yml": navigation, **with_row(ROOT / fill(ROWS, values), values), **with_link(before, topic)}
+    for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return [p.relative_to(ROOT).as_posix() for p in made]
+    return [path.relative_to(ROOT).as_posix() for path in files]
 
 
-def with_row(path: Path, fill: dict) -> dict[Path, str]:
-    """Return the chapter's file of rows with a row for the topic's function."""
-    text = path.read_text() if path.exists() else filled(NEW_ROWS, fill)
+def with_row(path: Path, values: dict[str, str]) -> dict[Path, str]:
+    """Return {path: text} for the chapter's file of rows, with a row for the topic's function."""
+    text = path.read_text() if path.exists() else fill(NEW_ROWS, values)
     beginning, mark, rest = text.partition("\nROWS = {\n")
-    return {path: beginning + mark + filled(ROW, fill) + rest}
+    return {path: beginning + mark + fill(ROW, values) + rest}
 
 
 def with_link(before: str, topic: str) -> dict[Path, str]:
-    """Return the page before the topic's with its link to the next page; nothing if it is no topic's page."""
+    """Return {path: text} for the page before the topic's, with its link to the next page; {} if that page belongs to no topic."""
     from ..site.course_boxes import NEXT
 
     path = ROOT / "docs" / before
@@ -229,7 +232,7 @@ def with_link(before: str, topic: str) -> dict[Path, str]:
         return {}
     text, target = path.read_text(), link(before, f"{topic}.md")
     if NEXT.search(text):
-        return {path: NEXT.sub(lambda found: found[0].replace(found[1], target), text)}
+        return {path: NEXT.sub(lambda match: match[0].replace(match[1], target), text)}
     return {path: f"{text.rstrip()}\n\n[The next page]({target}) follows from this one.\n"}
 
 
@@ -239,27 +242,32 @@ def link(page: str, target: str) -> str:
 
 
 def next_steps(topic: str) -> str:
-    """What to do with the files that were made, in four lines."""
-    return filled(NEXT, {"{topic}": topic}).strip()
+    """Return four lines that tell the author what to do next."""
+    return fill(NEXT_STEPS, {"{topic}": topic}).strip()
 
 
-def filled(text: str, fill: dict) -> str:
-    for mark, value in fill.items():
-        text = text.replace(mark, value)
+def fill(text: str, values: dict[str, str]) -> str:
+    """Return a template with its placeholders replaced."""
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, value)
     return text
 
 
 def with_page(config: str, chapter: str, topic: str, title: str) -> str:
-    """mkdocs.yml with the page added: behind its chapter's last page, or in a new chapter before the pages that are looked up, or at the end of nav."""
+    """Return mkdocs.yml with the page added after its chapter's last page.
+
+    A new chapter goes before the reference pages, or to the end if there are none. Raise ScaffoldError if there is no navigation.
+    """
     lines = config.splitlines()
     if "nav:" not in lines:
         raise ScaffoldError("mkdocs.yml has no 'nav:' to add the page to")
     start = lines.index("nav:")
     end = next((k for k in range(start + 1, len(lines)) if lines[k].strip() and not lines[k].startswith((" ", "#", "-"))), len(lines))
-    inside = [k for k in range(start + 1, end) if re.search(rf"\b{chapter}/\w+\.md\s*$", lines[k])]
-    if inside:
-        indent = re.match(r" *", lines[inside[-1]]).group()
-        return "\n".join(lines[: inside[-1] + 1] + [f"{indent}- {title}: {topic}.md"] + lines[inside[-1] + 1 :]) + "\n"
+    in_chapter = [k for k in range(start + 1, end) if re.search(rf"\b{chapter}/\w+\.md\s*$", lines[k])]
+    if in_chapter:
+        last = in_chapter[-1]
+        indent = " " * (len(lines[last]) - len(lines[last].lstrip(" ")))
+        return "\n".join(lines[: last + 1] + [f"{indent}- {title}: {topic}.md"] + lines[last + 1 :]) + "\n"
     while end > start and not lines[end - 1].strip():
         end -= 1
     place = next((k for k in range(start + 1, end) if re.match(r" {2}- (Trust|Labs):| {2}- .*: wrong\.md$", lines[k])), end)

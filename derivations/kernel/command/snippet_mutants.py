@@ -1,4 +1,4 @@
-"""`python -m derivations mutants --code`: the snippets corrupted in their own source, and what the code witness said of each."""
+"""`python -m derivations mutants --code`: corrupt the source of snippets, and report what the code witness says about each mutant."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ import click
 
 from ..attack.snippet_mutant_trials import OUTCOMES
 from ..check import snippet_mutation
+from ..errors import quantity
 
 
-def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callable = lambda run, **counts: None, cluster: str = "") -> int:
-    """Prints a line a topic and each that is not killed; 0 where each is killed or computes what the snippet does. `keep` is given the counts."""
+def main(
+    targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callable[..., None] = lambda run, **counts: None, cluster: str = ""
+) -> int:
+    """Print a line for each topic and each mutant that is not killed. Return 0 only if no mutant survived or is unclassified.
+
+    `keep` is called with the counts.
+    """
     with click.progressbar(length=len(targets), label="Trying corrupted snippets", file=sys.stderr, show_pos=True) as bar:
         results = snippet_mutation.run(targets, jobs, bar.update, cluster)
     total: Counter = sum((counts for counts, _ in results.values()), Counter())
@@ -25,14 +31,15 @@ def main(targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callab
     else:
         for topic, (counts, left) in results.items():
             if counts:
-                click.echo(f"{topic:28} {told(counts)}")
+                click.echo(f"{topic:28} {summary(counts)}")
             for claim, name, what, outcome in left:
                 click.echo(f"    {outcome}: {name} under {claim}: {what}")
-        click.echo(f"{sum(total.values())} corrupted snippets: {told(total)}")
-    left = total["survived"] + total["unclassified"]
-    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=left)
-    return int(bool(left))
+        click.echo(f"{quantity(sum(total.values()), 'corrupted snippet')}: {summary(total)}")
+    surviving = total["survived"] + total["unclassified"]
+    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=surviving)
+    return int(bool(surviving))
 
 
-def told(counts: Counter) -> str:
+def summary(counts: Counter) -> str:
+    """Return the number of mutants with each outcome."""
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome] or outcome == "killed")

@@ -1,9 +1,10 @@
-"""`python -m derivations sympy`: the claims' SymPy programs as files that anyone can run."""
+"""`python -m derivations sympy`: write the claims' SymPy programs as files that anyone can run."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from ..errors import quantity
 from ..store import certificates
 
 
-def publish(results: list, to: Path | None = None) -> list:
-    """The programs of the topics that were checked; of a topic that does not hold, those of before stay."""
+def publish(results: Sequence[runner.Result], to: Path | None = None) -> list[Path]:
+    """Write the programs of checked topics and return their paths. If a topic has a rejected claim, its old programs stay."""
     claims = {r.topic: [record["claim"] for record in r.records] if r.holds else None for r in results if certificates.is_topic(r.topic)}
     every = to is None and set(claims) == set(certificates.topics())
     return program_files.publish(claims, to or program_files.folder(), every)
@@ -23,27 +24,27 @@ def publish(results: list, to: Path | None = None) -> list:
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to write to.  [default: docs/sympy]")
-@click.option("--run", "run_them", is_flag=True, help="Run each of them in a process of its own.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes at once.")
-def sympy(targets, out, run_them, jobs):
-    """Write every claim's SymPy program, which needs SymPy alone. With --run, exit 0 only if all of them hold."""
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.  [default: docs/sympy]")
+@click.option("--run", "run_them", is_flag=True, help="Run each program in a separate process.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of processes.")
+def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int) -> None:
+    """Write each claim's SymPy program, which needs only SymPy. With --run, exit with status 0 only if all programs succeed."""
     try:
         wanted = runner.find(targets)
     except LookupError as error:
         raise click.UsageError(str(error)) from None
     outside = [str(path) for topic, path in wanted if not certificates.is_topic(topic)]
     if outside:
-        raise click.UsageError(f"{outside[0]} is not one of the project's topics; running it shows whether its claims hold")
+        raise click.UsageError(f"{outside[0]} is not one of the project's topics; run that script to check its claims")
     results = runner.check_all(wanted, False, jobs, lambda done, more: None)
     if not all(result.holds for result in results):
-        raise click.ClickException("not all claims hold; python -m derivations check says which")
+        raise click.ClickException("not all claims are accepted; python -m derivations check says which")
     files = publish(results, out)
     missing = [
-        (f"{r.topic}#{c['id']}", program_files.why_none(c))
+        (f"{r.topic}#{record['claim']['id']}", program_files.why_none(record["claim"]))
         for r in results
-        for c in map(lambda x: x["claim"], r.records)
-        if not program_files.text_of(c)
+        for record in r.records
+        if not program_files.text_of(record["claim"])
     ]
     definitions = sum(record["claim"]["kind"] == "definition" for r in results for record in r.records)
     click.echo(
@@ -56,12 +57,12 @@ def sympy(targets, out, run_them, jobs):
         sys.exit(not run_all(files, jobs))
 
 
-def run_all(files: list, jobs: int) -> bool:
-    """Run each, and say which do not hold."""
+def run_all(files: Sequence[Path], jobs: int) -> bool:
+    """Run the programs, print the errors of those that fail, and return whether all succeed."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        said = list(pool.map(program_files.run, files))
-    bad = [(path, text) for path, (holds, text) in zip(files, said) if not holds]
-    for path, text in bad:
+        results = list(pool.map(program_files.run, files))
+    failed = [(path, text) for path, (holds, text) in zip(files, results) if not holds]
+    for path, text in failed:
         click.secho(f"{path}: {text}", fg="red", err=True)
-    click.echo(f"{len(files) - len(bad)} of {quantity(len(files), 'program')} ran and hold")
-    return not bad
+    click.echo(f"{len(files) - len(failed)} of {quantity(len(files), 'program')} succeeded")
+    return not failed

@@ -1,7 +1,7 @@
-"""`check --watch`: rounds of checks, each of what a change touches, until Ctrl-C.
+"""`check --watch`: check again whatever a change affects, until Ctrl-C.
 
-One thread waits for changes, one runs the round. A change of what is being checked gives up that round: nobody waits for a verdict on a
-script that is no more. A change of the checker itself starts this program again, since a process keeps the modules that it has loaded.
+One thread waits for changes, another runs a round of checks. A change to a script that is being checked cancels the round. A change to the
+checker itself restarts this program, because a process keeps the modules that it has loaded.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Event, Thread
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from ..check import runner
@@ -29,32 +31,41 @@ from ..store import project_files
 from .progress import report
 from .sympy_programs import publish
 
-QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of them, and the most that a burst may take
-logging.getLogger("watchdog").addHandler(logging.NullHandler())  # what its threads say while they end is for nobody
-FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", ".py")}
-READ = ("derivations", "snippets")  # where other files count if a check was seen to read them
+if TYPE_CHECKING:
+    from ..site.page_lint import Finding
+
+QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of changes, and the longest duration of a burst
+logging.getLogger("watchdog").addHandler(logging.NullHandler())  # discard messages of its threads at exit
+FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", ".py")}  # watched folders and their source files
+READ = ("derivations", "snippets")  # folders where other files matter too, if a check has read them
 WRITES = ("created", "modified", "moved", "deleted", "closed")
 ENDED = ""  # in the queue of changes: the round has ended
-LOADS = "import derivations.kernel.command.watch, derivations.kernel.check.worker"  # what a new start needs, witnesses and all
+LOADS = "import derivations.kernel.command.watch, derivations.kernel.check.worker"  # imports everything that a restart needs
 
-Choose = Callable[[], list]  # the topics and scripts to keep checked, as they are now
+Choose = Callable[[], list[tuple[str, Path]]]  # returns the topics and scripts to check
+Look = Callable[[str], "list[Finding]"]  # returns what is wrong with a topic's page
 
 
-def watch(choose: Choose, jobs: int, fresh: bool, look: Callable[[str], list], restart: Callable[[], None] | None = None) -> None:
-    """Check all, then what changes touch, until KeyboardInterrupt, which ends it quietly. `look` gives what is wrong with a topic's page."""
-    for told in (signal.SIGTERM, signal.SIGINT):  # a shell that starts this beside itself has it ignore Ctrl-C
-        signal.signal(told, signal.default_int_handler)
+def watch(choose: Choose, jobs: int, fresh: bool, look: Look, restart: Callable[[], object] | None = None) -> None:
+    """Check everything, then whatever changes affect, until KeyboardInterrupt, which ends it quietly."""
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets background processes ignore Ctrl-C
+        signal.signal(number, signal.default_int_handler)
     Watch(choose, jobs, fresh, look, restart or start_again).run()
 
 
 class Watch:
-    def __init__(self, choose: Choose, jobs: int, fresh: bool, look: Callable[[str], list], restart: Callable[[], None]):
+    """The loop that turns changes into rounds."""
+
+    def __init__(self, choose: Choose, jobs: int, fresh: bool, look: Look, restart: Callable[[], object]) -> None:
         self.choose, self.jobs, self.fresh, self.look, self.restart = choose, jobs, fresh, look, restart
-        self.changes: Queue = Queue()
+        self.changes: Queue[str] = Queue()
         self.round: Round | None = None
-        self.waiting, self.pages, self.why = set(), set(), []  # topics and pages for the next round, and what changed
+        self.waiting: set[str] = set()  # topics for the next round
+        self.pages: set[str] = set()  # topics whose pages the next round looks at
+        self.why: list[str] = []  # the files that changed
 
     def run(self) -> None:
+        """Run until KeyboardInterrupt."""
         observer = observing(self.changes)
         try:
             self.waiting = {topic for topic, _ in self.choose()}
@@ -64,12 +75,12 @@ class Watch:
         except KeyboardInterrupt:
             click.echo("\nNo longer watching.")
         finally:
-            self.give_up()
+            self.cancel()
             observer.stop()
             observer.join()
 
     def step(self, first: str) -> None:
-        """Take in one burst of changes, or the end of the round."""
+        """Handle one burst of changes, or the end of a round."""
         paths = burst(first, self.changes)
         if ENDED in paths:
             self.end()
@@ -79,66 +90,69 @@ class Watch:
         if self.round is None and self.why:
             self.begin()
 
-    def take(self, paths: set) -> None:
-        asked = touched(paths)
-        if asked.kernel:
-            self.kernel(asked)
+    def take(self, paths: set[str]) -> None:
+        """Add what the changes affect to the next round, and stop the current round if they affect it."""
+        affected = touched(paths)
+        if affected.kernel:
+            self.restart_checker(affected)
             return
         paths = {path for path in paths if is_source(path) or touched({path}).topics}
         wanted = {topic for topic, _ in self.choose()}
         self.why += sorted(paths)
-        self.waiting |= asked.topics & wanted
-        self.pages |= asked.pages & wanted
-        for topic in asked.gone:
-            click.secho(f"derivations/{topic}.py is not there any more", fg="yellow", err=True)
+        self.waiting |= affected.topics & wanted
+        self.pages |= affected.pages & wanted
+        for topic in affected.gone:
+            click.secho(f"derivations/{topic}.py was removed", fg="yellow", err=True)
         if self.round and self.round.topics & self.waiting:
             self.round.stop.set()
 
-    def kernel(self, asked: Touched) -> None:
-        """The checker changed: start again with it, unless it cannot be loaded."""
-        self.give_up()
-        click.echo(f"{now()} changed: {', '.join(asked.kernel)}: the checker itself, so that every topic is checked again")
-        wrong = not_loadable()
-        if wrong:
-            click.secho(f"the checker cannot be loaded, and nothing is checked until it can: {wrong}", fg="red", err=True)
+    def restart_checker(self, affected: Touched) -> None:
+        """Restart the program after a change to the checker, unless it cannot be loaded."""
+        self.cancel()
+        click.echo(f"{now()} changed: {', '.join(affected.kernel)}, part of the checker, so every topic is checked again")
+        error = loading_error()
+        if error:
+            click.secho(f"the checker cannot be loaded; checking resumes once it can: {error}", fg="red", err=True)
         else:
             self.restart()
 
     def begin(self) -> None:
+        """Start the next round."""
         chosen = [(topic, script) for topic, script in self.choose() if topic in self.waiting]
         self.round = Round(chosen, sorted(self.pages), self.why, self)
         self.waiting, self.pages, self.why = set(), set(), []
         self.round.start()
 
     def end(self) -> None:
-        """The round is over; what it gave up is for the next one."""
+        """Wait for the end of the round; the next one has to check the topics that this one cancelled."""
         if self.round:
             self.round.join()
             self.waiting |= self.round.left
-            self.why += ["what was given up"] * bool(self.round.left and not self.why)
+            self.why += ["the cancelled round"] * bool(self.round.left and not self.why)
             self.fresh, self.round = False, None
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
+        """Stop the round, if there is one."""
         if self.round:
             self.round.stop.set()
             self.end()
 
 
 class Round(Thread):
-    """One round: the topics, then the pages that changed. It prints what came of it."""
+    """A round: check topics, then look at the pages that changed, and print the results."""
 
-    def __init__(self, chosen: list, pages: list, why: list, of: Watch):
+    def __init__(self, chosen: list[tuple[str, Path]], pages: list[str], why: list[str], of: Watch) -> None:
         super().__init__(daemon=True)
         self.chosen, self.pages, self.why, self.of = chosen, pages, list(dict.fromkeys(why)), of
         self.topics = {topic for topic, _ in chosen}
-        self.left: set = set()
+        self.left: set[str] = set()  # topics that were not checked because the round was stopped
         self.stop = Event()
 
     def run(self) -> None:
         try:
             self.check()
-        except Exception as error:  # a fault of the checker ends this round, not the watching
-            click.secho(f"the round broke with {type(error).__name__}: {error}; a fault of the kernel", fg="red", err=True)
+        except Exception as error:  # an internal error must not end the watching
+            click.secho(f"internal error of the checker: {type(error).__name__}: {error}", fg="red", err=True)
         finally:
             self.of.changes.put(ENDED)
 
@@ -147,32 +161,31 @@ class Round(Thread):
         if self.why:
             click.echo(f"{now()} changed: {', '.join(self.why)}")
         first = frozenset(self.topics & {Path(path).with_suffix("").as_posix().partition("/")[2] for path in self.why})
-        how = runner.How(first=first, ready=lambda result: publish([result]))  # its page shows the programs as well
+        how = runner.How(first=first, ready=lambda result: publish([result]))  # the topic's page links to its programs
         results = runner.check_all(self.chosen, self.of.fresh, self.of.jobs, lambda done, more: None, self.stop, how) if self.chosen else []
         done = [result for result in results if not result.stopped]
         self.left = {result.topic for result in results if result.stopped}
         publish(done)
         for result in done:
             report(result, quiet=self.why == [] and result.cached and result.holds)
-        wrong = [finding for topic in self.pages if not self.stop.is_set() for finding in self.of.look(topic)]
-        for finding in wrong:
+        findings = [finding for topic in self.pages if not self.stop.is_set() for finding in self.of.look(topic)]
+        for finding in findings:
             click.secho(str(finding), fg="red", err=True)
-        click.echo(self.summary(done, wrong, time.monotonic() - began))
+        click.echo(self.summary(done, len(findings), time.monotonic() - began))
 
-    def summary(self, done: list, wrong: list, seconds: float) -> str:
+    def summary(self, done: list[runner.Result], findings: int, seconds: float) -> str:
+        """Return the last line of the round."""
         if self.left:
-            return f"{now()} given up after {seconds:.1f} s, since it changed meanwhile"
-        said = []
+            return f"{now()} cancelled after {seconds:.1f} s, because a file changed"
+        parts = []
         if done:
-            held = sum(result.holds for result in done)
+            rejected = sum(not result.holds for result in done)
             claims = sum(len(result.records) for result in done)
-            said.append(
-                f"{quantity(claims, 'claim')} in {quantity(len(done), 'derivation')}: "
-                + ("all hold" if held == len(done) else f"NOT all hold, {len(done) - held} refused")
-            )
+            verdict = f"NOT all accepted, {quantity(rejected, 'topic')} rejected" if rejected else "all accepted"
+            parts.append(f"{quantity(claims, 'claim')} in {quantity(len(done), 'topic')}: {verdict}")
         if self.pages:
-            said.append(f"{quantity(len(self.pages), 'page')} looked at: {len(wrong) or 'nothing'} to refuse")
-        return f"{now()} {'; '.join(said) or 'no topic depends on it'}, in {seconds:.1f} s. Watching; Ctrl-C ends it."
+            parts.append(f"{quantity(len(self.pages), 'page')}: {quantity(findings, 'error') if findings else 'no errors'}")
+        return f"{now()} {'; '.join(parts) or 'no topic depends on it'}, in {seconds:.1f} s. Watching; Ctrl-C ends it."
 
 
 def now() -> str:
@@ -183,43 +196,42 @@ def now() -> str:
 
 
 class Handler(FileSystemEventHandler):
-    """Puts the changed paths into a queue."""
+    """An event handler that puts the changed paths into a queue."""
 
-    def __init__(self, changes: Queue):
+    def __init__(self, changes: Queue[str]) -> None:
         self.changes = changes
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if event.event_type not in WRITES:
             return
-        for path in filter(None, (event.src_path, event.dest_path)):
+        for path in [path for path in (event.src_path, event.dest_path) if path]:
             name = relevant(os.fsdecode(path), event.is_directory and event.event_type in ("moved", "deleted"))
             if name and not (event.is_directory and not name.endswith("/")):
                 self.changes.put(name)
 
 
 def relevant(path: str, folder: bool = False) -> str:
-    """The path from the root, if what is checked may depend on it; "" for what editors and Python leave beside files."""
+    """Return the path relative to the root if a check may depend on it, else "", for example for temporary files of editors and Python."""
     try:
         name = Path(path).resolve().relative_to(project_files.ROOT.resolve())
     except (ValueError, OSError):
         return ""
     home = name.parts[0] if name.parts else ""
-    beside = any(part.startswith(".") or part.endswith("~") or part == "__pycache__" for part in name.parts) or name.parts[:2] in (
-        ("docs", "coq"),
-        ("docs", "sympy"),
-    )
-    if beside or not (folder and home in FOLDERS or home in READ or is_source(name.as_posix())) or len(name.parts) < 2:
+    temporary = any(part.startswith(".") or part.endswith("~") or part == "__pycache__" for part in name.parts)
+    generated = name.parts[:2] in (("docs", "coq"), ("docs", "sympy"))
+    watched = folder and home in FOLDERS or home in READ or is_source(name.as_posix())
+    if temporary or generated or not watched or len(name.parts) < 2:
         return ""
     return name.as_posix() + "/" * folder
 
 
 def is_source(name: str) -> bool:
-    """Whether it is a folder, or a file of the kind that its folder is there for."""
+    """Return whether the path is a folder, or a source file of its folder's kind."""
     return name.endswith("/") or Path(name).suffix in FOLDERS.get(Path(name).parts[0], ())
 
 
-def observing(changes: Queue):
-    """An observer that runs; one that looks again and again where the system does not tell of changes."""
+def observing(changes: Queue[str]) -> BaseObserver:
+    """Return a running observer, a polling one if the system does not report changes."""
     for kind in (Observer, PollingObserver):
         observer = kind()
         for folder in FOLDERS:
@@ -230,11 +242,11 @@ def observing(changes: Queue):
             return observer
         except OSError:
             continue
-    raise click.ClickException("the system tells of no changes of files; run check by hand")
+    raise click.ClickException("this system cannot report changes of files; run check by hand")
 
 
-def burst(first: str, changes: Queue) -> set:
-    """The first change and all that follow it closely: an editor writes a file in several steps."""
+def burst(first: str, changes: Queue[str]) -> set[str]:
+    """Return a change and all that follow it closely, because an editor writes a file in several steps."""
     found, end = {first}, time.monotonic() + LONGEST
     while time.monotonic() < end:
         try:
@@ -247,16 +259,16 @@ def burst(first: str, changes: Queue) -> set:
 # The checker itself -------------------------------------------------------------------------------------------------------------
 
 
-def not_loadable() -> str:
-    """Why the checker as it now is cannot be loaded; "" where it can."""
+def loading_error() -> str:
+    """Return why the changed checker cannot be loaded, or ""."""
     done = subprocess.run([sys.executable, "-c", LOADS], cwd=project_files.ROOT, capture_output=True, text=True)
     lines = [line.strip() for line in done.stderr.strip().splitlines()]
     places = [line for line in lines if line.startswith("File ")]
     return "; ".join([*lines[-1:], *places[-1:]]) if done.returncode else ""
 
 
-def start_again() -> None:
-    """This program in place of itself, with the arguments that it was given."""
+def start_again() -> NoReturn:
+    """Replace this process by a new run of the program with the same arguments."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, sys.orig_argv)

@@ -1,11 +1,11 @@
-"""The structures of MathComp that a claim can be written in, from the weakest on; and the reason when there is none."""
+"""The algebraic structures of MathComp that a claim can be stated over, from the weakest to the strongest."""
 
 from __future__ import annotations
 
 STRUCTURES = ("comRingType", "comUnitRingType", "fieldType", "realFieldType", "rcfType")
-RING, UNITS, FIELD, REAL, ROOTS = range(5)
+RING, UNITS, FIELD, REAL, ROOTS = range(5)  # indices into STRUCTURES
 SCOPES = ("every commutative ring", "every commutative ring", "every field", "every ordered field", "every real closed field")
 
 
 class NotForCoq(Exception):
-    """The reason why a claim, or a step of it, has no theorem here."""
+    """A claim, or a step of it, that this witness cannot state; the message says why."""

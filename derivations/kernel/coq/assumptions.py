@@ -1,33 +1,36 @@
-"""What a claim assumes, as hypotheses of its theorems."""
+"""Translate a claim's assumptions into hypotheses of its Coq theorems."""
 
 from __future__ import annotations
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import free_indices, matmul
+from ..core.expr import Expr, matmul
 from .algebraic_structures import FIELD, REAL, UNITS, NotForCoq
 from .notation import ATOM, Notation
 
 DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance", "moment")
 
 
-def hypotheses(notation: Notation, claim: Claim, free: set) -> list:
-    """(name, statement) for what the claim assumes; several with a letter where one assumption says several things."""
-    found = []
+def hypotheses(notation: Notation, claim: Claim, free: set[Expr]) -> list[tuple[str, str]]:
+    """Return a (name, statement) pair for each hypothesis.
+
+    An assumption that gives several hypotheses adds a letter to their names: `assumed_1a`, `assumed_1b`. `free` holds the free indices of
+    the theorem's trees; other indices in an assumption are quantified.
+    """
+    pairs = []
     for k, a in enumerate(claim.given, 1):
-        said = notation.distribution(a, claim) if a.kind in DISTRIBUTIONS else [assumption(notation, a, free)]
-        found += [(f"assumed_{k}{chr(97 + j) if len(said) > 1 else ''}", text) for j, text in enumerate(said)]
-    return found
+        statements = notation.distribution(a, claim) if a.kind in DISTRIBUTIONS else [assumption(notation, a, free)]
+        pairs += [(f"assumed_{k}{chr(97 + j) if len(statements) > 1 else ''}", text) for j, text in enumerate(statements)]
+    return pairs
 
 
-def assumption(notation: Notation, a: Assumption, free: set) -> str:
+def assumption(notation: Notation, a: Assumption, free: set[Expr]) -> str:
+    """Return the statement of an assumption that is not about a distribution. Raise NotForCoq for a kind that has no translation."""
     if a.kind in ("positive", "nonnegative", "nonzero"):
         notation.need(FIELD if a.kind == "nonzero" else REAL)
         (x,) = a.args
         text = {"positive": "0 < {} :> R", "nonnegative": "0 <= {} :> R", "nonzero": "{} != 0 :> R"}[a.kind]
-        bound = sorted(free_indices(x) - free, key=lambda i: i.data[0])
-        every = "".join(f"forall {notation.name(i.data[0])} : 'I_{notation.size(i.data[1])}, " for i in bound)
-        return every + text.format(notation.show(x))
+        return notation.quantify_indices(x, free) + text.format(notation.show(x))
     if a.kind == "invertible":
         notation.need(UNITS)
         return f"{notation.show(a.args[0], ATOM)} \\in unitmx"

@@ -1,44 +1,52 @@
-"""Files of claims as one file, of which Coq is asked once what all of its theorems assume together.
+"""Join files of claims into one file, so that one run of `coqc` checks them together.
 
-What each file imports takes longer to load than most proofs take to check, and asking what a theorem assumes goes through all that its
-proof rests on. What is said of all theorems together bounds what any of them assumes.
+Loading the imports takes longer than checking most proofs, and `Print Assumptions` walks through everything that a proof rests on. A joined
+file loads its imports once and asks once, for the conjunction of all its theorems. The answer covers what each theorem assumes.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence, Set
 
 from .file_audit import preludes_of, theorems
 
-MOST = 16  # files in one
-QUESTION = re.compile(r"^Print Assumptions [^\n]*\n", re.MULTILINE)
+MOST = 16  # files joined into one
+PRINT_ASSUMPTIONS = re.compile(r"^Print Assumptions [^\n]*\n", re.MULTILINE)
 
 
-def shared_out(sources: dict, apart: frozenset, jobs: int) -> list:
-    """The names in groups that import the same, each group for one run of Coq; those that are named `apart` are alone."""
-    by_imports = {}
+def shared_out(sources: Mapping[str, str], apart: Set[str], jobs: int) -> list[list[str]]:
+    """Group the names of sources with the same imports, one group for each run of Coq. A name in `apart` is a group of its own."""
+    by_imports: dict[tuple[str, ...], list[str]] = {}
     for key, text in sources.items():
         if key not in apart:
             by_imports.setdefault(tuple(sorted(preludes_of(text))), []).append(key)
     groups = [[key] for key in sources if key in apart]
     for keys in by_imports.values():
-        most = max(1, min(MOST, -(-len(keys) // jobs)))
-        groups += [keys[k : k + most] for k in range(0, len(keys), most)]
+        size = max(1, min(MOST, -(-len(keys) // jobs)))
+        groups += [keys[k : k + size] for k in range(0, len(keys), size)]
     return groups
 
 
-def joined(texts: list) -> str:
-    """The texts, each in a module of its own, behind what they import; and what all their theorems assume. All of them import the same."""
-    imported = [f"From Derivations Require Import {name}.\n" for name in sorted(preludes_of(texts[0]))]
-    parts, names = list(imported), []
+def joined(texts: Sequence[str]) -> str:
+    """Return one file with each text in its own module, which ends by asking what all the theorems assume.
+
+    All texts must import the same preludes.
+    """
+    imports = [f"From Derivations Require Import {name}.\n" for name in sorted(preludes_of(texts[0]))]
+    parts, names = list(imports), []
     for k, text in enumerate(texts, 1):
-        body = QUESTION.sub("", text)
-        for line in imported:
+        body = PRINT_ASSUMPTIONS.sub("", text)
+        for line in imports:
             body = body.replace(line, "", 1)
         parts.append(f"Module Claim_{k}.\n{body}\nEnd Claim_{k}.\n")
         names += [f"Claim_{k}.{name}" for name in theorems(text)]
-    return "".join([*parts, f"Definition together := {conjoined(names)}.\nPrint Assumptions together.\n"])
+    return "".join([*parts, f"Definition together := {conjunction(names)}.\nPrint Assumptions together.\n"])
 
 
-def conjoined(names: list) -> str:
-    return names[0] if len(names) == 1 else f"conj {names[0]} {'(' * (len(names) > 2)}{conjoined(names[1:])}{')' * (len(names) > 2)}"
+def conjunction(names: list[str]) -> str:
+    """Return the Coq term that proves the conjunction of the named theorems."""
+    if len(names) == 1:
+        return names[0]
+    rest = conjunction(names[1:])
+    return f"conj {names[0]} {f'({rest})' if len(names) > 2 else rest}"

@@ -1,6 +1,7 @@
-"""Running `coqc` on files, and what counts as a proof: that it ends well and says of every theorem that it assumes nothing.
+"""Run `coqc` on files of claims and decide what counts as a proof.
 
-Over the reals, that it assumes nothing but the axioms that `reals/axioms.py` names.
+A proof counts if `coqc` succeeds and reports that no theorem of the file assumes anything. Theorems over the reals may also assume the
+axioms that `reals/axioms.py` names.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
@@ -22,14 +24,16 @@ from .file_audit import over_the_reals, preludes_of, suspicious, theorems
 from .prelude_files import PRELUDES, with_imports
 from .reals.axioms import assumed, in_words, unexpected
 
-TIME_LIMIT = 300  # seconds of processor time for one file: what else the machine does changes no verdict
-OPEN_LIMIT = 40  # for one of which it is known that it is not proved
-BUSY = 10  # times as long may a file take by the clock
-NO_PROOF = "Coq does not prove it: "  # our script finds no proof, which is not to say that there is none
+Result = tuple[bool, str]  # whether Coq proved a file with nothing assumed, and a message
+
+TIME_LIMIT = 300  # seconds of processor time for one file, so that the load of the machine does not change a verdict
+OPEN_LIMIT = 40  # the same for a file that is known to have no proof yet
+WALL_CLOCK_FACTOR = 10  # a file may take this many times its limit by the clock
+NO_PROOF = "Coq does not prove it: "  # the script finds no proof; there may be one all the same
 STOPPED = "coqc was stopped after"
 ENDED = "coqc was ended before it decided"
-# The machine's limits, and what another process that writes to the same folder does: these say nothing of a proof
-OVERCOME = ("Out of memory", "Stack overflow", "No space left", "makes inconsistent assumptions")
+# Errors of the machine, or of another process that writes to the same folder: they do not mean that there is no proof.
+MACHINE_ERRORS = ("Out of memory", "Stack overflow", "No space left", "makes inconsistent assumptions")
 NOT_RUN = (
     "not run: coqc is not installed; apt-get install coq libcoq-mathcomp-algebra libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
 )
@@ -42,79 +46,82 @@ LIBRARIES = (
 
 
 def available() -> bool:
+    """Return whether `coqc` is installed."""
     return shutil.which("coqc") is not None
 
 
 def version() -> str:
-    """What a result depends on besides the sources: Coq's version and where its libraries come from; "" without coqc."""
+    """Return what a result depends on besides the sources, or "" without `coqc`: Coq's version and the sizes of library files."""
     if not available():
         return ""
-    said = [
+    number, library = [
         subprocess.run(["coqc", option], capture_output=True, text=True, timeout=30, env=environment()).stdout.strip()
         for option in ("--version", "-where")
     ]
-    paths = [(name, Path(said[1], "user-contrib", path)) for name, path in LIBRARIES]
-    found = [str(path.stat().st_size) if path.is_file() else f"no {name}" for name, path in paths]
-    return ", ".join([said[0].splitlines()[0], *found])
+    paths = [(name, Path(library, "user-contrib", path)) for name, path in LIBRARIES]
+    sizes = [str(path.stat().st_size) if path.is_file() else f"no {name}" for name, path in paths]
+    return ", ".join([number.splitlines()[0], *sizes])
 
 
 def prove(
-    sources: dict,
+    sources: Mapping[str, str],
     folder: Path | str | None = None,
     jobs: int | None = None,
     limit: float = TIME_LIMIT,
-    told=None,
-    apart: frozenset = frozenset(),
-) -> dict:
-    """{id: (did Coq prove it with nothing assumed, message)} for {id: text}. The files are left in the folder, if one is given.
+    told: Callable[[str, Result], object] | None = None,
+    apart: Set[str] = frozenset(),
+) -> dict[str, Result]:
+    """Return the result of each source, (whether Coq proved it with nothing assumed, message), by its name.
 
-    Coq checks some of them in one run (see combined_files.py); where it does not accept them all, each on its own, as those named in `apart`
-    from the start. `told` is called with an id and its result as soon as its file has been checked.
+    One run of Coq checks a group of files (see combined_files.py). If it does not accept the whole group, it checks each file on its own.
+    Files named in `apart` are expected to fail: they are checked on their own, within a shorter limit. `told` is called with a name and
+    its result as soon as its file has been checked. The files stay in the folder if one is given. Raise ValueError if two names give one
+    file.
     """
     if not available():
         return {key: (False, NOT_RUN) for key in sources}
     if folder is None:
-        with tempfile.TemporaryDirectory() as own:
-            return prove(sources, own, jobs, limit, told, apart)
+        with tempfile.TemporaryDirectory() as temporary:
+            return prove(sources, temporary, jobs, limit, told, apart)
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if len({file_of(key, folder) for key in sources}) < len(sources):
         raise ValueError("two names of claims give one file")
-    problems = prepared(set().union(*map(preludes_of, sources.values())), folder, limit)
+    problems = compile_preludes({name for text in sources.values() for name in preludes_of(text)}, folder, limit)
     jobs = jobs or os.cpu_count() or 1
 
-    def check(group):
-        found = {key: (False, problem) for key in group if (problem := fault(sources[key], problems))}
-        rest = [key for key in group if key not in found]
-        found |= prove_together({key: sources[key] for key in rest}, folder, limit) if len(rest) > 1 else {}
+    def check(group: list[str]) -> dict[str, Result]:
+        results = {key: (False, problem) for key in group if (problem := reason_not_to_run(sources[key], problems))}
+        rest = [key for key in group if key not in results]
+        results |= prove_together({key: sources[key] for key in rest}, folder, limit) if len(rest) > 1 else {}
         for key in group:
-            found[key] = found.get(key) or prove_one(key, sources[key], folder, min(limit, OPEN_LIMIT) if key in apart else limit)
+            results[key] = results.get(key) or prove_one(key, sources[key], folder, min(limit, OPEN_LIMIT) if key in apart else limit)
             if told:
-                told(key, found[key])
-        return found
+                told(key, results[key])
+        return results
 
     with ThreadPoolExecutor(jobs) as pool:
-        results = {key: result for found in pool.map(check, shared_out(sources, apart, jobs)) for key, result in found.items()}
-    return {key: results[key] for key in sources}
+        all_results = {key: result for results in pool.map(check, shared_out(sources, apart, jobs)) for key, result in results.items()}
+    return {key: all_results[key] for key in sources}
 
 
-def fault(text: str, problems: dict) -> str:
-    """Why Coq is not asked: what the text imports cannot be had, or something in it would let it pass without a proof."""
+def reason_not_to_run(text: str, problems: dict[str, str]) -> str:
+    """Return why Coq must not check a text, or "": an import cannot be compiled, or the text could pass without a proof."""
     return "; ".join(filter(None, (problems[name] for name in preludes_of(text)))) or suspicious(text)
 
 
-def prepared(needed: set, folder: Path, limit: float) -> dict:
-    """{name: why it cannot be had, or ""} of what these files import, and of what that imports."""
-    found = {}
+def compile_preludes(needed: Set[str], folder: Path, limit: float) -> dict[str, str]:
+    """Compile preludes and their imports into the folder. Return for each name why it cannot be compiled, or ""."""
+    problems: dict[str, str] = {}
     with _compiling:
         for name in with_imports(needed):
-            missed = [found[other] for other in PRELUDES[name].imports if found[other]]
-            found[name] = missed[0] if missed else compiled(name, folder, limit)
-    return found
+            of_imports = [problems[other] for other in PRELUDES[name].imports if problems[other]]
+            problems[name] = of_imports[0] if of_imports else compile_prelude(name, folder, limit)
+    return problems
 
 
-def compiled(name: str, folder: Path, limit: float) -> str:
-    """Have in the folder what files share, compiled once by this process; the reason why it cannot be, or ""."""
+def compile_prelude(name: str, folder: Path, limit: float) -> str:
+    """Put a compiled prelude into the folder, compiled once by this process. Return why it cannot be compiled, or ""."""
     shared = PRELUDES[name]
     texts = (shared.text, *(PRELUDES[other].text for other in shared.imports))
     path = folder / f"{name}.v"
@@ -130,16 +137,16 @@ def compiled(name: str, folder: Path, limit: float) -> str:
             _compiled[texts] = object_file.read_bytes()
         return ""
     absent = "Cannot find a physical path bound to logical path" in errors or "mathcomp" in errors.lower()
-    return shared.missing if absent else f"not run: Coq does not accept the prelude: {shortened(errors)}"
+    return shared.missing if absent else f"not run: Coq does not accept the prelude: {shorten(errors)}"
 
 
-# .vo files, by their texts and those of what they import, since each names the very .vo files that it was made with
-_compiled: dict[tuple, bytes] = {}
+# .vo files by their text and the texts of their imports: a .vo file is only valid with the .vo files that it was compiled with
+_compiled: dict[tuple[str, ...], bytes] = {}
 _compiling = Lock()
 
 
 def file_of(key: str, folder: Path) -> Path:
-    """Where the source of a claim, as topic#id or any such name, is written."""
+    """Return the path of a claim's Coq file in the folder. `key` is `topic#id`; raise ValueError if it cannot name a file."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
     if not all(parts) or parts[-1] in PRELUDES:
         raise ValueError(f"{key!r} does not name a claim")
@@ -147,55 +154,56 @@ def file_of(key: str, folder: Path) -> Path:
     return Path(folder, *parts, (last if last[0].isalpha() else f"claim_{last}") + ".v")
 
 
-def prove_together(sources: dict, folder: Path, limit: float) -> dict:
-    """What comes of files that Coq checks in one run; nothing, where it does not accept all of them."""
+def prove_together(sources: Mapping[str, str], folder: Path, limit: float) -> dict[str, Result]:
+    """Return the results of files that Coq checks in one run, or {} if it does not accept all of them."""
     for key, text in sources.items():
-        put(key, text, folder)
+        write_source(key, text, folder)
     name = hashlib.sha256("".join(sources).encode()).hexdigest()[:16]
     path = folder / f"Together_{name}.v"
     path.write_text(joined(list(sources.values())), encoding="utf-8")
-    code, said, _ = coqc(path, folder, limit)
+    code, output, _ = coqc(path, folder, limit)
     path.unlink()
-    found = {key: judged(text, said, 1) for key, text in sources.items()} if code == 0 else {}
-    return found if all(ok for ok, _ in found.values()) else {}
+    results = {key: judged(text, output, 1) for key, text in sources.items()} if code == 0 else {}
+    return results if all(ok for ok, _ in results.values()) else {}
 
 
-def prove_one(key: str, text: str, folder: Path, limit: float) -> tuple:
-    path = put(key, text, folder)
-    code, said, errors = coqc(path, folder, limit)
+def prove_one(key: str, text: str, folder: Path, limit: float) -> Result:
+    """Return the result of a file that Coq checks on its own."""
+    path = write_source(key, text, folder)
+    code, output, errors = coqc(path, folder, limit)
     if code is None:
         return False, f"{STOPPED} {limit:g} seconds of processor time"
-    if code and (code < 0 or any(words in errors for words in OVERCOME)):
-        return False, f"{ENDED}: {shortened(errors)}"
+    if code and (code < 0 or any(words in errors for words in MACHINE_ERRORS)):
+        return False, f"{ENDED}: {shorten(errors)}"
     if code:
-        return False, f"{NO_PROOF}{shortened(errors)}"
-    return judged(text, said, len(theorems(text)))
+        return False, f"{NO_PROOF}{shorten(errors)}"
+    return judged(text, output, len(theorems(text)))
 
 
-def put(key: str, text: str, folder: Path) -> Path:
+def write_source(key: str, text: str, folder: Path) -> Path:
     path = file_of(key, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def judged(text: str, said: str, questions: int) -> tuple:
-    """What Coq's answers to so many questions come to: whether the text's theorems assume nothing but what they may, and what they assume."""
+def judged(text: str, output: str, questions: int) -> Result:
+    """Return the result of a file that Coq accepted, from its output for `questions` many `Print Assumptions`."""
     try:
-        each = assumed(said)
+        answers = assumed(output)
     except ValueError as line:
-        return False, f"Coq printed something else than what is assumed: {shortened(str(line))}"
-    together = set().union(*each)
-    strange = unexpected(together) if over_the_reals(text) else sorted(together)
-    if len(each) != questions or strange:
-        more = f": {', '.join(strange)}" if strange else ""
-        return False, f"Coq's proof assumes something, or does not say that it does not{more}"
+        return False, f"Coq printed something else than what is assumed: {shorten(str(line))}"
+    axioms: set[str] = set().union(*answers)
+    forbidden = unexpected(axioms) if over_the_reals(text) else sorted(axioms)
+    if len(answers) != questions or forbidden:
+        names = f": {', '.join(forbidden)}" if forbidden else ""
+        return False, f"Coq's proof assumes something, or does not say that it does not{names}"
     count = len(theorems(text))
-    return True, f"{count} theorem{'s' if count > 1 else ''} proved, {in_words(together)}"
+    return True, f"{count} theorem{'s' if count > 1 else ''} proved, {in_words(axioms)}"
 
 
-def coqc(path: Path, folder: Path, limit: float) -> tuple:
-    """(exit code, output, errors) of coqc on a file; (None, "", "") when it took too long."""
+def coqc(path: Path, folder: Path, limit: float) -> tuple[int | None, str, str]:
+    """Run `coqc` on a file. Return (exit code, output, errors), or (None, "", "") if it took too long."""
     limited = ["sh", "-c", 'ulimit -S -t "$0" && exec "$@"', str(ceil(limit))]
     command = [*limited, "coqc", "-q", "-w", "none", "-Q", str(folder), "Derivations", str(path)]
     process = subprocess.Popen(
@@ -210,20 +218,20 @@ def coqc(path: Path, folder: Path, limit: float) -> tuple:
         start_new_session=True,
     )
     try:
-        said, errors = process.communicate(timeout=BUSY * limit)
+        output, errors = process.communicate(timeout=WALL_CLOCK_FACTOR * limit)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return None, "", ""
-    return (None, "", "") if process.returncode == -signal.SIGXCPU else (process.returncode, said, errors)
+    return (None, "", "") if process.returncode == -signal.SIGXCPU else (process.returncode, output, errors)
 
 
-def environment() -> dict:
-    """Without what would load other libraries than the installed ones."""
+def environment() -> dict[str, str]:
+    """Return the environment for `coqc`, without variables that would make it load other libraries than the installed ones."""
     return {k: v for k, v in os.environ.items() if not k.startswith(("COQ", "ROCQ"))} | {"LC_ALL": "C.UTF-8"}
 
 
-def shortened(text: str) -> str:
-    """Coq's message without the place in a file that is not the reader's."""
+def shorten(text: str) -> str:
+    """Return at most 400 characters of Coq's message, without the lines that name a temporary file."""
     lines = [line.strip() for line in text.strip().splitlines() if not line.startswith("File ")]
     return " ".join(lines)[:400] or "no message"

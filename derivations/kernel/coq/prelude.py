@@ -1,4 +1,4 @@
-"""What all files share: lemmas and tactics, proved by Coq like everything else. Their text is prelude.v."""
+"""The prelude that all files import: lemmas and tactics, which Coq checks like everything else. Its text is prelude.v."""
 
 from pathlib import Path
 

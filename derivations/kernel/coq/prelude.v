@@ -1,7 +1,7 @@
-(* What the claims' files share: the tactics that prove them, and the lemmas that these use.
+(* The prelude of all claims' files: the tactics that prove the claims, and their lemmas.
 
-   All is proved here; nothing is taken for granted. A claim's file declares a structure R, names for what the claim speaks of,
-   and hypotheses for what it assumes. Its proofs then end in `entrywise R` or, where matrices are multiplied, `matrices R`. *)
+   Everything here is proved; there are no axioms. A claim's file declares a structure R, variables for what the claim is about, and
+   hypotheses for its assumptions. Its proofs end in `entrywise R` or, if the claim multiplies matrices, in `matrices R`. *)
 From Coq Require Export Ring Field.
 From mathcomp Require Export all_ssreflect all_algebra.
 Set Implicit Arguments.
@@ -11,8 +11,8 @@ Local Open Scope ring_scope.
 
 (* ---- Operations that `ring` and `field` know ----
 
-   Coq's `ring` and `field` look at how a term is written, and MathComp has many ways to write one operation, by how its
-   structure was found. So each operation gets one name of its own here, which is all that `ring` and `field` are told about. *)
+   Coq's `ring` and `field` compare terms syntactically, and MathComp can write the same operation in many ways, depending on how
+   its structure was inferred. So each operation gets a separate name here, the only one that `ring` and `field` know. *)
 
 Section Ring.
 Variable R : comRingType.
@@ -53,9 +53,9 @@ End Field.
 
 Definition above_zero (R : realFieldType) (x : GRing.ComRing.sort R) : bool := 0 < (x : R).
 
-(* ---- What claims speak of and MathComp does not have ---- *)
+(* ---- Definitions that claims use and MathComp does not have ---- *)
 
-(* Softmax of a vector, and of each row of a matrix, for any exponential. *)
+(* Softmax of a vector, and of each row of a matrix, for any exponential *)
 Section Softmax.
 Variables (R : realFieldType) (exp : R -> R).
 Definition softmax_column n (z : 'cV[R]_n) : 'cV[R]_n := \col_i (exp (z i ord0) / \sum_(j < n) exp (z j ord0)).
@@ -68,7 +68,7 @@ Lemma softmax_rowsE m n (S : 'M[R]_(m, n)) i j : softmax_rows S i j = exp (S i j
 Proof. by rewrite mxE. Qed.
 End Softmax.
 
-(* A matrix of which each entry is written. *)
+(* A matrix given by the list of its entries *)
 Definition written (R : ringType) m n (rows : seq (seq R)) : 'M[R]_(m, n) := \matrix_(i, j) nth 0 (nth [::] rows i) j.
 
 Lemma writtenE (R : ringType) m n (rows : seq (seq R)) i j : written m n rows i j = nth 0 (nth [::] rows i) j.
@@ -98,15 +98,15 @@ Proof. by move=> increasing x0; rewrite subr_ge0 -exp_zero; apply: increasing. Q
 Lemma exp_below_one x : (forall x y, x <= y -> exp x <= exp y) -> 0 <= x -> 0 <= 1 - exp (- x).
 Proof. by move=> increasing x0; rewrite subr_ge0 -exp_zero; apply: increasing; rewrite oppr_le0. Qed.
 
-(* exp(x/2) is no power of exp(x); so a claim's file writes x as 2 y. *)
+(* exp(x/2) is not a power of exp(x), so a claim's file writes x as 2 y. *)
 Lemma divided (x : R) n : (0 < n)%N -> exists y, x = n%:R * y.
 Proof. by move=> n0; exists (x / n%:R); rewrite mulrCA divff ?mulr1 // pnatr_eq0 -lt0n. Qed.
 End Exponential.
 
 (* ---- Signs ----
 
-   That a number is positive, or not negative, is read off the way it is built: a sum of squares, a quotient of exponentials.
-   Hypotheses come first. No arithmetic is done. *)
+   The form of a number shows that it is positive, or not negative: a sum of squares, a quotient of exponentials. Hypotheses are
+   tried first. There is no arithmetic here. *)
 
 Section Signs.
 Variable R : realFieldType.
@@ -136,7 +136,7 @@ Ltac assumed := match goal with
   | H : forall _, is_true (negb _) |- is_true (negb _) => exact: H
   end.
 
-(* Goal: 0 <= exp x - exp y. How, is said below, where `field` is at hand. *)
+(* Goal: 0 <= exp x - exp y. Defined below, where `field` is available. *)
 Ltac exponents_in_order := fail.
 Ltac exponential_from_one := lazymatch goal with
   | E : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)),
@@ -155,7 +155,7 @@ Ltac positive := first [ assumed | lazymatch goal with |- is_true (@Order.lt _ _
   | @GRing.exp _ _ _ => apply: exprn_gt0; positive
   | @Num.sqrt _ _ => rewrite sqrtr_gt0; positive
   | @fun_of_matrix _ _ _ _ _ _ => first [rewrite softmax_rowsE | rewrite softmax_columnE]; positive
-  | _ => first [exact: ltr01 | apply: addr_gt0; positive | apply: mulr_gt0; positive]   (* as `field` leaves numerals *)
+  | _ => first [exact: ltr01 | apply: addr_gt0; positive | apply: mulr_gt0; positive]   (* numerals as `field` leaves them *)
   end end ]
 with nonnegative := first [ assumed | lazymatch goal with |- is_true (@Order.le _ _ _ ?x) => lazymatch x with
   | GRing.one _ => exact: ler01
@@ -188,8 +188,8 @@ Ltac not_zero_by_sign := first [assumed | apply: lt0r_neq0; positive].
 
 (* ---- Matrices ----
 
-   A product of matrices is multiplied out, transposes go to the leaves and scalars to the front. What is then left of products
-   is a variable, and the rest can be compared entry by entry. *)
+   Products of sums of matrices are expanded, transposes move to the leaves and scalars to the front. Each remaining product becomes
+   a variable, so that the rest can be compared entry by entry. *)
 
 Section Matrices.
 Variable R : comRingType.
@@ -213,7 +213,7 @@ Ltac multiply_out :=
   rewrite ?(mulmxDl, mulmxDr, mulNmx, mulmxN, mul1mx, mulmx1, mul0mx, mulmx0, mul_scalar_mx, mul_mx_scalar,
             scale_left, scale_right, mulmxA).
 
-(* A known product A B = C is used wherever it stands: also transposed, and after other factors. *)
+(* An assumed product A B = C is applied wherever it occurs, also transposed and after other factors. *)
 Ltac apply_product H :=
   let turned := fresh "turned" in
   have turned := turn_product H; rewrite ?(trmxK, trmx0, trmx1, tr_scalar_mx) in turned;
@@ -221,7 +221,7 @@ Ltac apply_product H :=
 
 Ltac apply_inverse H := apply_product (mulmxV H); apply_product (mulVmx H).
 
-(* A known product, entry by entry: \sum_j A i j * B j k is known. *)
+(* An assumed product, entry by entry: \sum_j A i j * B j k is known. *)
 Ltac entry_of_product H :=
   let i := fresh "i" in let k := fresh "k" in let e := fresh "e" in
   move=> i k; have := congr1 (fun M => fun_of_matrix M i k) H; rewrite !mxE => e; refine (etrans _ e);
@@ -231,7 +231,7 @@ Ltac hide_products := repeat match goal with |- context [?A *m ?B] => move: (A *
 
 (* ---- Products as lists of factors ----
 
-   A product is written x1 * x2 * ... * xn, with brackets to the left. These find a factor and prove that it may come first. *)
+   A product has the form x1 * x2 * ... * xn, with parentheses to the left. These tactics find a factor and prove that it can come first. *)
 
 Section Factors.
 Variable R : comRingType.
@@ -240,7 +240,7 @@ Lemma keep_left x y c d : x = c * d -> x * y = c * y * d. Proof. by move=> ->; r
 Lemma keep_right x y c d : x = c * d -> x * y = c * (d * y). Proof. by move=> ->; rewrite mulrA. Qed.
 End Factors.
 
-(* Goal: a product = the same factors, some of them taken to the front in their order. *)
+(* Goal: a product = the same factors, with some of them moved to the front in their order. *)
 Ltac by_factors :=
   lazymatch goal with
   | |- @GRing.mul _ ?x ?y = @GRing.mul _ ?c (@GRing.mul _ ?d ?y) => apply: keep_right; by_factors
@@ -250,7 +250,7 @@ Ltac by_factors :=
   | |- @GRing.mul _ _ _ = @GRing.mul _ _ _ => apply: mulrC
   end.
 
-(* The last factor of b that `wanted` accepts, and the product of the others. *)
+(* The last factor of b that `wanted` accepts, and the product of the others *)
 Ltac take_factor R wanted b :=
   match b with
   | @GRing.mul _ ?x ?y => let _ := match goal with _ => wanted y end in constr:((y, x))
@@ -260,7 +260,7 @@ Ltac take_factor R wanted b :=
   | _ => let _ := match goal with _ => wanted b end in let q := eval cbv beta in (1 : R) in constr:((b, q))
   end.
 
-(* The factors of b that do not depend on i, and those that do. *)
+(* The factors of b that do not depend on i, and those that do *)
 Ltac split_factors R i b :=
   lazymatch b with
   | ?x * ?y =>
@@ -281,7 +281,7 @@ Ltac is_delta i x :=
   | @GRing.natmul _ (GRing.one _) (nat_of_bool (@eq_op _ ?k i)) => free k
   end.
 
-(* The same but for how MathComp's structures were found. *)
+(* Equal up to the way in which MathComp's structures were inferred *)
 Ltac alike x y :=
   lazymatch x with
   | @GRing.add _ ?a ?b => lazymatch y with @GRing.add _ ?c ?d => alike a c; alike b d end
@@ -303,8 +303,8 @@ Ltac without R x b :=
 
 (* ---- The normal form of a number ----
 
-   `normal` turns e in a goal e = ?x into a sum of products. Sums over an index go around single products, and what does not
-   depend on the index comes out. Every tactic here leaves its result in ?x, so that nothing is searched for twice. *)
+   `normal` turns e in a goal e = ?x into a sum of products. Each sum over an index contains a single product, without factors that do
+   not depend on the index. Every tactic here leaves its result in ?x, so that nothing is computed twice. *)
 
 Section NormalForm.
 Variable R : comRingType.
@@ -337,7 +337,7 @@ Proof. by move=> -> -> x0; rewrite mulrA -invfM -expr2 sqr_sqrtr. Qed.
 Lemma root_of_square (F : rcfType) n k : n = (k * k)%N -> Num.sqrt n%:R = k%:R :> F.
 Proof. by move=> ->; rewrite natrM -expr2 sqrtr_sqr ger0_norm ?ler0n. Qed.
 
-(* Products of sums are multiplied out. The match is on what is written: a numeral, 1 + 1 to Coq, is no sum here. *)
+(* Products of sums are expanded. The match is syntactic, so the numeral 1 + 1 does not count as a sum here. *)
 Ltac distribute := repeat match goal with
   | |- context [@GRing.mul _ (@GRing.add _ ?x ?y) ?z] => rewrite (mulrDl x y z)
   | |- context [@GRing.mul _ ?x (@GRing.add _ ?y ?z)] => rewrite (mulrDr x y z)
@@ -360,7 +360,7 @@ Ltac small_powers := repeat match goal with
   | |- context [@GRing.exp _ ?x (S O)] => rewrite (expr1 x)
   end.
 
-(* Goal: \sum_(i < n) f i = ?x, with f i a product. What does not depend on i comes out; `inner` is left with the rest. *)
+(* Goal: \sum_(i < n) f i = ?x, with f i a product. Factors that do not depend on i come out; `inner` handles the rest. *)
 Ltac take_out_constants inner :=
   lazymatch goal with |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType ?n)) (fun i => @BigBody _ _ i _ true (@?f i)) = _ =>
     let R := lazymatch goal with |- @eq ?R _ _ => constr:(R) end in
@@ -372,17 +372,17 @@ Ltac take_out_constants inner :=
     expand; reflexivity
   end.
 
-(* A sum of products of two entries, of which the claim's file says what it is *)
+(* A sum of products of two entries whose value the claim's file states *)
 Ltac known_sum :=
   etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; reflexivity | cbv beta];
   match goal with known : forall i k, @BigOp.bigop _ _ _ _ _ = _ |- _ =>
     first [apply: known | etransitivity; [apply: each => ?; apply: mulrC |]; apply: known]
   end.
 
-(* A sum of the first numbers, of their squares or of their cubes. How, is said below, where `field` is at hand. *)
+(* A sum of the first numbers, of their squares or of their cubes. Defined below, where `field` is available. *)
 Ltac counted_sum := fail.
 
-(* The same goal. A delta ends the sum. *)
+(* The same goal. A delta removes the sum. *)
 Ltac sum_of_product :=
   lazymatch goal with
   | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (GRing.zero _)) = _ => apply: sum0
@@ -407,7 +407,7 @@ with inner_sum :=
   | |- @BigOp.bigop _ _ _ (index_enum (ordinal_finType _)) _ = _ =>
     cbv beta; etransitivity; [apply: each => ?; cbv beta; rewrite ?mul1r; push_in | first [cbv beta; counted_sum | cbv beta; use_known_sum | reflexivity]]
   end
-(* Goal: sums under sums of a product = ?x. The outermost becomes the innermost, where it is one that is known. *)
+(* Goal: nested sums of a product = ?x. The outermost sum becomes the innermost if its value is known there. *)
 with use_known_sum :=
   lazymatch goal with known : forall i k, @BigOp.bigop _ _ _ _ _ = _ |- _ => idtac end;
   lazymatch goal with
@@ -416,7 +416,7 @@ with use_known_sum :=
     etransitivity; [apply: each => ?; cbv beta; use_known_sum | cbv beta; sum_of_product]
   | |- _ => take_out_constants ltac:(fun _ => known_sum)
   end
-(* Goal: a product = ?x. Its factors go into the sums among them. *)
+(* Goal: a product = ?x. Factors move into the sums among them. *)
 with push_in :=
   lazymatch goal with |- ?m = _ =>
     let R := lazymatch goal with |- @eq ?R _ _ => constr:(R) end in
@@ -436,7 +436,7 @@ Ltac sum_of_sum :=
   | |- _ => sum_of_product
   end.
 
-(* Goal: a sum of products = ?x. What stands above and below a fraction line goes; so do roots that stand twice. *)
+(* Goal: a sum of products = ?x. Common factors of numerator and denominator cancel, and so do two equal roots. *)
 Ltac cancel :=
   lazymatch goal with
   | |- @GRing.add _ _ _ = _ => etransitivity; [apply: (f_equal2 +%R); cancel | reflexivity]
@@ -458,7 +458,7 @@ Ltac cancel :=
     end then (rewrite ?(mul1r, invfM, mulrA); cancel) else reflexivity
   end.
 
-(* The root of a product is a product of roots. *)
+(* The root of a product is the product of the roots. *)
 Ltac split_roots := rewrite ?sqrtr1; repeat match goal with
   | |- context [Num.sqrt (@GRing.mul _ ?x ?y)] =>
     let e := fresh "e" in
@@ -469,7 +469,7 @@ Ltac split_roots := rewrite ?sqrtr1; repeat match goal with
     is_literal n; let k := eval compute in (Nat.sqrt n) in rewrite (@root_of_square T n k erefl)
   end; rewrite ?invrK.
 
-(* The value of a number without names, as a fraction of two integers *)
+(* The value of a number without variables, as a fraction of two integers *)
 Ltac fraction_value e := lazymatch e with
   | @GRing.add _ ?a ?b =>
     let x := fraction_value a in let y := fraction_value b in
@@ -488,7 +488,7 @@ Ltac fraction_value e := lazymatch e with
     let _ := match goal with _ => is_literal n end in let z := eval compute in (BinInt.Z.of_nat n) in constr:((z, BinNums.Zpos BinNums.xH))
   end.
 
-(* A sum as (its terms with names, the fraction that the others come to) *)
+(* A sum as (its terms with variables, the sum of the others as a fraction) *)
 Ltac numbers_apart R e := match e with
   | @GRing.add _ ?a ?b =>
     let x := numbers_apart R a in let y := numbers_apart R b in
@@ -501,7 +501,7 @@ Ltac numbers_apart R e := match e with
   | _ => constr:((e, BinNums.Z0, BinNums.Zpos BinNums.xH))
   end.
 
-(* Goal: exp e = ?x. Fractions in e become one, in lowest terms. How that is proved, is said below, where `field` is at hand. *)
+(* Goal: exp e = ?x. Fractions in e become one, in lowest terms. The proof is defined below, where `field` is available. *)
 Ltac fractions_equal exp := fail.
 Ltac has_fraction e := match e with context [@GRing.inv _ (@GRing.natmul _ (GRing.one _) _)] => idtac end.
 Ltac one_fraction := lazymatch goal with |- ?exp ?e = _ =>
@@ -526,7 +526,7 @@ Ltac one_fraction := lazymatch goal with |- ?exp ?e = _ =>
     end
   else idtac end.
 
-(* The exponential of a sum is a product, that of a multiple a power. *)
+(* The exponential of a sum is a product, and that of a multiple is a power. *)
 Ltac exponents E P :=
   let exp := lazymatch type of P with forall x, is_true (@Order.lt _ _ _ (?exp x)) => exp end in
   repeat match goal with
@@ -544,7 +544,7 @@ Ltac exponents E P :=
 Ltac is_compound e :=
   lazymatch e with _ + _ => idtac | _ * _ => idtac | - _ => idtac | _^-1 => idtac | @BigOp.bigop _ _ _ _ _ => idtac end.
 
-(* Goal: e = ?x. What else is known of e, where other files know more *)
+(* Goal: e = ?x. Other preludes extend this with what they know about e. *)
 Ltac taken_further := fail.
 
 (* Goal: e = ?x *)
@@ -573,7 +573,7 @@ Ltac normal :=
     P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- ?exp ?a = _ =>
     etransitivity; [apply: (f_equal exp); normal |]; one_fraction; exponents E P; small_powers; expand; cancel
   | |- `|?a| = _ => etransitivity; [apply: (f_equal Num.norm); normal |]; reflexivity
-  | |- Num.sqrt _ = _ =>   (* split before sums are multiplied out, of which no root could be taken *)
+  | |- Num.sqrt _ = _ =>   (* split roots before expanding: a sum has no root of this form *)
     split_roots;
     lazymatch goal with
     | |- Num.sqrt _ = _ => etransitivity; [apply: (f_equal Num.sqrt); normal |]; split_roots; expand; reflexivity
@@ -596,7 +596,7 @@ Ltac one_places := repeat match goal with
   | i : 'I_1 |- _ => rewrite ?(one_place i); clear i
   end.
 
-(* Goal: a number is not zero -> ... Then its factors are not. *)
+(* Goal: a number is not zero -> ... Then its factors are not zero either. *)
 Lemma not_zero_factors (F : fieldType) (x y : F) : x * y != 0 -> x != 0 /\ y != 0.
 Proof. by rewrite mulf_eq0 negb_or => /andP. Qed.
 Ltac nonzero_factors := lazymatch goal with
@@ -605,7 +605,7 @@ Ltac nonzero_factors := lazymatch goal with
   | |- _ => move=> ?
   end.
 
-(* The normal form of what is assumed, beside what is assumed *)
+(* The normal form of an assumption, next to the assumption *)
 Ltac normal_fact H :=
   let e := fresh "e" in one_places;
   lazymatch type of H with
@@ -613,9 +613,9 @@ Ltac normal_fact H :=
   | is_true (@Order.lt _ _ _ ?x) => eassert (e : x = _); [normal |]; have := H; rewrite ?{1}e => ?; clear e
   end.
 
-(* ---- What `field` has to know ---- *)
+(* ---- Facts for `field` ---- *)
 
-(* Denominators are not zero, in the goal and in what is assumed: known of sums over an index, then of all. *)
+(* Denominators are not zero, in the goal and in hypotheses: first those inside sums over an index, then all others. *)
 Ltac denominators :=
   let sum_below e := match e with context [@BigOp.bigop ?T ?I ?z ?r ?f] =>
       lazymatch goal with H : is_true (@Order.lt _ _ _ (@BigOp.bigop T I z r f)) |- _ => fail | _ => idtac end;
@@ -629,13 +629,13 @@ Ltac denominators :=
     end in
   each_denominator sum_below; each_denominator below.
 
-(* Of 1 + (n - 1) x the sign is seen as it is written, and no longer when it is multiplied out. *)
+(* The form of 1 + (n - 1) x shows its sign, but its expansion does not. *)
 Ltac written_denominators := repeat match goal with |- context [@GRing.inv _ ?e] =>
     lazymatch e with @GRing.add _ _ _ => lazymatch e with context [@GRing.opp _ _] => idtac end end;
     lazymatch goal with H : is_true (negb (@eq_op _ e _)) |- _ => fail | _ => idtac end;
     let fact := fresh "fact" in have fact : e != 0 by [not_zero_by_sign]; normal_fact fact end.
 
-(* A root times itself is what it is the root of. *)
+(* The square of a root is the number under the root. *)
 Ltac root_facts :=
   repeat match goal with |- context [Num.sqrt ?e] =>
     lazymatch goal with H : @GRing.mul _ (Num.sqrt e) (Num.sqrt e) = _ |- _ => fail | _ => idtac end;
@@ -643,9 +643,9 @@ Ltac root_facts :=
     try (have : 0 < Num.sqrt e by [rewrite sqrtr_gt0; positive]; move=> ?)
   end.
 
-(* ---- Spelling: a term in the operations that `ring` and `field` know ----
+(* ---- Reification: a term in the operations that `ring` and `field` know ----
 
-   C is the commutative ring, and F the field or, where there is none, tt. *)
+   C is the commutative ring, and F is the field, or tt if there is none. *)
 
 Ltac spelled_sum C n := lazymatch n with
   | O => constr:(@zero C)
@@ -680,7 +680,7 @@ Ltac spelled C F e := lazymatch e with
   | _ => constr:(e)
   end.
 
-(* Runs k on C and F, as the claim's file declared them. *)
+(* Runs k on C and F, as the claim's file declared them *)
 Ltac declared R k :=
   match R with
   | _ => let T := type of (field_of R) in
@@ -705,8 +705,8 @@ Ltac unspell := rewrite ?/zero ?/one ?/plus ?/times ?/opposite ?/numeral ?/power
 
 (* ---- Comparing normal forms ----
 
-   To `ring` and `field` a sum over an index, an exponential, a root is a variable. Those that are equal, as sums are when their
-   terms are or when they are taken in another order, become one variable; then `ring` or `field` decides. *)
+   For `ring` and `field`, a sum over an index, an exponential and a root are variables. Equal ones become the same variable: sums whose
+   terms are equal, or that are nested in another order. Then `ring` or `field` decides. *)
 
 Section Compare.
 Variable C : comRingType.
@@ -715,14 +715,14 @@ Lemma total_swap m n (f : 'I_m -> 'I_n -> C) : total (fun i => total (f i)) = to
 Proof. exact: exchange_big. Qed.
 End Compare.
 
-(* Goal: sums under sums = ?x. The sum at depth k comes first. *)
+(* Goal: nested sums = ?x. The sum at depth k moves to the outside. *)
 Ltac bring_out k :=
   lazymatch k with
   | O => reflexivity
   | S ?l => etransitivity; [apply: total_each => ?; bring_out l | cbv beta; apply: total_swap]
   end.
 
-(* `ring` has to see the ring as it was declared, even where a root or a norm is taken in a field. *)
+(* `ring` needs the ring as it was declared, even for a root or a norm in a field. *)
 Ltac by_ring := first
   [ reflexivity | ring
   | lazymatch goal with |- ?a = ?b =>
@@ -739,7 +739,7 @@ Ltac same_kind u t :=
   | ?f _ => lazymatch t with f _ => idtac end
   end.
 
-(* t becomes a variable: one that it can be shown to equal, by `same`, or a new one. *)
+(* Replaces t by a variable: by an existing one that `same` proves equal, or by a new one. *)
 Ltac hide t same :=
   tryif match goal with known : ?u = ?s |- _ => is_var s; same_kind u t;
       let e := fresh "e" in let x := fresh "x" in
@@ -749,7 +749,7 @@ Ltac hide t same :=
   let s := fresh "s" in let known := fresh "known" in
   set (s := t) in *; pose proof (@Logic.eq_refl _ s : t = s) as known; clearbody s.
 
-(* What else becomes a variable, where more functions are known *)
+(* What else becomes a variable, in preludes with more functions *)
 Ltac hide_function := fail.
 
 Ltac hide_all :=
@@ -781,7 +781,7 @@ Lemma nonzero_multiple (F : fieldType) (m e g : GRing.ComRing.sort F) :
   (m : F) != 0 -> (e : F) != 0 -> g = times m e -> (g : F) != 0.
 Proof. by move=> m0 e0 ->; apply: mulf_neq0. Qed.
 
-(* `field` leaves numerals unfolded, so that `ring` does not know them. *)
+(* `field` leaves numerals unfolded, and `ring` does not recognize them. *)
 Ltac spelled_again C e := lazymatch e with
   | @plus _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@plus C a b)
   | @times _ ?a ?b => let a := spelled_again C a in let b := spelled_again C b in constr:(@times C a b)
@@ -804,7 +804,7 @@ Ltac is_counted k := lazymatch k with
   | times ?a ?b => is_counted a; is_counted b
   end.
 
-(* Goal: a number is not zero. It is one that is known not to be, times another such one or a numeral that stands in it. *)
+(* Goal: a number is not zero. It is the product of a nonzero number of the context with another, or with a numeral of the goal. *)
 Ltac multiple_of_nonzero :=
   try match goal with |- is_true (negb (@eq_op ?T (@plus ?C ?a ?b) ?z)) =>
     let g := spelled_again C (@plus C a b) in change (is_true (negb (@eq_op T g z))) end;
@@ -831,7 +831,7 @@ Ltac nonzero :=
         | unspell; not_zero_by_sign
         | multiple_of_nonzero ].
 
-(* A number of which there is a root is that root squared; so nothing need be told of it. *)
+(* A number whose root occurs is replaced by the square of its root, so no fact about that root is needed. *)
 Ltac is_single e := lazymatch e with numeral _ _ => idtac | _ => is_var e end.
 Ltac squares_of_roots := repeat match goal with
   | H : ?a = ?a |- _ => clear H
@@ -839,7 +839,7 @@ Ltac squares_of_roots := repeat match goal with
   | H : times _ _ = ?e |- _ => is_single e; let x := fresh "x" in set (x := e) in *; clearbody x; subst x
   end.
 
-(* The facts about other roots are equations between products, which `field` can be told. *)
+(* The facts about other roots are equations between products, and `field` can use them. *)
 Ltac field_with_roots := squares_of_roots; lazymatch goal with
   | H1 : times ?a ?a = _, H2 : times ?b ?b = _, H3 : times ?c ?c = _ |- _ => field [H1 H2 H3]
   | H1 : times ?a ?a = _, H2 : times ?b ?b = _ |- _ => field [H1 H2]
@@ -850,7 +850,7 @@ Ltac field_with_roots := squares_of_roots; lazymatch goal with
 Ltac compare R := denominators; root_facts; spell R; hide_all; first [by_ring | field_with_roots; nonzero].
 Ltac fractions_equal exp ::= let T := type of exp in lazymatch T with ?sort ?R -> _ => compare R end.
 
-(* ---- Sums that count ---- *)
+(* ---- Sums of powers of the index ---- *)
 
 Section PowerSums.
 Variable F : realFieldType.
@@ -873,7 +873,7 @@ Ltac counted_sum ::= lazymatch goal with |- @BigOp.bigop _ _ _ _ ?f = _ =>
 
 (* ---- The proofs of the claims ---- *)
 
-(* A sum over a known number of places, term by term; and that these are all the places *)
+(* A sum over a known number of places, term by term; and the fact that these are all the places *)
 Ltac write_out :=
   let f := fresh "f" in
   move=> f; rewrite !big_ord_recl big_ord0 addr0 ?addrA; repeat apply: (f_equal2 +%R); apply: (f_equal f); exact: val_inj.
@@ -890,8 +890,8 @@ Ltac place_by_place := repeat match goal with
 
 Ltac no_sums := lazymatch goal with |- context [@BigOp.bigop] => fail | _ => idtac end.
 
-(* A norm is the number itself or its opposite, where it can be seen which: that is assumed, or both of two numbers that it is
-   the sum of are. *)
+(* A norm is the number or its opposite, if one of them is assumed not to be negative, or is the sum of two numbers that are assumed not
+   to be. *)
 Section Norms.
 Variable R : realFieldType.
 Implicit Types x y z : R.
@@ -906,7 +906,7 @@ Ltac known_norms R :=
   | H : is_true (_ 0 ?y), K : is_true (_ 0 ?z) |- context [@Num.norm _ _ ?x] => seen x (y + z)
   end.
 
-(* Where the exponents are a difference that is assumed not to be negative, or the sum of two such *)
+(* The difference of the exponents is assumed not to be negative, or is the sum of two such numbers. *)
 Lemma same_ge0 (R : realFieldType) (x y : R) : x = y -> 0 <= y -> 0 <= x. Proof. by move=> ->. Qed.
 Ltac sum_of_assumed R :=
   repeat match goal with H : forall _ : 'I_?n, is_true (_ 0 _), i : _ |- _ =>
@@ -921,7 +921,7 @@ Ltac exponents_in_order ::= lazymatch goal with increasing : forall x y, _ -> is
   rewrite subr_ge0; apply: increasing; rewrite -subr_ge0;
   let T := type of exp in lazymatch T with ?sort ?R -> _ => sum_of_assumed R end end.
 
-(* Without sums over an index nothing need be multiplied out. *)
+(* Without sums over an index, nothing needs to be expanded. *)
 Ltac plain_numbers R :=
   no_sums; rewrite ?mxE; no_sums;
   try match goal with

@@ -1,7 +1,8 @@
-"""What files of claims import: lemmas and tactics, each text with what it imports itself, and what is said where it cannot be had."""
+"""The preludes that files of claims import: the text of each, the preludes that it imports, and the message if Coq lacks its libraries."""
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from .laws.prelude import LAWS_NAME, LAWS_PRELUDE
@@ -11,20 +12,23 @@ from .reals.prelude import LIMITS_NAME, LIMITS_PRELUDE, REALS_NAME, REALS_PRELUD
 
 @dataclass(frozen=True)
 class Shared:
+    """A prelude."""
+
     text: str
-    imports: tuple  # names of others
-    missing: str  # what is said where Coq has not the libraries
-    over_the_reals: bool = True
+    imports: tuple[str, ...]  # names of other preludes
+    missing: str  # the message if its libraries are not installed
+    over_the_reals: bool = True  # whether a theorem that imports it may rest on the axioms of the reals
 
 
-def without(what: str, packages: str) -> str:
-    return f"not run: Coq is here but {what}; apt-get install {packages}"
+def missing_message(libraries: str, packages: str) -> str:
+    """Return the message for libraries that are not installed, with the packages that contain them."""
+    return f"not run: Coq is here but {libraries}; apt-get install {packages}"
 
 
-NO_ALGEBRA = without("MathComp's algebra is not", "libcoq-mathcomp-algebra")
-NO_REALS = without("its libraries for the reals are not", "libcoq-coquelicot libcoq-interval")
-NO_SLOPES = without("its libraries for derivatives are not", "libcoq-coquelicot libcoq-mathcomp-analysis")
-# Each behind what it imports
+NO_ALGEBRA = missing_message("MathComp's algebra is not", "libcoq-mathcomp-algebra")
+NO_REALS = missing_message("its libraries for the reals are not", "libcoq-coquelicot libcoq-interval")
+NO_SLOPES = missing_message("its libraries for derivatives are not", "libcoq-coquelicot libcoq-mathcomp-analysis")
+# Each prelude comes after those that it imports.
 PRELUDES = {
     PRELUDE_NAME: Shared(PRELUDE, (), NO_ALGEBRA, over_the_reals=False),
     LAWS_NAME: Shared(LAWS_PRELUDE, (PRELUDE_NAME,), NO_ALGEBRA, over_the_reals=False),
@@ -34,7 +38,7 @@ PRELUDES = {
 }
 
 
-def with_imports(names: set) -> list:
-    """These preludes and what they import, each behind what it imports."""
-    needed = names | {other for name in names for other in PRELUDES[name].imports}
+def with_imports(names: Set[str]) -> list[str]:
+    """Return the names of these preludes and of those that they import, each after its imports."""
+    needed = {*names, *(other for name in names for other in PRELUDES[name].imports)}
     return [name for name in PRELUDES if name in needed]

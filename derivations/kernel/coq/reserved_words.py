@@ -1,4 +1,4 @@
-"""Words that mean something to Coq or to the files written here, and what a symbol is called so that it is none of them."""
+"""Words that mean something in Coq or in the files written here, and names for symbols that avoid them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ KEYWORDS = frozenset(
     exponential normal_exponentials independent_exponentials
     """.split()  # noqa: SIM905
 )
-OURS = re.compile(r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?")
-# What would let a file pass without a proof.
+GENERATED = re.compile(
+    r"(step|claim|certificate|assumed|size|first|known|exp|exponent|part|whole|written|places|derivative)(_[A-Za-z0-9]*)?"
+)
+# Commands that would let a file pass without a proof.
 FORBIDDEN = re.compile(
     r"\b(Axioms?|Admitted|admit|give_up|Parameters?|Conjectures?|Abort|bypass_check|Unset|Declare|Load|Drop|"
     r"Redirect|Extraction|Cd|Add\s+(?:LoadPath|ML|Rec)|native_compute|vm_cast_no_check|Primitive|Register|"
@@ -29,7 +31,7 @@ FORBIDDEN = re.compile(
 
 
 def coq_name(name: str) -> str:
-    """The name of a symbol in Coq."""
+    """Return the name of a symbol in Coq: an underscore is added to a reserved word. Raise NotForCoq if the name cannot be written."""
     if not NAME.fullmatch(name):
         raise NotForCoq(f"the name {name!r} cannot be written in Coq")
-    return name + "_" if name in KEYWORDS or OURS.fullmatch(name) or FORBIDDEN.fullmatch(name) else name
+    return name + "_" if name in KEYWORDS or GENERATED.fullmatch(name) or FORBIDDEN.fullmatch(name) else name

@@ -1,11 +1,12 @@
-"""A Coq file of theorems: what it imports and declares, what it assumes, each theorem with its proof, and what Coq is asked of them."""
+"""Write a Coq file of theorems: imports, declarations, hypotheses, each theorem with its proof, and a `Print Assumptions` for each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.claims import Claim
-from ..core.expr import free_indices, own_sizes, walk
+from ..core.expr import Expr, free_indices, own_sizes, walk
 from .algebraic_structures import REAL
 from .assumptions import DISTRIBUTIONS, hypotheses
 from .notation import Notation
@@ -13,25 +14,28 @@ from .notation import Notation
 
 @dataclass(frozen=True)
 class Theorem:
+    """A theorem with its proof."""
+
     name: str
-    reason: str  # in words
+    reason: str  # a comment for the reader, or ""
     statement: str
-    proof: list
+    proof: list[str]  # lines
 
 
 def comment(text: str) -> str:
-    """Text inside a comment of Coq, whatever it holds: it neither ends the comment nor opens a string or another one."""
+    """Return the text with everything removed that would end a Coq comment, or open a string or another comment."""
     return "".join(c if c.isprintable() and c not in '"' else " " for c in str(text)).replace("(*", "( *").replace("*)", "* )")
 
 
 def header(claim: Claim, topic: str) -> str:
+    """Return the comment that names the claim."""
     title = f": {comment(claim.title)}" if claim.title else ""
     return f"(* {comment(topic + '#' + claim.id if topic else claim.id)}{title} *)\n"
 
 
-def file(claim: Claim, topic: str, notation: Notation, trees: list, theorems: list) -> str:
-    """The theorems about these trees, under the claim's assumptions, and the question what they assume."""
-    free = set().union(*map(free_indices, trees))
+def file(claim: Claim, topic: str, notation: Notation, trees: Sequence[Expr], theorems: Sequence[Theorem]) -> str:
+    """Return a file with theorems about these trees, under the claim's assumptions."""
+    free: set[Expr] = set().union(*map(free_indices, trees))
     assumed = hypotheses(notation, claim, free)
     trees = [*trees, *(x for a in claim.given if a.kind not in DISTRIBUTIONS for x in a.args)]
     parts = [
@@ -50,35 +54,37 @@ def file(claim: Claim, topic: str, notation: Notation, trees: list, theorems: li
     return "\n".join(parts) + "\n"
 
 
-def qed(proof: list) -> list:
+def qed(proof: list[str]) -> list[str]:
+    """Return the lines of a proof between `Proof.` and `Qed.`."""
     return [f"Proof. {proof[0]} Qed."] if len(proof) == 1 else ["Proof.", *proof, "Qed."]
 
 
-def context(claim: Claim, notation: Notation, free: set, trees: list, assumed: list) -> list:
-    """The section's structure, sizes, symbols and assumptions."""
+def context(claim: Claim, notation: Notation, free: set[Expr], trees: Sequence[Expr], assumed: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the lines that declare the structure, the sizes, the symbols, the free indices and the hypotheses."""
     sizes = sizes_of(notation, trees)
-    lines = [*notation.declared(), *variables(map(notation.name, sizes), "nat")]
-    by_type = {}
+    lines = [*notation.declare_structure(), *variables(map(notation.name, sizes), "nat")]
+    by_type: dict[str, list[str]] = {}
     for name, e in notation.names.items():
         by_type.setdefault(notation.symbol_type(e), []).append(notation.name(name))
     lines += [line for type_, names in by_type.items() for line in variables(names, type_)]
     for i in sorted(free, key=lambda i: i.data[0]):
         lines += variables([notation.name(i.data[0])], f"'I_{notation.size(i.data[1])}")
-    lines += [f"Variable first_{n} : 'I_{notation.size(size)}." for n, size in notation.firsts.items()]
+    lines += [f"Variable first_{n} : 'I_{notation.size(size)}." for n, size in notation.first_places.items()]
     if notation.uses_exp:
-        lines += notation.exponential(increasing=claim.kind == "inequality")
-    if notation.level >= REAL:  # a sum of exponentials is positive where there is one to add
-        positive = sizes if notation.uses_exp or notation.every_size else notation.numbers
+        lines += notation.declare_exponential(increasing=claim.kind == "inequality")
+    if notation.level >= REAL:  # a sum of exponentials is positive only if it has a term
+        positive = sizes if notation.uses_exp or notation.sizes_positive else notation.numeric_sizes
         lines += [f"Hypothesis size_{s} : (0 < {notation.name(s)})%N." for s in positive]
     return lines + [f"Hypothesis {name} : {statement}." for name, statement in assumed]
 
 
-def sizes_of(notation: Notation, trees: list) -> list:
-    """The names of the sizes: of axes, of indices, and those that stand as numbers."""
+def sizes_of(notation: Notation, trees: Sequence[Expr]) -> list[str]:
+    """Return the names of the sizes of axes and of indices, and of the sizes that occur as numbers."""
     found = [s for t in trees for n in walk(t) for s in own_sizes(n)]
-    return list(dict.fromkeys([s.data[0] for s in found if s.op == "symbol"] + list(notation.numbers)))
+    return list(dict.fromkeys([s.data[0] for s in found if s.op == "symbol"] + list(notation.numeric_sizes)))
 
 
-def variables(names, type_: str) -> list:
+def variables(names: Iterable[str], type_: str) -> list[str]:
+    """Return the line that declares variables of one type, or [] if there are no names."""
     names = list(names)
     return [f"Variable{'s' if len(names) > 1 else ''} {' '.join(names)} : {type_}."] if names else []

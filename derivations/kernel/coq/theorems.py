@@ -1,7 +1,8 @@
-"""The theorems for a claim: one for each of its steps that Coq can state, and one for the whole where it can state all of them."""
+"""Choose the theorems for a claim: one for each step that Coq can state, and one for the whole claim if Coq can state every step."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.claims import Claim
@@ -14,17 +15,17 @@ from .theorem_files import Theorem, file
 
 @dataclass(frozen=True)
 class Source:
-    """A claim's Coq file: its text, or none and why not. `steps` are the steps that it proves, counted from 1."""
+    """A claim's Coq file, or the reason why there is none."""
 
     text: str | None
-    reason: str = ""
-    steps: tuple = ()
-    whole: bool = False
+    reason: str = ""  # why there is no file, or why it does not state some of the steps
+    steps: tuple[int, ...] = ()  # the steps that the file states, counted from 1
+    whole: bool = False  # whether the file states the whole claim
     scope: str = ""
 
 
 def chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
-    """A theorem for each equality that Coq can state, and one that joins them."""
+    """Return the file of an identity, a chain or a law: a theorem for each equality that Coq can state, and one that joins them."""
     ends = [claim.start, *(s.expr for s in claim.steps)]
     steps, why = statable(ends, notation_of)
     if not steps:
@@ -35,14 +36,14 @@ def chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> S
     proof = script(notation, claim)  # one proof for every step
     theorems = [Theorem("claim" if single else f"step_{k}", claim.steps[k - 1].reason, texts[k], proof) for k in steps]
     if whole and not single:
-        theorems.append(Theorem("claim", "The whole", equation(notation, ends[0], ends[-1]), [f"exact: {joined(len(steps))}."]))
+        theorems.append(Theorem("claim", "The whole", equation(notation, ends[0], ends[-1]), [f"exact: {join_steps(len(steps))}."]))
     trees = [e for k in steps for e in ends[k - 1 : k + 1]]
-    theorems = [*before(notation, trees), *theorems]
+    theorems = [*preliminary(notation, trees), *theorems]
     return Source(file(claim, topic, notation, trees, theorems), "; ".join(why), tuple(steps), whole, scope(notation))
 
 
-def statable(ends: list, notation_of: type[Notation]) -> tuple:
-    """The steps that Coq can state, counted from 1, and why it cannot state the others."""
+def statable(ends: Sequence[Expr], notation_of: type[Notation]) -> tuple[list[int], list[str]]:
+    """Return the steps that Coq can state, counted from 1, and the reasons why it cannot state the others."""
     steps, why = [], []
     for k, (left, right) in enumerate(zip(ends, ends[1:]), 1):
         try:
@@ -53,8 +54,8 @@ def statable(ends: list, notation_of: type[Notation]) -> tuple:
     return steps, why
 
 
-def joined(last: int) -> str:
-    """The steps up to the last, one after the other."""
+def join_steps(last: int) -> str:
+    """Return the Coq term that joins steps 1 to `last` by transitivity."""
     term = f"step_{last}"
     for k in range(last - 1, 0, -1):
         term = f"etrans step_{k} {term if k == last - 1 else f'({term})'}"
@@ -62,36 +63,40 @@ def joined(last: int) -> str:
 
 
 def inequality(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
-    """What the right side has more is the certificate, and that is not negative."""
+    """Return the file of an inequality: right - left equals the nonnegative form that the claim gives, and that is not negative.
+
+    Raise NotForCoq if the claim does not compare numbers or gives no such form.
+    """
     if claim.start.op == "rank":
         return rank_bound(claim, topic)
     left, right = claim.start, claim.steps[0].expr
     if len(claim.because) != 1 or left.shape or claim.because[0].shape:
         raise NotForCoq("an inequality that is not between numbers")
-    (certificate,) = claim.because
+    (nonnegative_form,) = claim.because
     notation = notation_of()
     notation.need(REAL)
-    difference = equation(notation, Expr("add", (right, Expr("neg", (left,)))), certificate)
+    difference = equation(notation, Expr("add", (right, Expr("neg", (left,)))), nonnegative_form)
     statement = f"{notation.show(left)} <=\n  {notation.show(right)} :> R"
     theorems = [
         Theorem("certificate", "What the right side has more", difference, script(notation, claim)),
-        Theorem("claim", claim.steps[0].reason, statement, [*notation.before, "rewrite -subr_ge0 certificate; nonnegative."]),
+        Theorem("claim", claim.steps[0].reason, statement, [*notation.opening, "rewrite -subr_ge0 certificate; nonnegative."]),
     ]
-    trees = [left, right, certificate]
-    return Source(file(claim, topic, notation, trees, [*before(notation, trees), *theorems]), "", (1,), True, scope(notation))
+    trees = [left, right, nonnegative_form]
+    return Source(file(claim, topic, notation, trees, [*preliminary(notation, trees), *theorems]), "", (1,), True, scope(notation))
 
 
-def before(notation: Notation, trees: list) -> list:
-    """What is proved of the trees before the claim."""
-    return [Theorem(*t) for t in notation.first_theorems(set().union(*map(free_indices, trees)))]
+def preliminary(notation: Notation, trees: Sequence[Expr]) -> list[Theorem]:
+    """Return the theorems about the trees that come before the claim's."""
+    return [Theorem(*t) for t in notation.preliminary_theorems(set().union(*map(free_indices, trees)))]
 
 
 def scope(notation: Notation) -> str:
+    """Return what the theorems hold over, in words."""
     return notation.scope or SCOPES[notation.level]
 
 
 def rank_bound(claim: Claim, topic: str) -> Source:
-    """A product through an axis of a size has at most that rank."""
+    """Return the file of a bound on a rank: the matrix is a product whose inner axis has that size. Raise NotForCoq otherwise."""
     bound, (body,) = claim.steps[0].expr, claim.start.args
     if (
         bound.op not in ("const", "symbol")
@@ -108,7 +113,7 @@ def rank_bound(claim: Claim, topic: str) -> Source:
     notation = Notation()
     notation.need(FIELD)
     shown, factored = notation.show(body), notation.show(product)
-    bounded = f"(\\rank ({shown})%R <= {notation.size(bound)})%N"  # within, a product is one of numbers of the ring
+    bounded = f"(\\rank ({shown})%R <= {notation.size(bound)})%N"  # %R: products inside are products in the ring
     theorems = [Theorem("claim", claim.steps[0].reason, bounded, ["exact: mulmx_max_rank."])]
     if shown != factored:
         theorems = [
@@ -119,5 +124,6 @@ def rank_bound(claim: Claim, topic: str) -> Source:
 
 
 def equation(notation: Notation, left: Expr, right: Expr) -> str:
+    """Return the statement left = right."""
     text = f"{notation.show(left)} =\n  {notation.show(right)}"
     return text if left.shape else f"{text} :> R"

@@ -1,21 +1,20 @@
-"""The Coq witness: claims as theorems of Coq's MathComp, at every shape, over any commutative ring, field or real closed field.
+"""The Coq witness: state claims as theorems of MathComp, for every shape, over any commutative ring, field or real closed field.
 
-`source` writes a file that a reader can follow and coqc can check; `prove` has coqc check such files and asserts that nothing
-was assumed. The proofs are one script a kind of claim (prelude.v); Coq accepts them or not, so nothing here has to be trusted
-but the translation of trees and assumptions into Coq's notation (notation.py, assumptions.py).
+`source` writes a file that a reader can follow and `coqc` can check. `prove` runs `coqc` on such files and makes sure that they assume
+nothing. Each kind of claim has one general proof (see prelude.v), which Coq accepts or rejects. Only the translation of trees and
+assumptions into Coq's notation has to be trusted (notation.py, assumptions.py).
 
-Numbers are elements of the weakest structure in which the claim can be written: a commutative ring, a field where something is
-divided by, a real field where a size or a number is or where a sum counts its places, a real closed field where a root is taken.
-The exponential is any positive function that turns sums into products and, in an inequality, one that grows. MathComp gives
-every operation a value everywhere (x / 0 is 0), so what must not be zero is for the other witnesses to notice wherever Coq's
-proof does not need it.
+Numbers are elements of the weakest structure that the claim can be written over: a commutative ring; a field if there is a division; an
+ordered field if the claim divides by a number, a size or a function, contains an exponential or an absolute value, assumes a sign, or has
+a sum that uses its index as a number; a real closed field if there is a root. The exponential is any positive function that turns sums into products; in an inequality it is also increasing. MathComp gives every
+operation a value everywhere (x / 0 is 0), so the other witnesses have to notice a missing assumption that Coq's proof does not need.
 
-Laws are in `laws/`: random variables are of a commutative ring of their own, and an expectation is any linear function on it.
+`laws/` states laws of expectation: random variables are elements of a separate commutative ring, and an expectation is any linear
+function on it.
 
-What needs the real numbers themselves is stated over those of Coq's standard library and Coquelicot, in `reals/`: refutations, limits, and claims
-with derivatives.
-There a theorem may rest on the axioms that `reals/axioms.py` names, and `prove` says on which it does; and what must not be zero is a
-premise.
+`reals/` states what needs the real numbers, over those of Coq's standard library and Coquelicot: refutations, limits, and claims with
+derivatives. A theorem there may rest on the axioms that `reals/axioms.py` names, and the message of `prove` says so. What must not be
+zero is a premise there.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ KINDS_WITHOUT = {
 
 
 def source(claim: Claim, topic: str = "") -> Source:
-    """The theorems for a claim: one for each step that Coq can state, and for the whole where it can state all of them."""
+    """Return the Coq file of a claim: a theorem for each step that Coq can state, and one for the whole claim if it can state all steps."""
     if claim.kind in KINDS_WITHOUT:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from derivations.kernel.run import fuzz
 
 from derivations.kernel import (
     Derivation,
@@ -23,6 +22,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.attack import claim_families, fuzz_claim, judge, limit_intervals, mutant_trials
 from derivations.kernel.attack.claim_mutants import mutants
+from derivations.kernel.check import fuzz_run
 from derivations.kernel.core.claims import Step
 from derivations.kernel.core.expr import I, Var
 from derivations.kernel.errors import KernelError
@@ -144,9 +144,9 @@ def test_an_error_of_the_judge_is_a_fault_of_the_random_claim(error, monkeypatch
     assert who == "judge" and f"{error.__name__}: " in what and "seed 12, claim 0" in what
     assert 'Derivation("pasted")' in script and outcome.truth == "undecided"
     counts = fuzz.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
-    assert fuzz.passes(counts)
+    assert fuzz_run.passes(counts)
     fuzz.add(counts, fuzz.counted(outcome))
-    assert not fuzz.passes(counts)
+    assert not fuzz_run.passes(counts)
 
 
 @pytest.mark.parametrize("error", [IndexError, TypeError])

@@ -79,10 +79,10 @@ def test_what_imports_another_prelude_is_asked(coq, monkeypatch):
     assert coq.asked == ["two"]
 
 
-@pytest.mark.parametrize("judge", ["running.py", "reading.py", "together.py", "reals/axioms.py", "laws/prelude.py"])
+@pytest.mark.parametrize("judge", ["coq_process.py", "file_audit.py", "combined_files.py", "reals/axioms.py", "laws/prelude.py"])
 def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     room = tree.kernel / "coq"
-    monkeypatch.setattr(coq_process, "__file__", str(room / "running.py"))
+    monkeypatch.setattr(coq_process, "__file__", str(room / "coq_process.py"))
     monkeypatch.setattr(coq_run, "JUDGES", coq_run.judges())
     coq.prove()
     coq.prove()

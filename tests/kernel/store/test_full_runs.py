@@ -67,7 +67,7 @@ def test_a_file_that_holds_no_counts_is_refused(clone, text):
 @pytest.mark.parametrize("part", [["scaling/variance"], ["--share", "1/6"]])
 def test_a_part_is_no_whole_run(part):
     said = CliRunner().invoke(main, ["mutants", "--record", *part])
-    assert said.exit_code == 2 and "name no topics and no share" in said.output
+    assert said.exit_code == 2 and "leave out topics, --share and --since" in said.output
 
 
 def test_counts_that_cannot_be_kept_are_refused_before_hours_of_work(clone, monkeypatch):

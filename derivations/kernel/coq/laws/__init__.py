@@ -1,11 +1,12 @@
-"""The part of the Coq witness that is about laws: expectations and variances, at every size.
+"""The part of the Coq witness for laws of expectation and variance, at every size.
 
-what has to be right     `notation.py` says what a law is in Coq, and what each assumption about what is random says there; it begins with
-                         the words of `prelude_laws.v`: variance, independent, entries
-what Coq judges          `refutations.py` states that a law does not hold, and writes the proof, by normal variables of the stated moments;
-                         the rest of `prelude_laws.v`, which `prelude.py` reads: lemmas, that such random variables exist, and
-                         the tactics that take expectations
+has to be right          `notation.py` states a law and its assumptions about distributions; the definitions at the top of
+                         `prelude_laws.v` say what variance, independent and entries mean
+checked by Coq           `refutations.py` states that a law does not hold, and proves it with normal variables of the stated moments;
+                         the rest of `prelude_laws.v`, which `prelude.py` reads: lemmas, a proof that such random variables exist, and
+                         the tactics that compute expectations
 
-Not stated, each with its reason: functions of what is random that are neither polynomials nor exponentials of what is linear in it, both
-together, and refutations with exponentials. That variables with the exponentials of normal ones exist is not shown.
+Not stated, each with its reason in a NotForCoq: functions of random variables other than polynomials and exponentials of linear
+combinations, both in one expectation, and refutations with exponentials. No theorem shows that variables with the exponentials of normal
+ones exist.
 """

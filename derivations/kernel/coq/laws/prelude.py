@@ -1,4 +1,4 @@
-"""What the files about laws share. Its text is prelude_laws.v."""
+"""The prelude that the files about laws import. Its text is prelude_laws.v."""
 
 from pathlib import Path
 

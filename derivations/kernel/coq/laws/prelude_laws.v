@@ -1,35 +1,34 @@
-(* What the files about laws share: what is meant by an expectation, a variance and independence, and the tactics that take expectations.
+(* The prelude of files about laws: definitions of expectation, variance and independence, and the tactics that compute expectations.
 
-   Random variables are the elements of a commutative ring, Random, and numbers that are not random are among them by `constant`. An
-   expectation is a function from Random to the numbers, of which a claim's file assumes that it is linear and that 1 has the
-   expectation 1. That numbers are random variables with finite moments on some space of probabilities is an instance of this. All is
-   proved here; nothing is taken for granted. *)
+   Random variables are elements of a commutative ring, Random, and `constant` embeds the numbers in it. An expectation is a function
+   from Random to the numbers; a claim's file assumes that it is linear and that the expectation of 1 is 1. Random variables with finite
+   moments on a probability space are an instance of this. Everything here is proved; there are no axioms. *)
 From Derivations Require Export Prelude.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Local Open Scope ring_scope.
 
-(* ---- What claims speak of ---- *)
+(* ---- Definitions that claims use ---- *)
 
 Section Words.
 Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
 
 Definition variance (x : Random) : R := expectation ((x - constant (expectation x)) ^+ 2).
 
-(* A family of random variables is independent where the expectation of a product of powers is the product of the expectations. *)
+(* A family of random variables is independent if the expectation of a product of powers is the product of the expectations. *)
 Definition independent (I : finType) (x : I -> Random) : Prop :=
   forall a : I -> nat, expectation (\prod_i x i ^+ a i) = \prod_i expectation (x i ^+ a i).
-(* The same of powers up to n alone: others need not have an expectation. *)
+(* The same for powers up to n. Higher powers need not have an expectation. *)
 Definition independent_to n (I : finType) (x : I -> Random) : Prop :=
   forall a : I -> nat, (forall i, (a i <= n)%N) -> expectation (\prod_i x i ^+ a i) = \prod_i expectation (x i ^+ a i).
 
-(* All the entries of a tensor as one family, a number as one of one, and two families as one *)
+(* The entries of a tensor as a family, a single variable as a family, and the union of two families *)
 Definition entries m n (A : 'M[Random]_(m, n)) (p : 'I_m * 'I_n) : Random := A p.1 p.2.
 Definition single (x : Random) (_ : unit) : Random := x.
 Definition along (I J : finType) (x : I -> Random) (y : J -> Random) (p : I + J) : Random :=
   match p with inl i => x i | inr j => y j end.
 
-(* The moments of a normal variable, each by the two below it *)
+(* The moments of a normal variable: each follows from the two below it. *)
 Definition normal_moments (x : Random) : Prop :=
   forall n, expectation (x ^+ n.+2) = expectation x * expectation (x ^+ n.+1) + n.+1%:R * (variance x * expectation (x ^+ n)).
 
@@ -38,16 +37,16 @@ Definition is_linear : Prop :=
       forall c x, expectation (constant c * x) = c * expectation x & expectation 1 = 1].
 End Words.
 
-(* Where a claim speaks of exponentials of what is random, there is a function from random variables to random variables which is one. *)
+(* If a claim contains exponentials of random variables, its file assumes a function from random variables to random variables. *)
 Section Exponentials.
 Variables (R : realFieldType) (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
 Variables (exp : R -> R) (exponential : Random -> Random).
 
-(* The exponentials of a normal variable, by its mean and its variance *)
+(* The expectation of the exponential of a normal variable, from its mean and its variance *)
 Definition normal_exponentials (x : Random) : Prop := forall a : R,
   expectation (exponential (constant a * x)) = exp (a * expectation x + a ^+ 2 * variance constant expectation x / 2%:R).
 
-(* What is independent where products of powers are, is so where products of exponentials are. *)
+(* Independence for products of exponentials *)
 Definition independent_exponentials (I : finType) (x : I -> Random) : Prop := forall a : I -> R,
   expectation (\prod_i exponential (constant (a i) * x i)) = \prod_i expectation (exponential (constant (a i) * x i)).
 End Exponentials.
@@ -77,7 +76,7 @@ have -> : (x - constant c) ^+ 2 = x * x - constant c * x - constant c * x + cons
 by rewrite !mean_add !mean_opp !mean_scaled mean_constant -/c subrK.
 Qed.
 
-(* -- A product of entries, as the list of what is chosen -- *)
+(* -- A product of entries, given by the list of their indices -- *)
 Section Chosen.
 Variables (I : finType) (x : I -> Random).
 Definition chosen (s : seq I) : Random := \prod_(i <- s) x i.
@@ -102,7 +101,7 @@ Lemma mean_chosen_none : expectation (chosen [::]) = 1. Proof. by rewrite /chose
 Lemma chosen_turned p s : chosen (p :: s) = chosen (s ++ [:: p]).
 Proof. by rewrite /chosen big_cat big_cons big_seq1 mulrC. Qed.
 
-(* What is left of s where one of those that are p goes; t was passed. *)
+(* For each occurrence of p in s, the expectation of s without it, added up; t holds the indices already passed, in reverse. *)
 Fixpoint contracted p t s : R :=
   if s is k :: r then (p == k)%:R * expectation (chosen (catrev t r)) + contracted p (k :: t) r else 0.
 
@@ -127,7 +126,7 @@ congr (_ * _); first by rewrite counts eqxx.
 by apply: eq_bigr => i ip; rewrite counts eq_sym (negbTE ip).
 Qed.
 
-(* Integration by parts: of the powers that there are, the moments of x p go by two steps, as those of a normal variable do. *)
+(* Integration by parts, if the moments of x p satisfy the recursion of a normal variable up to the powers that occur *)
 Lemma by_parts p s m v e c :
   (forall i, (count_mem i (p :: s) <= n)%N) ->
   (forall a, (a <= count_mem p s)%N -> expectation (x p ^+ a.+1) = m * expectation (x p ^+ a) + a%:R * (v * expectation (x p ^+ a.-1))) ->
@@ -141,7 +140,7 @@ rewrite mulrDl !mulrA; congr (_ + _ * _); by rewrite -!mulrA mulrCA.
 Qed.
 End Chosen.
 
-(* So they do where x p stands twice at most, whatever its moments are. *)
+(* They satisfy it for any distribution if x p occurs at most twice. *)
 Lemma parts_of_few (x : Random) m v k : expectation x = m -> variance constant expectation x = v -> (k <= 1)%N ->
   forall a, (a <= k)%N -> expectation (x ^+ a.+1) = m * expectation (x ^+ a) + a%:R * (v * expectation (x ^+ a.-1)).
 Proof.
@@ -165,10 +164,10 @@ by rewrite !every.
 Qed.
 End Linear.
 
-(* ---- That there are such random variables ----
+(* ---- Such random variables exist ----
 
-   That variables are linear, independent and of these moments can be had at once, whatever the means and the variances. For
-   each variable in turn, random variables are the polynomials in it over those before, and an expectation puts its moments for its powers. *)
+   For any means and variances there are independent normal variables with a linear expectation. They are built one after the other:
+   random variables are the polynomials in a new variable over those before it, and the expectation replaces its powers by its moments. *)
 
 Section Model.
 Variable R : comRingType.
@@ -270,9 +269,9 @@ rewrite !moments means variances /=; case: (normal_pair _ _ n) => e f //=.
 Qed.
 End Model.
 
-(* ---- Taking expectations ---- *)
+(* ---- Computing expectations ---- *)
 
-(* The moments of which nothing more is known get names, so that nothing is asked of them twice. *)
+(* Moments without a known value get names, so that nothing tries to compute them again. *)
 Section Unknown.
 Variables (R Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
 Lemma means_exist m n (A : 'M[Random]_(m, n)) : {B : 'M[R]_(m, n) | forall i j, expectation (A i j) = B i j}.
@@ -313,7 +312,7 @@ Proof. by rewrite xpair_eqE (ord1 j) (ord1 l) eqxx andbT. Qed.
 Lemma delta_tt : (tt == tt)%:R = 1 :> R. Proof. by []. Qed.
 End Steps.
 
-(* Goal: e = ?x, of random variables. Products of sums become sums of products, with the sums over indices around each. *)
+(* Goal: e = ?x, for random variables. Products of sums become sums of products; sums over indices move outside. *)
 Ltac spread :=
   lazymatch goal with
   | |- @GRing.mul _ (@GRing.add _ ?a ?b) ?c = _ =>
@@ -341,7 +340,7 @@ Ltac flat :=
   | |- _ => reflexivity
   end.
 
-(* Where y stands in a family of entries *)
+(* The index of y in a family *)
 Ltac place_in x y :=
   match x with
   | @along _ ?I ?J ?f ?g => let p := place_in f y in constr:(@inl (Finite.sort I) (Finite.sort J) p)
@@ -358,7 +357,7 @@ Ltac as_chosen K x :=
   | |- ?y = _ => first [apply: (leaf_constant K x) | let p := place_in x y in apply: (leaf_entry K x p)]
   end.
 
-(* Goal: so many of a list are i. *)
+(* Goal: a bound on how often an index occurs in a list *)
 Ltac counted := first
   [ by intros; apply: leq_trans (count_size _ _) _
   | try (let i := fresh "i" in intro i; repeat (destruct i as [i|i])); rewrite /=;
@@ -376,7 +375,7 @@ Ltac entry_known E x := cbn [along entries single fst snd];
           | |- _ => apply: mean_of_oneE
           end ].
 
-(* Goal: (p == k)%:R = ?d, of places in a family *)
+(* Goal: (p == k)%:R = ?d, for indices of a family *)
 Ltac delta := lazymatch goal with
   | |- @GRing.natmul _ _ (nat_of_bool (@eq_op _ ?p ?k)) = _ =>
     lazymatch p with
@@ -387,7 +386,7 @@ Ltac delta := lazymatch goal with
     end
   end.
 
-(* Goal: the expectation of what is chosen = ?e. Where an entry can be taken by parts, it is; else the next one is asked. *)
+(* Goal: the expectation of a product of entries = ?e. Integrates by parts in the first entry that allows it. *)
 Ltac mean_of_chosen L E ind x tries :=
   lazymatch goal with |- _ (chosen _ ?s) = ?e =>
     let s' := eval cbn [cat catrev] in s in change (E (chosen x s') = e);
@@ -415,7 +414,7 @@ with mean_of_contracted L E ind x :=
     | mean_of_contracted L E ind x ]
   end.
 
-(* Goal: the expectation of a product = ?e. All its entries are in a family that is independent, or they are one. *)
+(* Goal: the expectation of a product = ?e. Its entries belong to an independent family, or are all the same variable. *)
 Ltac an_entry m := match m with
   | @GRing.mul _ ?a _ => an_entry a
   | @GRing.mul _ _ ?b => an_entry b
@@ -442,9 +441,9 @@ Ltac mean_of_flat L K E :=
   | |- _ => mean_of_product L K E
   end.
 
-(* ---- Exponentials of what is normal ----
+(* ---- Exponentials of normal variables ----
 
-   An exponent is a number and a multiple of each variable of a family. Of what is independent the expectation is then known. *)
+   An exponent is a number plus a multiple of each variable of a family. If the family is independent, the expectation is known. *)
 
 Section OfExponentials.
 Variables (R : realFieldType) (Random : comRingType) (constant : {rmorphism R -> Random}) (expectation : Random -> R).
@@ -527,7 +526,7 @@ Hypothesis exponential_constant : forall c, exponential (constant c) = constant 
 Lemma exponential_zero : exponential 0 = 1.
 Proof. by rewrite -(rmorph0 constant) exponential_constant (exp_zero exp_add exp_positive) rmorph1. Qed.
 
-(* A product of exponentials and of numbers *)
+(* A product of exponentials and numbers *)
 Lemma gathered_constant c : constant c = constant c * exponential 0. Proof. by rewrite exponential_zero mulr1. Qed.
 Lemma gathered_one : 1 = constant 1 * exponential 0. Proof. by rewrite exponential_zero mulr1 rmorph1. Qed.
 Lemma gathered_exponential s t : s = t -> exponential s = constant 1 * exponential t. Proof. by move=> ->; rewrite rmorph1 mul1r. Qed.
@@ -558,7 +557,7 @@ move=> a; have every (T : comRingType) (f : unit -> T) : \prod_i f i = f tt.
 by rewrite !every.
 Qed.
 
-(* Exponentials of numbers as one *)
+(* Exponentials of numbers become one exponential. *)
 Lemma joined_one : 1 = exp 0. Proof. by rewrite (exp_zero exp_add exp_positive). Qed.
 Lemma joined_product e f s t : e = exp s -> f = exp t -> e * f = exp (s + t). Proof. by move=> -> ->. Qed.
 Lemma joined_inverse e s : e = exp s -> e^-1 = exp (- s). Proof. by move=> ->; rewrite (exp_opposite exp_add exp_positive). Qed.
@@ -590,7 +589,7 @@ Ltac as_affine := cbv beta; lazymatch goal with |- affine _ _ ?t _ _ => lazymatc
   | _ => first [apply: affine_constant | in_family]
   end end.
 
-(* Goal: forall p, F (x p) = ?f p, of means or variances *)
+(* Goal: forall p, F (x p) = ?f p, for means or variances *)
 Ltac members_known E x := lazymatch goal with
   | |- forall p, _ (along _ _ p) = _ => apply: known_along; members_known E x
   | |- forall p, _ (entries ?A p) = _ => first
@@ -613,7 +612,7 @@ Ltac gathered X Z := lazymatch goal with
   | |- ?e _ = _ => first [eapply gathered_exponential; flat | eapply gathered_constant; exact Z]
   end.
 
-(* Goal: E u = ?e, where u is a product of exponentials and of numbers *)
+(* Goal: E u = ?e, where u is a product of exponentials and numbers *)
 Ltac mean_of_gathered L K E := match goal with
   | A : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)),
     X : forall x y, ?exponential (@GRing.add _ x y) = @GRing.mul _ (?exponential x) (?exponential y),
@@ -634,7 +633,7 @@ Ltac mean_of_gathered L K E := match goal with
     end
   end.
 
-(* Goal: e = exp ?s, of a product of exponentials and of expectations of such *)
+(* Goal: e = exp ?s, for a product of exponentials and of expectations of exponentials *)
 Ltac joined_exponentials A P := lazymatch goal with
   | |- @GRing.mul _ _ _ = _ => apply: (joined_product A); joined_exponentials A P
   | |- @GRing.inv _ _ = _ => apply: (joined_inverse A P); joined_exponentials A P
@@ -643,7 +642,7 @@ Ltac joined_exponentials A P := lazymatch goal with
   | L : is_linear ?K ?E |- ?E _ = _ => eapply joined_mean; [mean_of_gathered L K E | rewrite ?mulr1; reflexivity]
   | |- _ => reflexivity
   end.
-(* Goal: an equality of such. What is left is one of their exponents. *)
+(* Goal: an equality of such products. Leaves the equality of their exponents. *)
 Ltac exponents_alone := match goal with
   A : forall x y, ?exp (@GRing.add _ x y) = @GRing.mul _ (?exp x) (?exp y), P : forall x, is_true (@Order.lt _ _ _ (?exp x)) |- _ =>
     (etransitivity; [joined_exponentials A P |]); symmetry; (etransitivity; [joined_exponentials A P |]); symmetry;
@@ -656,7 +655,7 @@ Ltac taken_further ::= match goal with
   | L : is_linear ?K ?E |- ?E _ = _ => etransitivity; [etransitivity; [apply: (f_equal E); flat | mean_of_flat L K E] |]
   | L : is_linear ?K ?E |- variance ?K ?E _ = _ => etransitivity; [exact: (variance_moments L) |]
   end.
-(* An exponential of a half, times itself *)
+(* The square of the exponential of a half *)
 Lemma half_twice (R : realFieldType) (exp : R -> R) (h r : R) : (forall x y, exp (x + y) = exp x * exp y) ->
   h = 2%:R^-1 * r -> exp h * exp h = exp r.
 Proof.
@@ -674,7 +673,7 @@ Ltac compare R ::= denominators; root_facts; half_facts; spell R; hide_all; firs
 
 Ltac laws R := try (apply/matrixP => ? ?); one_places; first [solve [exponents_alone; numbers R] | numbers R].
 
-(* ---- Laws that do not hold ---- *)
+(* ---- Refuted laws ---- *)
 
 Lemma independent_like (R Random : comRingType) (expectation : Random -> R) (I : finType) (x y : I -> Random) :
   independent expectation x -> (forall p, x p = y p) -> independent expectation y.
@@ -683,13 +682,13 @@ move=> ind same a; have := ind a; rewrite (eq_bigr _ (fun p _ => f_equal (fun t 
 by apply: eq_bigr => p _; rewrite same.
 Qed.
 
-(* What is assumed of tensors that are made of such random variables as there are *)
+(* The assumptions about tensors hold for the random variables that were constructed. *)
 Ltac as_made H := intros; rewrite ?mxE; apply: H.
 Ltac independent_as_made ind :=
   try apply: independent_below; apply: (independent_like ind); let p := fresh "p" in intro p;
   repeat (destruct p as [p|p]); try destruct p as [? ?]; rewrite /= /entries /single ?mxE //.
 
-(* A number without names, as an integer *)
+(* A number without variables, as an integer *)
 Ltac whole_value e := lazymatch e with
   | @GRing.add _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.add x y)
   | @GRing.mul _ ?a ?b => let x := whole_value a in let y := whole_value b in eval compute in (BinInt.Z.mul x y)
@@ -706,5 +705,5 @@ Ltac natural R :=
     etransitivity; [assert (h : g = n%:R) by compare R; exact: h | reflexivity] end.
 Lemma two_naturals (R : realFieldType) (a b : R) m n : a = m%:R -> b = n%:R -> (m != n)%N -> a = b -> False.
 Proof. by move=> -> -> mn /eqP; rewrite eqr_nat (negbTE mn). Qed.
-(* Goal: an equality of two numbers -> False *)
+(* Goal: an equality of two different numbers -> False *)
 Ltac false_law R := refine (two_naturals _ _ _); [natural R | natural R | exact: isT].

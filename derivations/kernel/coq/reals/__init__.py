@@ -1,15 +1,15 @@
-"""The part of the Coq witness that is over the real numbers, of Coq's standard library and Coquelicot.
+"""The part of the Coq witness over the real numbers of Coq's standard library and Coquelicot.
 
-what has to be right     `notation.py` says what a tree is over the reals, `definedness.py` where it has a value; `axioms.py` names what a
-                         theorem here may assume; `derivatives.py` says what a derivative is, in the notation of the files around this room,
-                         `limits.py` what a limit is, `inverses.py` what is assumed of an inverse
-what Coq judges          `refutations.py` states that what is refuted does not hold in general, and proves it at the counterexample;
-                         `prelude_reals.v`, which `prelude.py` reads, holds what claims speak of, and the tactics;
-                         `prelude_slopes.v` holds the derivatives of what claims are made of, over MathComp's names for the reals, so
-                         that the general tactics prove what is left once they are taken; `growth_proofs.py` finds how fast what is in a
-                         limit grows, `entries.py` the numbers that an entry is made of, `prelude_limits.v` holds the lemmas that it names
+has to be right          `notation.py` translates a tree to the reals, `definedness.py` says where it has a value; `axioms.py` names what a
+                         theorem may assume; `derivatives.py` states claims with derivatives in the notation of the parent folder,
+                         `limits.py` states limits, `inverses.py` states what an inverse is
+checked by Coq           `refutations.py` states that a relation does not hold in general, and proves it at the counterexample;
+                         `prelude_reals.v` holds the definitions and tactics for this; `prelude_slopes.v` holds the rules of
+                         differentiation over MathComp's names for the reals, so that the general tactics finish a proof once the
+                         derivatives are computed; `prelude_limits.v` holds the lemmas about growth, `growth_proofs.py` chooses among
+                         them, `entries.py` expands an entry of a tensor into numbers; `prelude.py` reads the preludes
 
-`inverses.py` and `rounding.py` say to what inverses and roundings come at the counterexample; `refutations.py` has Coq check each.
+`inverses.py` and `rounding.py` compute the inverses and the rounded numbers of a counterexample, which Coq then checks.
 
-Not stated yet, each with its reason: ranks and inverses elsewhere than in refutations, and derivatives of derivatives.
+Not stated yet, each with its reason in a NotForCoq: ranks and inverses outside refutations, and second derivatives.
 """

@@ -1,8 +1,9 @@
-"""What a theorem over the reals may rest on: axioms of Coq's own libraries, by name. Anything else that Coq prints is refused."""
+"""The axioms of Coq's own libraries that a theorem over the reals may rest on. Any other assumption that Coq prints is rejected."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 REALS = frozenset(
     """
@@ -10,34 +11,34 @@ REALS = frozenset(
     FunctionalExtensionality.functional_extensionality_dep
     """.split()  # noqa: SIM905
 )
-# MathComp has its real numbers by choosing: of what some thing satisfies, one thing.
-CHOICE = frozenset({"Epsilon.epsilon_statement"})
+CHOICE = frozenset({"Epsilon.epsilon_statement"})  # MathComp's structures over the reals use the axiom of choice
 CHOICE_WORDS = "of choice"
 CLOSED = "Closed under the global context"
 NAMED = re.compile(r"([A-Za-z_][\w.']*)(?: :.*)?")
 
 
-def assumed(said: str) -> list:
-    """What each `Print Assumptions` printed, in order: the names of what a theorem assumes. Raises ValueError for anything else."""
-    found = []
-    for line in said.splitlines():
+def assumed(output: str) -> list[set[str]]:
+    """Return the names that each `Print Assumptions` printed, in order. Raise ValueError with the line if there is other output."""
+    answers: list[set[str]] = []
+    for line in output.splitlines():
         if line in (CLOSED, "Axioms:"):
-            found.append(set())
+            answers.append(set())
         elif line.startswith(" "):
             continue  # the rest of a type
-        elif found and (name := NAMED.fullmatch(line)):
-            found[-1].add(name[1])
+        elif answers and (name := NAMED.fullmatch(line)):
+            answers[-1].add(name[1])
         else:
             raise ValueError(line)
-    return found
+    return answers
 
 
-def unexpected(names: set) -> list:
+def unexpected(names: Set[str]) -> list[str]:
+    """Return the names that are no allowed axioms."""
     return sorted(names - REALS - CHOICE)
 
 
-def in_words(names: set) -> str:
-    """What is assumed, as a reader is told."""
+def in_words(names: Set[str]) -> str:
+    """Return what a theorem assumes, in words for the reader."""
     if not names:
         return "nothing assumed"
     return "assumed are the axioms of Coq's reals" + (f" and {CHOICE_WORDS}" if names & CHOICE else "")

@@ -1,7 +1,11 @@
-"""Where a tree has a value: Coq's division, root and logarithm have one everywhere, so what must hold is a premise of the theorem."""
+"""Find the conditions under which a tree has a value.
+
+Coq gives division, roots and logarithms a value everywhere, so these conditions become premises of the theorems.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ...core.expr import Expr
@@ -9,34 +13,35 @@ from ...core.operators import BINDERS, is_partial
 from ..algebraic_structures import NotForCoq
 from .notation import UNSUPPORTED, moved, name_of, show, size_of
 
-OVERFLOW = 2**128  # from here on there is no number of the format
+OVERFLOW = 2**128  # fp32 has no numbers from here on
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
-SAID = SIGNS | {"in range": f"Rabs ({{}}) < {OVERFLOW}"}
+CONDITIONS = SIGNS | {"in range": f"Rabs ({{}}) < {OVERFLOW}"}
 
 
 class Need(NamedTuple):
-    """What must hold of a number for a tree to have a value, for each place that is bound around it."""
+    """A condition on a number, for all values of the indices that are bound around it."""
 
-    sign: str
+    sign: str  # a key of CONDITIONS, or "derivable"
     tree: Expr
-    bound: tuple = ()  # (name, size), from outside in
+    bound: tuple[tuple[str, Expr], ...] = ()  # (name, size) of each bound index, from outside in
 
     def shown(self) -> str:
-        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else SAID[self.sign].format(show(self.tree))
+        """Return the condition in Coq."""
+        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else CONDITIONS[self.sign].format(show(self.tree))
         for name, size in reversed(self.bound):
             text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
         return text
 
 
-def conditions(e: Expr) -> list:
-    """What must hold for the tree to have a value, as Coq has it."""
+def conditions(e: Expr) -> list[str]:
+    """Return the conditions under which the tree has a value, in Coq."""
     return list(dict.fromkeys(need.shown() for need in needs(e)))
 
 
-def needs(e: Expr) -> list:
-    """What must hold for the tree to have a value. What holds by its form is left out."""
+def needs(e: Expr) -> list[Need]:
+    """Return the conditions under which the tree has a value, without those that its form guarantees."""
     found = [need for x in e.args for need in needs(x)]
-    if e.op == "derivative":  # near the point, too, and there is none by which to judge of a root of zero
+    if e.op == "derivative":  # must have a value near the point, too: a root of zero has no derivative
         found = [need._replace(sign="positive") if need.sign == "nonnegative" else need for need in found]
     if e.op in BINDERS:
         found = [need._replace(bound=(e.data[:2], *need.bound)) for need in found]
@@ -48,11 +53,11 @@ def needs(e: Expr) -> list:
     return found + OWN_NEEDS[name](e)
 
 
-def of_quotient(e: Expr) -> list:
+def needs_of_quotient(e: Expr) -> list[Need]:
     return [] if surely_positive(e.args[1]) else [Need("nonzero", e.args[1])]
 
 
-def of_logarithm(e: Expr) -> list:
+def needs_of_logarithm(e: Expr) -> list[Need]:
     (x,) = e.args
     if surely_positive(x):
         return []
@@ -61,7 +66,8 @@ def of_logarithm(e: Expr) -> list:
     return [Need("positive", x)]
 
 
-def of_power(e: Expr) -> list:
+def needs_of_power(e: Expr) -> list[Need]:
+    """Return the condition on the base of a power, if there is one."""
     base, exponent = e.args
     if surely_positive(base):
         return []
@@ -72,20 +78,24 @@ def of_power(e: Expr) -> list:
     return [Need("nonnegative" if root else "positive", base)]
 
 
-OWN_NEEDS = {  # of an operator or a function that may have no value where its arguments have one
+# The conditions of operators and functions that may have no value where their arguments have one
+OWN_NEEDS: dict[str, Callable[[Expr], list[Need]]] = {
     "derivative": lambda e: [Need("derivable", e)],
-    "div": of_quotient,
-    "log": of_logarithm,
-    "pow": of_power,
+    "div": needs_of_quotient,
+    "log": needs_of_logarithm,
+    "pow": needs_of_power,
     "rounded": lambda e: [Need("in range", e)],
 }
 
 
 def surely_positive(e: Expr) -> bool:
-    """By its form: a positive number, a size, an exponential, and sums, products, quotients and powers of such."""
+    """Return whether the form of a tree shows that it is positive.
+
+    So it is for positive numbers, sizes, indices and exponentials, and for sums, products, quotients and powers of these.
+    """
     if e.op == "const":
         return e.data > 0
-    if e.op in ("paren", "defined", "sum"):  # a sum runs over one place at least
+    if e.op in ("paren", "defined", "sum"):  # a sum has at least one term
         return surely_positive(e.args[0])
     if e.op in ("add", "mul", "div"):
         return all(map(surely_positive, e.args))

@@ -1,23 +1,23 @@
-"""Claims in the notation of the other files, over Coq's real numbers: those that speak of derivatives, logarithms, sines, any powers.
+"""State claims with derivatives, logarithms, sines or general powers, in the notation of MathComp over Coq's real numbers.
 
-In a derivative, what a symbol stands for is replaced, at the place by which is derived, with a number that moves. That the derivative
-exists is a theorem of its own beside those of the steps.
+A derivative with respect to an entry is the derivative of a function of one number, which replaces that entry in its tensor. A separate
+theorem, before those of the steps, states that the derivative exists.
 """
 
 from __future__ import annotations
 
 from ...core.claims import Claim
-from ...core.expr import Expr, free_indices, walk
+from ...core.expr import Expr, walk
 from ...core.operators import variable
 from ..algebraic_structures import ROOTS, NotForCoq
-from ..notation import APPLIED, ATOM, Notation, place
+from ..notation import APPLIED, ATOM, Notation, Text, place
 from ..theorems import Source, chain, inequality
 from .definedness import surely_positive
 from .prelude import SCOPE, SLOPES_NAME
 
-MOVING = "moving"
+MOVING = "moving"  # the argument of the function that is differentiated with respect to an entry
 FUNCTIONS = {"log": "ln", "cos": "cos", "sin": "sin"}
-SQUARE_ROOTS = (1, 2, 4)  # denominators of powers that are taken by square roots
+SQUARE_ROOTS = (1, 2, 4)  # denominators of exponents that square roots express
 
 
 class Slopes(Notation):
@@ -25,18 +25,18 @@ class Slopes(Notation):
 
     prelude = SLOPES_NAME
     scope = SCOPE
-    before = ("exponential_known.",)
-    simplified = "take_slopes. take_functions."
-    general = "settled R."
+    opening = ("exponential_known.",)
+    simplification = "take_slopes. take_functions."
+    general_tactic = "settled R."
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.need(ROOTS)
-        self.derived = {}  # each derivative as (a function, where): its tree
+        self.derivatives: dict[tuple[str, str], Expr] = {}  # (function, point) of each derivative: its tree
 
-    def translate(self, e: Expr) -> tuple:
+    def translate(self, e: Expr) -> Text:
         if e.op == "derivative":
-            return of_derivative(self, e)
+            return translate_derivative(self, e)
         if e.op == "function" and e.data in FUNCTIONS:
             return self.function(FUNCTIONS[e.data], e.args[0])
         if e.op == "function" and e.data == "norm" and len(e.args[0].shape) == 1:
@@ -48,59 +48,60 @@ class Slopes(Notation):
             return f"power_of {self.show(e.args[0], ATOM)} {self.show(e.args[1], ATOM)}", APPLIED
         return super().translate(e)
 
-    def function(self, name: str, x: Expr) -> tuple:
+    def function(self, name: str, x: Expr) -> Text:
+        """Translate a function of a number, or of each entry of a tensor."""
         return f"{'map_mx ' if x.shape else ''}{name} {self.show(x, ATOM)}", APPLIED
 
-    def declared(self) -> list:
-        """The reals are declared in the prelude, and their exponential is no variable."""
+    def declare_structure(self) -> list[str]:
+        """Return the one line that is needed: the prelude declares the reals."""
         return ["Add Field R_field : (field_of R)."]
 
-    def exponential(self, increasing: bool) -> list:
+    def declare_exponential(self, increasing: bool) -> list[str]:
+        """Return []: the exponential is a function of Coq's library."""
         return []
 
-    def first_theorems(self, free: set) -> list:
-        """That each derivative exists."""
-        found = []
-        for k, ((function, at), e) in enumerate(self.derived.items(), 1):
-            bound = sorted(free_indices(e) - free, key=lambda i: i.data[0])
-            every = "".join(f"forall {self.name(i.data[0])} : 'I_{self.size(i.data[1])}, " for i in bound)
-            name = "derivative" if len(self.derived) == 1 else f"derivative_{k}"
-            proof = ["exponential_known. a_slope_exists."]
-            found.append((name, "The derivative exists", f"{every}has_slope ({function}) {at}", proof))
-        return found
+    def preliminary_theorems(self, free: set[Expr]) -> list[tuple[str, str, str, list[str]]]:
+        """Return for each derivative the theorem that it exists."""
+        theorems = []
+        for k, ((function, point), e) in enumerate(self.derivatives.items(), 1):
+            name = "derivative" if len(self.derivatives) == 1 else f"derivative_{k}"
+            statement = f"{self.quantify_indices(e, free)}has_slope ({function}) {point}"
+            theorems.append((name, "The derivative exists", statement, ["exponential_known. a_slope_exists."]))
+        return theorems
 
 
-def of_derivative(to: Slopes, e: Expr) -> tuple:
+def translate_derivative(notation: Slopes, e: Expr) -> Text:
     body, by = e.args
     if any(n.op == "derivative" for n in walk(body)):
         raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
-    exponents = list(to.exponents)
+    exponents = list(notation.exponents)
     target = variable(by)
-    name, at, function = to.show(target), to.show(by, ATOM), to.show(body)
-    to.exponents = exponents  # those of the body are moving
+    name, point, function = notation.show(target), notation.show(by, ATOM), notation.show(body)
+    notation.exponents = exponents  # without those of the body, which depend on the bound variable
     if by.op == "entry":
-        places = [place(to, i, s) for i, s in zip(by.args[1:], target.shape)]
+        places = [place(notation, i, s) for i, s in zip(by.args[1:], target.shape)]
         marked = " ".join(places if len(places) == 2 else [places[0], "ord0"])
         function = f"let {name} := marked {name} {marked} {MOVING} in {function}"
     text = f"fun {MOVING if by.op == 'entry' else name} => {function}"
-    to.derived[text, at] = e
-    return f"slope ({text}) {at}", APPLIED
+    notation.derivatives[text, point] = e
+    return f"slope ({text}) {point}", APPLIED
 
 
 def is_whole(e: Expr) -> bool:
-    """A number made of sizes and whole numbers, without division."""
+    """Return whether the tree is a sum or product of sizes and integers."""
     if e.op == "const":
         return e.data.denominator == 1
     return e.op in ("add", "mul", "neg", "paren") and all(map(is_whole, e.args)) or e.op == "symbol" and e.data[1] == "size"
 
 
 def is_any_power(e: Expr) -> bool:
+    """Return whether a power cannot be expressed by square roots and products."""
     exponent = e.args[1]
     return exponent.op != "const" or exponent.data.denominator not in SQUARE_ROOTS
 
 
 def is_over_the_reals(claim: Claim) -> bool:
-    """Whether the claim speaks of what other structures have not."""
+    """Return whether the claim contains a derivative, function or power that only the real numbers have."""
     trees = [claim.start, *(s.expr for s in claim.steps), *claim.because]
     return any(
         n.op == "derivative" or n.op == "function" and n.data in (*FUNCTIONS, "norm") or n.op == "pow" and is_any_power(n)
@@ -110,4 +111,5 @@ def is_over_the_reals(claim: Claim) -> bool:
 
 
 def stated(claim: Claim, topic: str) -> Source:
+    """Return the Coq file of an identity, a chain or an inequality over the reals."""
     return (inequality if claim.kind == "inequality" else chain)(claim, topic, Slopes)

@@ -1,328 +1,344 @@
-"""How fast a tree grows or vanishes near a limit, and the proof of it: for each operation, the lemma of prelude_limits.v by name.
+"""Find how fast a tree grows or vanishes near a limit, and write the proof: for each operation a lemma of prelude_limits.v.
 
-Nothing here has to be trusted: Coq accepts the proof or it does not. A tree is compared with the number that grows near the limit, to a
-power, times the exponential of a multiple of it.
+A tree is compared with scales x^p exp(q x), where x is the number that grows without bound near the limit: the variable, or its inverse if
+the variable tends to zero. Nothing here has to be trusted: Coq either accepts a proof or rejects it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from operator import add, mul, neg, pos, truediv
 from typing import NamedTuple
 
+from ...core.assumptions import Assumption
 from ...core.expr import Expr, walk
 from ...core.operators import STAND_INS
 from ..algebraic_structures import NotForCoq
 from . import entries
 from .notation import ATOM, name_of, show
 
+Scale = tuple[Fraction | int, Fraction | int]  # (p, q) for x^p exp(q x)
+Proof = tuple[str, ...]  # tactics in order
+
 HALF = Fraction(1, 2)
-STILL = (0, 0)
-FIRST = (-1, 0)
-FOLDED = {"add": add, "mul": mul, "neg": neg, "div": truediv, "paren": pos, "defined": pos}
+CONSTANT: Scale = (0, 0)
+FIRST_ORDER: Scale = (-1, 0)
+FOLDABLE: dict[str, Callable[..., Fraction]] = {"add": add, "mul": mul, "neg": neg, "div": truediv, "paren": pos, "defined": pos}
 CANCELS = "a limit in which what grows fastest cancels"
 
 
-class Like(NamedTuple):
-    """A tree, near the limit: the scale that it is like, (power, multiple in the exponent), its factor where that is a number that is
-    seen, and the proof as tactics in their order."""
+class Behaviour(NamedTuple):
+    """How a tree behaves near the limit, with its proof."""
 
-    scale: tuple
-    value: Fraction | None
-    proof: tuple
+    scale: Scale
+    value: Fraction | None  # the limit of tree / scale, or None if it is not a known fraction
+    proof: Proof
 
     @property
     def small(self) -> bool:
-        return (self.scale[1], self.scale[0]) < STILL
+        """Whether the scale tends to zero."""
+        return (self.scale[1], self.scale[0]) < CONSTANT
 
 
 class Growth:
-    """Proofs about trees in which one symbol moves."""
+    """Proofs about trees that depend on one variable, which tends to `target`: "oo" or zero."""
 
-    def __init__(self, variable: Expr, to, moving: str, given: tuple = ()):
-        self.variable, self.grows, self.moving = variable, to == "oo", moving
+    def __init__(self, variable: Expr, target: object, function: str, given: Sequence[Assumption] = ()) -> None:
+        self.variable, self.grows = variable, target == "oo"
+        self.function = function  # the beginning of a Coq function of the variable
         self.switches = [a.args[0] for a in given if a.kind == "zero_or_one"]
 
-    def moves(self, e: Expr) -> bool:
+    def depends(self, e: Expr) -> bool:
+        """Return whether the tree contains the variable."""
         return any(n == self.variable for n in walk(e))
 
-    def limit(self, e: Expr) -> list:
-        """The proof of where the tree goes."""
-        return [*self.settled(e).proof, "value"]
+    def limit(self, e: Expr) -> list[str]:
+        """Return the proof of the tree's limit. Raise NotForCoq if no lemma gives one."""
+        return [*self.converging(e).proof, "value"]
 
-    def sign(self, sign: str, e: Expr) -> list:
-        """The proof of the sign that it has near the limit."""
-        found = self.like(e)
+    def sign(self, sign: str, e: Expr) -> list[str]:
+        """Return the proof that the tree has a sign near the limit: "nonzero", or any other for "positive"."""
+        found = self.behaviour(e)
         if found.value is not None and (found.value == 0 or found.value < 0 and sign != "nonzero"):
             raise NotForCoq(f"{CANCELS}, below a fraction line or under a root")
         return [*found.proof, "not_zero" if sign == "nonzero" else "above_zero"]
 
-    def settled(self, e: Expr) -> Like:
-        """Of what does not grow, the number that it tends to."""
-        found = self.like(e)
-        if found.scale == STILL:
-            return Like(STILL, found.value, ("settles", *found.proof, "compared", "compared"))
+    def converging(self, e: Expr) -> Behaviour:
+        """Return the limit of a bounded tree as a behaviour of constant scale. Raise NotForCoq if the tree grows."""
+        found = self.behaviour(e)
+        if found.scale == CONSTANT:
+            return Behaviour(CONSTANT, found.value, ("settles", *found.proof, "compared", "compared"))
         if found.small:
-            return Like(STILL, Fraction(0), ("vanishes", *found.proof, "compared"))
+            return Behaviour(CONSTANT, Fraction(0), ("vanishes", *found.proof, "compared"))
         raise NotForCoq(CANCELS)
 
-    def like(self, e: Expr) -> Like:
-        if not self.moves(e):
-            return Like(STILL, folded(e), ("constant",))
+    def behaviour(self, e: Expr) -> Behaviour:
+        """Return how a number behaves near the limit. Raise NotForCoq if no lemma says so."""
+        if not self.depends(e):
+            return Behaviour(CONSTANT, fold_constants(e), ("constant",))
         rule = RULES.get((e.op, e.data) if e.op == "function" else e.op)
         if rule is None or e.shape:
             raise NotForCoq(f"a limit of {e.data if e.op == 'function' else e.op}, for which there is no lemma")
         return rule(self, e)
 
-    def apart(self, e: Expr) -> tuple:
-        """A sum as (k, rest): a multiple of what moves, and the terms beside it."""
+    def split_linear(self, e: Expr) -> tuple[Fraction, list[Expr]]:
+        """Return (k, rest) for a sum: the coefficient of the variable, and the other terms."""
         if e == self.variable:
             return Fraction(1), []
         if e.op in STAND_INS:
-            return self.apart(e.args[0])
+            return self.split_linear(e.args[0])
         if e.op == "neg":
-            k, rest = self.apart(e.args[0])
-            return -k, [negative(x) for x in rest]
+            k, rest = self.split_linear(e.args[0])
+            return -k, [negate(x) for x in rest]
         if e.op == "add":
-            (k, rest), (more, others) = map(self.apart, e.args)
+            (k, rest), (more, others) = map(self.split_linear, e.args)
             return k + more, rest + others
-        if e.op in ("mul", "div") and "const" in (e.args[0].op, e.args[1].op) and self.moves(e):
+        if e.op in ("mul", "div") and "const" in (e.args[0].op, e.args[1].op) and self.depends(e):
             body, factor = e.args if e.args[1].op == "const" else e.args[::-1]
             if factor.op == "const" and not (e.op == "div" and not factor.data) and not (e.op == "div" and factor is e.args[0]):
-                k, rest = self.apart(body)
+                k, rest = self.split_linear(body)
                 if not rest:
                     return k * factor.data if e.op == "mul" else k / factor.data, []
         return Fraction(0), [e]
 
 
-def folded(e: Expr) -> Fraction | None:
-    """The number that a tree is, where it is seen."""
+def fold_constants(e: Expr) -> Fraction | None:
+    """Return the value of a tree of rational constants, or None for any other tree."""
     if e.op == "const":
         return e.data
-    if e.shape or e.op not in FOLDED and (e.op, e.data) != ("function", "exp"):
+    if e.shape or e.op not in FOLDABLE and (e.op, e.data) != ("function", "exp"):
         return None
-    inside = [folded(x) for x in e.args]
+    inside = [fold_constants(x) for x in e.args]
     if None in inside:
         return None
     if e.op == "function":
         return None if inside[0] else Fraction(1)
-    return None if e.op == "div" and not inside[1] else FOLDED[e.op](*inside)
+    return None if e.op == "div" and not inside[1] else FOLDABLE[e.op](*inside)
 
 
-def negative(e: Expr) -> Expr:
+def negate(e: Expr) -> Expr:
     return e.args[0] if e.op == "neg" else Expr("neg", (e,))
 
 
-def summed(terms: list) -> Expr:
-    found = terms[0] if terms else Expr("const", (), (), Fraction(0))
+def sum_of(terms: Sequence[Expr]) -> Expr:
+    result = terms[0] if terms else Expr("const", (), (), Fraction(0))
     for term in terms[1:]:
-        found = Expr("add", (found, term))
-    return found
+        result = Expr("add", (result, term))
+    return result
 
 
-def of_symbol(to: Growth, e: Expr) -> Like:
-    return Like((1 if to.grows else -1, 0), Fraction(1), ("moving",))
+def growth_of_symbol(growth: Growth, e: Expr) -> Behaviour:
+    return Behaviour((1 if growth.grows else -1, 0), Fraction(1), ("moving",))
 
 
-def of_neg(to: Growth, e: Expr) -> Like:
-    x = to.like(e.args[0])
-    return Like(x.scale, None if x.value is None else -x.value, ("opposite", *x.proof))
+def growth_of_neg(growth: Growth, e: Expr) -> Behaviour:
+    x = growth.behaviour(e.args[0])
+    return Behaviour(x.scale, None if x.value is None else -x.value, ("opposite", *x.proof))
 
 
-def of_add(to: Growth, e: Expr) -> Like:
-    x, y = map(to.like, e.args)
+def growth_of_add(growth: Growth, e: Expr) -> Behaviour:
+    x, y = map(growth.behaviour, e.args)
     if x.scale == y.scale:
-        value = None if None in (x.value, y.value) else x.value + y.value
-        if value == 0 and x.scale == STILL:
+        value = None if x.value is None or y.value is None else x.value + y.value
+        if value == 0 and x.scale == CONSTANT:
             try:
-                return Like(FIRST, None, ("first_order", *apart(to, e), "value"))
+                return Behaviour(FIRST_ORDER, None, ("first_order", *expand_operation(growth, e), "value"))
             except NotForCoq:
-                pass  # at first order there is more than this can take apart; that it vanishes is known all the same
-        return Like(x.scale, value, ("alike", *x.proof, *y.proof, "compared", "compared"))
+                pass  # the first order is out of reach, but the general rule below still shows that the sum vanishes
+        return Behaviour(x.scale, value, ("alike", *x.proof, *y.proof, "compared", "compared"))
     first = x.scale[::-1] > y.scale[::-1]
     return (x if first else y)._replace(proof=("first_leads" if first else "second_leads", *x.proof, *y.proof, "compared"))
 
 
-def product(x: Like, y: Like) -> Like:
+def product(x: Behaviour, y: Behaviour) -> Behaviour:
     scale = (x.scale[0] + y.scale[0], x.scale[1] + y.scale[1])
-    return Like(scale, None if None in (x.value, y.value) else x.value * y.value, ("product", *x.proof, *y.proof))
+    value = None if x.value is None or y.value is None else x.value * y.value
+    return Behaviour(scale, value, ("product", *x.proof, *y.proof))
 
 
-def inverse(x: Like) -> Like:
+def inverse(x: Behaviour) -> Behaviour:
     if x.value == 0:
         raise NotForCoq(f"{CANCELS}, below a fraction line")
-    return Like((-x.scale[0], -x.scale[1]), x.value and 1 / x.value, ("inverse", *x.proof, "not_zero"))
+    return Behaviour((-x.scale[0], -x.scale[1]), x.value and 1 / x.value, ("inverse", *x.proof, "not_zero"))
 
 
-def of_mul(to: Growth, e: Expr) -> Like:
-    return product(*map(to.like, e.args))
+def growth_of_mul(growth: Growth, e: Expr) -> Behaviour:
+    return product(*map(growth.behaviour, e.args))
 
 
-def of_div(to: Growth, e: Expr) -> Like:
-    left, right = map(to.like, e.args)
+def growth_of_div(growth: Growth, e: Expr) -> Behaviour:
+    left, right = map(growth.behaviour, e.args)
     return product(left, inverse(right))
 
 
-def of_pow(to: Growth, e: Expr) -> Like:
-    """As `notation.py` writes it: a whole power, of a root if there is one, or the exponential of a logarithm."""
+def growth_of_pow(growth: Growth, e: Expr) -> Behaviour:
+    """Return the behaviour of a power in the form that `notation.py` gives it: an integer power of a root, or exp(exponent log(base))."""
     base, exponent = e.args
     if exponent.op != "const" or exponent.data.denominator not in (1, 2, 4):
-        return exponential(to, Expr("mul", (exponent, Expr("function", (base,), (), "log"))))
-    q, found = exponent.data, to.like(base)
+        return exponential(growth, Expr("mul", (exponent, Expr("function", (base,), (), "log"))))
+    q, found = exponent.data, growth.behaviour(base)
     for _ in range(q.denominator.bit_length() - 1):
-        found = Like((found.scale[0] * HALF, found.scale[1] * HALF), found.value if found.value in (0, 1) else None, ("root", *found.proof))
+        found = Behaviour(
+            (found.scale[0] * HALF, found.scale[1] * HALF), found.value if found.value in (0, 1) else None, ("root", *found.proof)
+        )
     if (n := abs(q.numerator)) != 1:
         value = None if found.value is None else found.value**n
-        found = Like((found.scale[0] * n, found.scale[1] * n), value, ("power", *found.proof))
+        found = Behaviour((found.scale[0] * n, found.scale[1] * n), value, ("power", *found.proof))
     return inverse(found) if q < 0 else found
 
 
-def exponential(to: Growth, x: Expr) -> Like:
-    k, rest = to.apart(x)
-    still = summed(rest)
-    if to.grows and (k or not to.moves(still)):
-        found = to.settled(still)
-        return Like(
-            (0, k), None if found.value != 0 else Fraction(1), (f"exponential_of {number(k)} ({to.moving}{show(still)})", *found.proof)
-        )
-    if to.like(x).scale[::-1] > STILL:
-        for s in to.switches:
-            if found := switched(to, x, s):
-                return found
+def exponential(growth: Growth, x: Expr) -> Behaviour:
+    """Return the behaviour of exp(x)."""
+    k, rest = growth.split_linear(x)
+    others = sum_of(rest)
+    if growth.grows and (k or not growth.depends(others)):
+        found = growth.converging(others)
+        lemma = f"exponential_of {coq_number(k)} ({growth.function}{show(others)})"
+        return Behaviour((0, k), None if found.value != 0 else Fraction(1), (lemma, *found.proof))
+    if growth.behaviour(x).scale[::-1] > CONSTANT:
+        for s in growth.switches:
+            if switched := switched_exponential(growth, x, s):
+                return switched
         raise NotForCoq("an exponential of what grows otherwise than a multiple of the number")
-    found = to.settled(x)
-    return Like(STILL, Fraction(1) if found.value == 0 else None, ("exponential", *found.proof))
+    found = growth.converging(x)
+    return Behaviour(CONSTANT, Fraction(1) if found.value == 0 else None, ("exponential", *found.proof))
 
 
-def switched(to: Growth, x: Expr, tensor: Expr) -> Like | None:
-    """Of an exponent that falls where an entry is zero and stays where it is one, or the other way round."""
-    at = next((n for n in walk(x) if n == tensor or n.op == "entry" and n.args[0] == tensor), None)
-    if at is None:
+def switched_exponential(growth: Growth, x: Expr, tensor: Expr) -> Behaviour | None:
+    """Return the behaviour of exp(x) if x depends on an entry that is zero or one, or None if it does not have this form:
+
+    for one of the two values x tends to minus infinity like a multiple of the variable, for the other it does not depend on the variable.
+    """
+    switch = next((n for n in walk(x) if n == tensor or n.op == "entry" and n.args[0] == tensor), None)
+    if switch is None:
         return None
-    (off, still), (on, other) = (to.apart(simple(replaced(x, at, Fraction(v)))) for v in (0, 1))
-    if still != other or any(map(to.moves, still)) or sorted((off, on))[0] >= 0 or sorted((off, on))[1] != 0:
+    (off, others), (on, others_on) = (growth.split_linear(simplify(replace_tree(x, switch, Fraction(v)))) for v in (0, 1))
+    if others != others_on or any(map(growth.depends, others)) or min(off, on) >= 0 or max(off, on) != 0:
         return None
-    s, rest = (show(at) if on == 0 else f"1 + - {show(at, ATOM)}"), summed(still)
-    return Like(STILL, None, (f"exponential_switched {number(-min(off, on))} ({s}) ({to.moving}{show(rest)})", *to.settled(rest).proof))
+    s, rest = (show(switch) if on == 0 else f"1 + - {show(switch, ATOM)}"), sum_of(others)
+    lemma = f"exponential_switched {coq_number(-min(off, on))} ({s}) ({growth.function}{show(rest)})"
+    return Behaviour(CONSTANT, None, (lemma, *growth.converging(rest).proof))
 
 
-def replaced(e: Expr, what: Expr, by: Fraction) -> Expr:
-    if e == what:
-        return Expr("const", (), (), by)
-    return Expr(e.op, tuple(replaced(x, what, by) for x in e.args), e.shape, e.data)
+def replace_tree(e: Expr, old: Expr, value: Fraction) -> Expr:
+    """Return the tree with a number in place of every occurrence of `old`."""
+    if e == old:
+        return Expr("const", (), (), value)
+    return Expr(e.op, tuple(replace_tree(x, old, value) for x in e.args), e.shape, e.data)
 
 
-def simple(e: Expr) -> Expr:
-    """With numbers in place of what is made of numbers alone."""
-    value = folded(e)
-    return Expr("const", (), (), value) if value is not None else Expr(e.op, tuple(map(simple, e.args)), e.shape, e.data)
+def simplify(e: Expr) -> Expr:
+    """Return the tree with rational constants evaluated."""
+    value = fold_constants(e)
+    return Expr("const", (), (), value) if value is not None else Expr(e.op, tuple(map(simplify, e.args)), e.shape, e.data)
 
 
-def expanded(to: Growth, e: Expr) -> tuple:
-    """The proof of what a tree is to first order: a number, and what is added to it."""
-    if not to.moves(e):
+def expand(growth: Growth, e: Expr) -> Proof:
+    """Return the proof of a tree's expansion to first order: a number plus a term of scale FIRST_ORDER."""
+    if not growth.depends(e):
         return ("constant_1",)
     if e.op in STAND_INS:
-        return expanded(to, e.args[0])
+        return expand(growth, e.args[0])
     if e.op in ("entry", "matmul"):
-        return expanded(to, entries.number(e))
-    found = to.like(e)
-    if found.scale == FIRST:
+        return expand(growth, entries.number(e))
+    found = growth.behaviour(e)
+    if found.scale == FIRST_ORDER:
         return ("same_order", *found.proof, "compared", "compared")
-    if (found.scale[1] - FIRST[1], found.scale[0] - FIRST[0]) < STILL:
+    if (found.scale[1] - FIRST_ORDER[1], found.scale[0] - FIRST_ORDER[0]) < CONSTANT:
         return ("higher_order", *found.proof, "compared")
-    return apart(to, e)
+    return expand_operation(growth, e)
 
 
-def apart(to: Growth, e: Expr) -> tuple:
-    """The same, of an operation by what it is of."""
-    parts = [step for x in e.args for step in expanded(to, x)]
+def expand_operation(growth: Growth, e: Expr) -> Proof:
+    """Return the same for an operation, from the expansions of its arguments. Raise NotForCoq if there is no lemma."""
+    parts = [step for x in e.args for step in expand(growth, x)]
     if e.op in ("add", "neg"):
         return ("sum_1" if e.op == "add" else "opposite_1", *parts)
     if e.op == "mul":
         return ("product_1", *parts, "compared")
     if e.op == "div":
-        left, right = (expanded(to, x) for x in e.args)
+        left, right = (expand(growth, x) for x in e.args)
         return ("product_1", *left, "inverse_1", *right, "compared", "not_zero", "compared")
     if (e.op, e.data) == ("function", "exp"):
         return ("exponential_1", *parts, "compared")
     raise NotForCoq(CANCELS)
 
 
-def of_entry(to: Growth, e: Expr) -> Like:
-    found = to.like(entries.number(e))
+def growth_of_entry(growth: Growth, e: Expr) -> Behaviour:
+    found = growth.behaviour(entries.number(e))
     return found._replace(proof=("entries", *found.proof))
 
 
-def number(q: Fraction) -> str:
+def coq_number(q: Fraction) -> str:
     return f"({q})"
 
 
-def of_exp(to: Growth, e: Expr) -> Like:
-    return exponential(to, e.args[0])
+def growth_of_exp(growth: Growth, e: Expr) -> Behaviour:
+    return exponential(growth, e.args[0])
 
 
-def of_log(to: Growth, e: Expr) -> Like:
-    """Where one is added to what vanishes, like that."""
+def growth_of_log(growth: Growth, e: Expr) -> Behaviour:
+    """Return the behaviour of log(x). If x is 1 + g and g vanishes, it is that of g."""
     (x,) = e.args
-    found = to.like(x)
-    if found.value == 1 and found.scale == STILL:
-        k, rest = to.apart(x)
+    found = growth.behaviour(x)
+    if found.value == 1 and found.scale == CONSTANT:
+        k, rest = growth.split_linear(x)
         one = next((term for term in rest if term.op == "const" and term.data == 1), None)
         if one is not None:
             rest = [term for term in rest if term is not one]
-            g = summed([*([times(k, to.variable)] if k else []), *rest])
-            small = to.like(g)
-            return small._replace(proof=(f"logarithm_near_one ({to.moving}{show(g)})", *small.proof, "compared"))
-    found = to.settled(x)
-    return Like(STILL, None, ("logarithm", *found.proof, "above_zero"))
+            g = sum_of([*([times(k, growth.variable)] if k else []), *rest])
+            small = growth.behaviour(g)
+            return small._replace(proof=(f"logarithm_near_one ({growth.function}{show(g)})", *small.proof, "compared"))
+    found = growth.converging(x)
+    return Behaviour(CONSTANT, None, ("logarithm", *found.proof, "above_zero"))
 
 
 def times(k: Fraction, e: Expr) -> Expr:
     return e if k == 1 else Expr("neg", (e,)) if k == -1 else Expr("mul", (Expr("const", (), (), k), e))
 
 
-def of_odd(name: str):
-    """Of what vanishes, like that."""
+def growth_of_odd_function(name: str) -> Callable[[Growth, Expr], Behaviour]:
+    """Return the rule for a sine or a hyperbolic tangent. If the argument vanishes, the function behaves like its argument."""
 
-    def rule(to: Growth, e: Expr) -> Like:
-        found = to.like(e.args[0])
+    def rule(growth: Growth, e: Expr) -> Behaviour:
+        found = growth.behaviour(e.args[0])
         if found.small:
             return found._replace(proof=(f"{name}_small", *found.proof, "compared"))
-        if found.scale != STILL and name == "tangent":
+        if found.scale != CONSTANT and name == "tangent":
             if not found.value:
                 raise NotForCoq("a limit of the hyperbolic tangent of what grows with a sign that is not seen")
-            way = "up" if found.value > 0 else "down"
-            return Like(STILL, Fraction(1 if way == "up" else -1), (f"tangent_{way}", *found.proof, "compared", "lra"))
-        return Like(STILL, None, (name, *to.settled(e.args[0]).proof))
+            lemma, value = ("tangent_up", 1) if found.value > 0 else ("tangent_down", -1)
+            return Behaviour(CONSTANT, Fraction(value), (lemma, *found.proof, "compared", "lra"))
+        return Behaviour(CONSTANT, None, (name, *growth.converging(e.args[0]).proof))
 
     return rule
 
 
-def of_cos(to: Growth, e: Expr) -> Like:
-    return Like(STILL, None, ("cosine", *to.settled(e.args[0]).proof))
+def growth_of_cos(growth: Growth, e: Expr) -> Behaviour:
+    return Behaviour(CONSTANT, None, ("cosine", *growth.converging(e.args[0]).proof))
 
 
-def of_sum(to: Growth, e: Expr) -> Like:
-    found = to.like(e.args[0])
-    return Like(found.scale, None, (f"summed {name_of(e.data[0])}", *found.proof))
+def growth_of_sum(growth: Growth, e: Expr) -> Behaviour:
+    found = growth.behaviour(e.args[0])
+    return Behaviour(found.scale, None, (f"summed {name_of(e.data[0])}", *found.proof))
 
 
-RULES = {
-    "symbol": of_symbol,
-    "paren": lambda to, e: to.like(e.args[0]),
-    "defined": lambda to, e: to.like(e.args[0]),
-    "neg": of_neg,
-    "add": of_add,
-    "mul": of_mul,
-    "div": of_div,
-    "pow": of_pow,
-    "sum": of_sum,
-    "entry": of_entry,
-    "matmul": of_entry,
-    ("function", "exp"): of_exp,
-    ("function", "log"): of_log,
-    ("function", "tanh"): of_odd("tangent"),
-    ("function", "sin"): of_odd("sine"),
-    ("function", "cos"): of_cos,
+RULES: dict[str | tuple[str, str], Callable[[Growth, Expr], Behaviour]] = {
+    "symbol": growth_of_symbol,
+    "paren": lambda growth, e: growth.behaviour(e.args[0]),
+    "defined": lambda growth, e: growth.behaviour(e.args[0]),
+    "neg": growth_of_neg,
+    "add": growth_of_add,
+    "mul": growth_of_mul,
+    "div": growth_of_div,
+    "pow": growth_of_pow,
+    "sum": growth_of_sum,
+    "entry": growth_of_entry,
+    "matmul": growth_of_entry,
+    ("function", "exp"): growth_of_exp,
+    ("function", "log"): growth_of_log,
+    ("function", "tanh"): growth_of_odd_function("tangent"),
+    ("function", "sin"): growth_of_odd_function("sine"),
+    ("function", "cos"): growth_of_cos,
 }

@@ -1,10 +1,11 @@
-"""What a tree is over the reals: numbers, and functions of places for tensors.
+"""Translate trees to the reals: a scalar becomes a number, a tensor a function of natural numbers, its places, counted from 0.
 
-Nothing here is proved, so this is what has to be read, with `definedness.py`.
+Coq does not check this translation, so review this file and `definedness.py` with care.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from ...core.expr import Expr, walk
@@ -19,7 +20,9 @@ RESERVED = frozenset(
     Derive ex_derive marked_vector marked_matrix rank_at_most rank_is
     """.split()  # noqa: SIM905
 )
-PLACES = ("row", "column", "third", "fourth")
+Text = tuple[str, int]  # Coq text, and how tightly it binds: one of the levels below
+
+PLACES = ("row", "column", "third", "fourth")  # names of bound places
 MOVING = "moving"
 FUNCTIONS = {"exp": "exp", "log": "ln", "abs": "Rabs", "cos": "cos", "sin": "sin", "tanh": "tanh"}
 OF_VECTORS = {"norm": "length_of"}
@@ -32,62 +35,65 @@ UNSUPPORTED = {
     "rank": "a rank",
 }
 
-ATOM, APPLIED, POWER, PRODUCT, SUM = range(5)  # what binds tighter comes first
+ATOM, APPLIED, POWER, PRODUCT, SUM = range(5)  # levels, from the tightest to the loosest
 
 
 def name_of(name: str) -> str:
-    found = coq_name(name)
-    return found + "_" if found in RESERVED or found in PLACES else found
+    """Return the name of a symbol, size or index in Coq."""
+    text = coq_name(name)
+    return text + "_" if text in RESERVED or text in PLACES else text
 
 
-def type_of(shape: tuple) -> str:
+def type_of(shape: tuple[Expr, ...]) -> str:
+    """Return the type of a tensor in Coq."""
     return "nat -> " * len(shape) + "R"
 
 
 def size_of(size: Expr) -> str:
+    """Return a size as a natural number in Coq."""
     return f"{int(size.data)}" if size.op == "const" else name_of(size.data[0])
 
 
-def show(e: Expr, most: int = SUM) -> str:
-    """The tree in Coq, in brackets if it binds more loosely than `most`."""
+def show(e: Expr, loosest: int = SUM) -> str:
+    """Return the tree in Coq, in parentheses if it binds more loosely than `loosest`. Raise NotForCoq if it has no translation."""
     if e.op in UNSUPPORTED:
         raise NotForCoq(f"{UNSUPPORTED[e.op]}, which is not stated over the reals yet")
     rule = RULES.get(e.op)
     if rule is None:
         raise NotForCoq(f"'{e.op}', which is not stated over the reals")
     text, level = rule(e)
-    return f"({text})" if level > most else text
+    return f"({text})" if level > loosest else text
 
 
-def rational(q: Fraction) -> tuple:
+def rational(q: Fraction) -> Text:
     text = f"{q.numerator} / {q.denominator}" if q.denominator != 1 else str(q.numerator)
     return (text, ATOM) if q.denominator == 1 and q >= 0 else (f"({text})", ATOM)
 
 
-def of_symbol(e: Expr) -> tuple:
+def translate_symbol(e: Expr) -> Text:
     name, kind = e.data
     if kind == "random":
         raise NotForCoq("a random variable, which is not stated over the reals yet")
     return (f"number {name_of(name)}", APPLIED) if kind == "size" else (name_of(name), ATOM)
 
 
-def of_index(e: Expr) -> tuple:
+def translate_index(e: Expr) -> Text:
     return f"(number {name_of(e.data[0])} + 1)", ATOM
 
 
-def at(e: Expr, places: list, most: int = SUM) -> str:
-    """The entry of a tensor at places, in brackets if it binds more loosely than `most`; of a number, the number."""
+def at(e: Expr, places: list[str], loosest: int = SUM) -> str:
+    """Return the entry of a tensor at the places, or a number itself, in parentheses if it binds more loosely than `loosest`."""
     if not e.shape:
-        return show(e, most)
+        return show(e, loosest)
     if e.op in ENTRYWISE:
         text, level = ENTRYWISE[e.op](e, places)
     else:
         text, level = f"{show(e, APPLIED)} {' '.join(places)}", APPLIED
-    return f"({text})" if level > most else text
+    return f"({text})" if level > loosest else text
 
 
-def entrywise(e: Expr) -> tuple:
-    """An operation entry by entry: of numbers, or as the tensor whose entries it gives."""
+def entrywise(e: Expr) -> Text:
+    """Translate an operation that works entry by entry: on numbers directly, on tensors as a function of the places."""
     if not e.shape:
         return ENTRYWISE[e.op](e, [])
     if len(e.shape) > len(PLACES):
@@ -96,28 +102,31 @@ def entrywise(e: Expr) -> tuple:
     return f"(fun {' '.join(places)} => {at(e, places)})", ATOM
 
 
-def of_add(e: Expr, places: list) -> tuple:
+def translate_add(e: Expr, places: list[str]) -> Text:
     left, right = e.args
     sign, right = ("-", right.args[0]) if right.op == "neg" else ("+", right)
     return f"{at(left, places)} {sign} {at(right, places, PRODUCT)}", SUM
 
 
-def of_neg(e: Expr, places: list) -> tuple:
+def translate_neg(e: Expr, places: list[str]) -> Text:
     return f"- {at(e.args[0], places, POWER)}", SUM
 
 
-def of_mul(e: Expr, places: list) -> tuple:
+def translate_mul(e: Expr, places: list[str]) -> Text:
     left, right = e.args
     return f"{at(left, places, PRODUCT)} * {at(right, places, POWER)}", PRODUCT
 
 
-def of_div(e: Expr, places: list) -> tuple:
+def translate_div(e: Expr, places: list[str]) -> Text:
     left, right = e.args
     return f"{at(left, places, PRODUCT)} / {at(right, places, POWER)}", PRODUCT
 
 
-def of_pow(e: Expr) -> tuple:
-    """A whole power by multiplying, a power of a half by roots, any other by the logarithm: its base is positive, says `definedness.py`."""
+def translate_pow(e: Expr) -> Text:
+    """Translate a power: `^` for an integer exponent, `sqrt` for halves and quarters, `Rpower` for any other.
+
+    `Rpower` is defined by the logarithm; `definedness.py` requires that its base is positive.
+    """
     base, exponent = e.args
     if exponent.op != "const" or exponent.data.denominator not in (1, 2, 4):
         return f"Rpower {show(base, ATOM)} {show(exponent, ATOM)}", APPLIED
@@ -129,55 +138,56 @@ def of_pow(e: Expr) -> tuple:
     return (f"(/ {text})", ATOM) if q < 0 else (text, ATOM)
 
 
-def of_matmul(e: Expr) -> tuple:
+def translate_matmul(e: Expr) -> Text:
     left, right = e.args
-    by = {(1, 1): "dot", (2, 1): "matrix_vector", (1, 2): "vector_matrix", (2, 2): "product"}.get((len(left.shape), len(right.shape)))
-    if by is None:
+    name = {(1, 1): "dot", (2, 1): "matrix_vector", (1, 2): "vector_matrix", (2, 2): "product"}.get((len(left.shape), len(right.shape)))
+    if name is None:
         raise NotForCoq("a product of tensors with more than two axes")
-    return f"{by} {size_of(right.shape[0])} {show(left, ATOM)} {show(right, ATOM)}", APPLIED
+    return f"{name} {size_of(right.shape[0])} {show(left, ATOM)} {show(right, ATOM)}", APPLIED
 
 
-def of_transpose(e: Expr) -> tuple:
+def translate_transpose(e: Expr) -> Text:
     return f"transposed {show(e.args[0], ATOM)}", APPLIED
 
 
-def of_fill(e: Expr, places: list) -> tuple:
+def translate_fill(e: Expr, places: list[str]) -> Text:
     return rational(e.data)
 
 
-def of_array(e: Expr) -> tuple:
+def translate_array(e: Expr) -> Text:
     if len(e.shape) > 2:
         raise NotForCoq("a tensor of more than two axes, written out")
-    return written(
-        [[show(x) for x in e.args[k : k + int(e.shape[-1].data)]] for k in range(0, len(e.args), int(e.shape[-1].data))], e.shape
-    )
+    columns = int(e.shape[-1].data)
+    rows = [[show(x) for x in e.args[k : k + columns]] for k in range(0, len(e.args), columns)]
+    return written(rows, len(e.shape))
 
 
-def written(rows: list, shape: tuple) -> tuple:
-    listed = ["[" + "; ".join(row) + "]" for row in rows]
-    return (f"vector_of {listed[0]}" if len(shape) == 1 else f"matrix_of [{'; '.join(listed)}]"), APPLIED
+def written(rows: list[list[str]], axes: int) -> Text:
+    """Return a vector (its only row) or a matrix with the given entries."""
+    lists = ["[" + "; ".join(row) + "]" for row in rows]
+    return (f"vector_of {lists[0]}" if axes == 1 else f"matrix_of [{'; '.join(lists)}]"), APPLIED
 
 
-def of_sum(e: Expr) -> tuple:
+def translate_sum(e: Expr) -> Text:
     name, size = e.data
     return f"\\sum_({name_of(name)} < {size_of(size)}) {show(e.args[0], PRODUCT)}", SUM
 
 
-def of_each(e: Expr) -> tuple:
+def translate_each(e: Expr) -> Text:
     return f"(fun {name_of(e.data[0])} => {show(e.args[0])})", ATOM
 
 
-def of_entry(e: Expr) -> tuple:
+def translate_entry(e: Expr) -> Text:
     base, *places = e.args
     return f"{show(base, APPLIED)} {' '.join(map(place, places))}", APPLIED
 
 
 def place(i: Expr) -> str:
-    """An index is counted from 0 here."""
+    """Return an index as a place. Coq counts from 0, the language from 1."""
     return name_of(i.data[0]) if i.op == "index" else f"{int(i.data) - 1}%nat"
 
 
-def of_function(e: Expr, places: list) -> tuple:
+def translate_function(e: Expr, places: list[str]) -> Text:
     (x,) = e.args
     if e.data in OF_VECTORS and len(x.shape) == 1:
         return f"{OF_VECTORS[e.data]} {size_of(x.shape[0])} {show(x, ATOM)}", APPLIED
@@ -186,24 +196,24 @@ def of_function(e: Expr, places: list) -> tuple:
     return f"{FUNCTIONS[e.data]} {at(x, places, ATOM)}", APPLIED
 
 
-def of_rounded(e: Expr) -> tuple:
+def translate_rounded(e: Expr) -> Text:
     if e.data != "fp32":
         raise NotForCoq(f"rounding to {e.data}, which is not stated over the reals yet")
     return f"rounded_fp32 {show(e.args[0], ATOM)}", APPLIED
 
 
-def of_softmax(e: Expr) -> tuple:
+def translate_softmax(e: Expr) -> Text:
     if len(e.shape) > 2:
         raise NotForCoq("softmax of a tensor with more than two axes")
     return f"softmax_{'rows' if len(e.shape) == 2 else 'vector'} {size_of(e.shape[-1])} {show(e.args[0], ATOM)}", APPLIED
 
 
-def of_derivative(e: Expr) -> tuple:
+def translate_derivative(e: Expr) -> Text:
     return f"Derive {' '.join(moved(e))}", APPLIED
 
 
-def moved(e: Expr) -> tuple:
-    """(function, point) of a derivative: what a symbol stands for, or one of its entries, is a number that moves."""
+def moved(e: Expr) -> tuple[str, str]:
+    """Return (function, point) of a derivative. The function's argument replaces a symbol, or one entry of it."""
     body, by = e.args
     if any(n.op == "derivative" for n in walk(body)):
         raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
@@ -216,37 +226,37 @@ def moved(e: Expr) -> tuple:
     return f"(fun {MOVING} => let {show(tensor)} := {marked} in {show(body)})", show(by, ATOM)
 
 
-def of_same(e: Expr) -> tuple:
+def translate_same(e: Expr) -> Text:
     return show(e.args[0], ATOM), ATOM
 
 
-ENTRYWISE = {
-    "add": of_add,
-    "neg": of_neg,
-    "mul": of_mul,
-    "div": of_div,
-    "fill": of_fill,
-    "function": of_function,
+ENTRYWISE: dict[str, Callable[[Expr, list[str]], Text]] = {
+    "add": translate_add,
+    "neg": translate_neg,
+    "mul": translate_mul,
+    "div": translate_div,
+    "fill": translate_fill,
+    "function": translate_function,
     "paren": lambda e, places: (at(e.args[0], places, ATOM), ATOM),
     "defined": lambda e, places: (at(e.args[0], places, ATOM), ATOM),
     "transpose": lambda e, places: (at(e.args[0], places[::-1], APPLIED), APPLIED),
 }
-RULES = {
+RULES: dict[str, Callable[[Expr], Text]] = {
     **dict.fromkeys(ENTRYWISE, entrywise),
-    "paren": of_same,
-    "defined": of_same,
+    "paren": translate_same,
+    "defined": translate_same,
     "const": lambda e: rational(e.data),
-    "symbol": of_symbol,
-    "index": of_index,
-    "pow": of_pow,
-    "matmul": of_matmul,
-    "transpose": of_transpose,
+    "symbol": translate_symbol,
+    "index": translate_index,
+    "pow": translate_pow,
+    "matmul": translate_matmul,
+    "transpose": translate_transpose,
     "eye": lambda e: ("identity", ATOM),
-    "array": of_array,
-    "sum": of_sum,
-    "each": of_each,
-    "entry": of_entry,
-    "rounded": of_rounded,
-    "derivative": of_derivative,
-    "softmax": of_softmax,
+    "array": translate_array,
+    "sum": translate_sum,
+    "each": translate_each,
+    "entry": translate_entry,
+    "rounded": translate_rounded,
+    "derivative": translate_derivative,
+    "softmax": translate_softmax,
 }

@@ -1,4 +1,4 @@
-"""What the files over the reals share: prelude_reals.v for refutations, prelude_slopes.v for derivatives,
+"""The preludes that the files over the reals import: prelude_reals.v for refutations, prelude_slopes.v for derivatives,
 prelude_limits.v for limits."""
 
 from pathlib import Path

@@ -1,8 +1,8 @@
-(* What the files about limits share: how fast what moves grows or vanishes, operation by operation.
+(* The prelude of files about limits: how fast a function grows or vanishes, operation by operation.
 
-   Near the limit everything is compared with a number that grows beyond all bounds: the one that moves, or what one divided by it is where
-   it comes down to zero. `like p q f v` says that f, divided by the p-th power of that number and by the exponential of q times it, tends
-   to v. A claim's proof names the lemma for each operation of its tree; what is left are comparisons of numbers. All is proved here. *)
+   Near the limit, everything is compared with a number b that grows without bound: the variable, or its inverse if the variable tends
+   to zero. `like p q f v` says that f / (b^p exp(q b)) tends to v. A claim's proof names a lemma for each operation of its tree; the
+   goals that remain compare numbers. Everything here is proved. *)
 From Derivations Require Export PreludeReals.
 Local Open Scope R_scope.
 
@@ -23,9 +23,9 @@ apply sqrt_lem_1; [apply Rlt_le, scale_positive | apply Rlt_le, scale_positive |
 rewrite <- scale_add; f_equal; field.
 Qed.
 
-(* Vanishes: the exponent of the exponential is negative, or there is none and the power is. *)
+(* The scale vanishes: the factor in the exponential is negative, or it is zero and the power is negative. *)
 Definition small (p q : R) : Prop := q < 0 \/ q = 0 /\ p < 0.
-(* Grows *)
+(* The scale grows. *)
 Definition large (p q : R) : Prop := 0 < q \/ q = 0 /\ 0 < p.
 
 Class Grows {T : Type} (F : (T -> Prop) -> Prop) (b : T -> R) : Prop := grows_without_bound : filterlim b F (Rbar_locally p_infty).
@@ -56,7 +56,7 @@ Proof. intros hd; apply (ex_derive_continuous h v); now exists d. Qed.
 Lemma positive_near : F (fun t => 0 < b t).
 Proof. apply grows; exists 0; auto. Qed.
 
-(* A scale that is small tends to zero: its exponent goes below all bounds. *)
+(* A small scale tends to zero: its logarithm tends to minus infinity. *)
 Lemma small_vanishes p q : small p q -> tends (fun t => scale (b t) p q) 0.
 Proof.
 intros sm.
@@ -115,7 +115,7 @@ Lemma like_add p q r s f g v w : like p q f v -> like r s g w -> p = r -> q = s 
 Proof.
 intros fv gw <- <-; apply tends_ext with (2 := tends_add _ _ _ _ fv gw); intros t; field; apply scale_not_zero.
 Qed.
-(* Of two that are added the second one is slower, or the first one *)
+(* On a larger scale the function tends to zero, so the smaller of two summands can be neglected. *)
 Lemma like_slower p q r s f v : like p q f v -> small (p - r) (q - s) -> like r s f 0.
 Proof.
 intros fv sm; apply tends_as with (v * 0); [| ring].
@@ -153,7 +153,7 @@ intros fv; induction n as [| n before].
 - apply (like_add p q p q); [apply before; intros k kn; apply fv; lia | apply fv; lia | reflexivity..].
 Qed.
 
-(* What does not grow *)
+(* Bounded functions *)
 Lemma like_still p q f v : like p q f v -> p = 0 -> q = 0 -> like 0 0 f v. Proof. now intros fv <- <-. Qed.
 Lemma like_vanishing p q f v : like p q f v -> small p q -> like 0 0 f 0.
 Proof. intros fv sm; apply like_slower with p q v; [assumption | now rewrite !Rminus_0_r]. Qed.
@@ -184,14 +184,14 @@ Proof. intros fv; apply like_through; [assumption | apply continuous_sin]. Qed.
 Lemma like_cos f v : like 0 0 f v -> like 0 0 (fun t => cos (f t)) (cos v).
 Proof. intros fv; apply like_through; [assumption | apply continuous_cos]. Qed.
 
-(* The exponential of what grows like a multiple of the number *)
+(* The exponential of a multiple of b plus a bounded function *)
 Lemma like_exp_multiple k r f v : (forall t, f t = k * b t + r t) -> like 0 0 r v -> like 0 k (fun t => exp (f t)) (exp v).
 Proof.
 intros split rv; apply tends_ext with (fun t => exp (r t) / scale (b t) 0 0).
 - intros t; rewrite split, exp_plus, scale_zero; unfold scale; rewrite Rmult_0_l, Rplus_0_l; field; apply Rgt_not_eq, exp_pos.
 - exact (like_exp _ _ rv).
 Qed.
-(* The exponential of what falls like a multiple of the number where s is zero, and stays where s is one *)
+(* The exponential of a function that falls like a multiple of b if s is zero, and is bounded if s is one *)
 Lemma like_exp_switched k s r f v : 0 < k -> s = 0 \/ s = 1 -> (forall t, f t = r t + - (k * b t * (1 + - s))) -> like 0 0 r v ->
   like 0 0 (fun t => exp (f t)) (s * exp v).
 Proof.
@@ -201,7 +201,7 @@ intros k0 [-> | ->] split rv.
 - rewrite Rmult_1_l; apply like_ext with (fun t => exp (r t)); [intros t; rewrite split; f_equal; ring | now apply like_exp].
 Qed.
 
-(* The hyperbolic tangent of what grows, or whose opposite grows *)
+(* The hyperbolic tangent of a function that tends to plus or minus infinity *)
 Lemma tanh_by_exp x : tanh x = 1 + - (2 * / (exp (2 * x) + 1)).
 Proof.
 unfold tanh, sinh, cosh; replace (2 * x) with (x + x) by ring; rewrite exp_plus, exp_Ropp.
@@ -248,7 +248,7 @@ intros fv lg v0; apply like_ext with (fun t => - tanh (- f t)).
 - apply like_opp; apply like_tanh_up with p q (- v); [now apply like_opp | assumption | lra].
 Qed.
 
-(* What is zero at zero is there like its slope times what it is taken of. *)
+(* If h(0) = 0, then h(f) behaves like h'(0) f for a vanishing f. *)
 Definition touches (h : R -> R) (d : R) : Prop := h 0 = 0 /\ is_derive h 0 d.
 Definition quotient (h : R -> R) (d y : R) : R := if Req_EM_T y 0 then d else h y / y.
 Lemma like_touching h d p q f v : touches h d -> like p q f v -> small p q -> like p q (fun t => h (f t)) (d * v).
@@ -291,7 +291,7 @@ intros split gv sm; apply like_ext with (fun t => ln (1 + g t)); [intros t; now 
 now apply (like_touching_one (fun y => ln (1 + y))); [apply ln_touches | |].
 Qed.
 
-(* To first order: a number, and what is added to it *)
+(* Expansions to first order: f is a constant plus a term of a small scale *)
 Definition expands (p q : R) (f : T -> R) (a v : R) : Prop := like p q (fun t => f t - a) v.
 Lemma expands_like p q f a v : expands p q f a v -> a = 0 -> like p q f v.
 Proof. intros fv ->; apply like_ext with (2 := fv); intros t; ring. Qed.
@@ -342,7 +342,7 @@ Qed.
 Lemma expands_exp p q f a v : expands p q f a v -> small p q -> expands p q (fun t => exp (f t)) (exp a) (exp a * v).
 Proof. intros fv sm; apply (expands_through exp); [apply is_derive_exp | assumption | assumption]. Qed.
 
-(* Near the limit *)
+(* What holds near the limit *)
 Lemma like_positive p q f v : like p q f v -> 0 < v -> F (fun t => 0 < f t).
 Proof.
 intros fv v0; assert (h := fv _ (open_gt 0 v v0)); unfold filtermap in h; apply filter_imp with (2 := h); intros t t0.
@@ -358,7 +358,7 @@ rewrite f0; unfold Rdiv; ring.
 Qed.
 End Limits.
 
-(* What moves: a number that grows, a size that grows, a number that comes down to zero *)
+(* The three kinds of variables: a real number that grows, a size that grows, a number that tends to zero from above *)
 Definition itself (x : R) : R := x.
 Definition counted (n : nat) : R := number n.
 Definition reciprocal (x : R) : R := / x.
@@ -378,7 +378,7 @@ Proof. apply like_ext with (2 := like_inverse_base reciprocal); intros x; symmet
 (* ---- Tactics, one for each operation ---- *)
 
 Ltac only_known := unfold Rminus, Rdiv, Rpower; cbv beta.
-(* Where a function tends, or what holds near the limit: from what it is like *)
+(* Reduces a limit, or a condition near the limit, to `like` *)
 Ltac goes F b := only_known; unfold is_lim, is_lim_seq;
   lazymatch goal with
   | |- filterlim ?f _ _ => refine (like_limit (F := F) b f _ _ _ _)
@@ -431,7 +431,7 @@ Ltac product_1 := refine (expands_mul _ _ _ _ _ _ _ _ _ _ _ _).
 Ltac inverse_1 := refine (expands_inv _ _ _ _ _ _ _ _ _).
 Ltac exponential_1 := refine (expands_exp _ _ _ _ _ _ _ _).
 
-(* ---- What is left: comparisons of scales, signs, the value ---- *)
+(* ---- The remaining goals: comparisons of scales, signs, values ---- *)
 
 Ltac compared := unfold small, large; simpl INR; lra.
 
@@ -478,7 +478,7 @@ Ltac not_zero := lazymatch goal with
   end.
 Ltac not_zeros := repeat match goal with |- _ /\ _ => split end; not_zero.
 
-(* Exponentials of one number are one, whatever way the number is written; of its opposite and of twice the number, a power of that. *)
+(* Exponentials of equal numbers become the same term; exp(- x) and exp(2 x) become powers of exp(x). *)
 Lemma exp_same x y : x = y -> exp x = exp y. Proof. now intros ->. Qed.
 Lemma exp_opposite x y : x = - y -> exp x = / exp y. Proof. intros ->; apply exp_Ropp. Qed.
 Lemma exp_twice x y : x = 2 * y -> exp x = exp y * exp y. Proof. intros ->; rewrite <- exp_plus; f_equal; ring. Qed.

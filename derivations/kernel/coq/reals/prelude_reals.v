@@ -1,8 +1,8 @@
-(* What the files over the real numbers share: what claims speak of, the lemmas about it, and the tactics.
+(* The prelude of files about refutations over the real numbers: definitions that claims use, lemmas about them, and tactics.
 
-   A tensor is a function of its places, which are counted from 0: a vector gives a number for a place, a matrix for a row and a
-   column. How far it goes is said where it is used: a sum runs over the places below a size. All is proved here; what it rests on
-   are the axioms of Coq's real numbers. *)
+   A tensor is a function of its places, which are counted from 0: a vector maps a place to a number, a matrix a row and a column.
+   Its size is given wherever it is used: a sum runs over the places below a size. Everything here is proved and rests only on the
+   axioms of Coq's real numbers. *)
 From Coq Require Export Reals Lra Lia List Arith.
 From Coquelicot Require Export Coquelicot.
 From Flocq Require Core.
@@ -10,12 +10,12 @@ From Interval Require Import Float.Specific_stdz Float.Specific_ops Tactic.
 Export ListNotations.
 Local Open Scope R_scope.
 
-(* ---- What claims speak of ---- *)
+(* ---- Definitions that claims use ---- *)
 
-(* The sum of a number for each place below n. *)
+(* The sum of f k over all k < n *)
 Fixpoint total (n : nat) (f : nat -> R) : R := match n with O => 0 | S m => total m f + f m end.
 
-(* A size as a number. *)
+(* A size as a real number *)
 Definition number (n : nat) : R := IZR (Z.of_nat n).
 
 Definition dot n (u v : nat -> R) : R := total n (fun k => u k * v k).
@@ -30,11 +30,11 @@ Definition length_of n (v : nat -> R) : R := sqrt (total n (fun k => v k * v k))
 Definition vector_of (entries : list R) i : R := nth i entries 0.
 Definition matrix_of (rows : list (list R)) i j : R := nth j (nth i rows []) 0.
 
-(* The tensor with t at one place: what a derivative by an entry moves *)
+(* The tensor with t at one place, for derivatives with respect to an entry *)
 Definition marked_vector (v : nat -> R) i (t : R) k : R := if Nat.eqb k i then t else v k.
 Definition marked_matrix (A : nat -> nat -> R) i j (t : R) k l : R := if (Nat.eqb k i && Nat.eqb l j)%bool then t else A k l.
 
-(* That the rank of a matrix of m rows and n columns is r at most: it is a product of r columns and r rows. *)
+(* A matrix of m rows and n columns has at most the rank r: it is a product with inner size r. *)
 Definition rank_at_most m n (A : nat -> nat -> R) r : Prop :=
   exists columns rows : nat -> nat -> R, forall i j, (i < m)%nat -> (j < n)%nat -> A i j = product r columns rows i j.
 Definition rank_is m n (A : nat -> nat -> R) r : Prop := rank_at_most m n A r /\ forall s, (s < r)%nat -> ~ rank_at_most m n A s.
@@ -43,10 +43,10 @@ Notation "\sum_ ( k < n ) f" := (total n (fun k => f)) (at level 41, f at level 
 
 (* ---- Ranks ----
 
-   One step of elimination makes a rank smaller by one: what is left of it after so many is zero. *)
+   One step of elimination lowers the rank by one. A matrix of rank zero is zero. *)
 
 Definition eliminated (A : nat -> nat -> R) p q i j : R := A i j * A p q - A i q * A p j.
-(* All numbers but k, in their order *)
+(* The l-th natural number other than k *)
 Definition but k l : nat := if Nat.ltb l k then l else S l.
 
 Lemma total_each n f g : (forall k, (k < n)%nat -> f k = g k) -> total n f = total n g.
@@ -102,9 +102,9 @@ Qed.
 Lemma no_rank_is_zero m n A i j : rank_at_most m n A 0 -> (i < m)%nat -> (j < n)%nat -> A i j = 0.
 Proof. intros [B [C made]] im jn; rewrite (made i j im jn); reflexivity. Qed.
 
-(* ---- At numbers ----
+(* ---- Computing with numbers ----
 
-   What a claim speaks of is written out at the sizes of a counterexample: what is left are sums, products and quotients of numbers. *)
+   Definitions are unfolded at the sizes of a counterexample. Sums, products and quotients of numbers remain. *)
 
 Ltac written_out_in H :=
   cbv beta iota zeta delta [total number dot matrix_vector vector_matrix product transposed identity softmax_vector softmax_rows
@@ -115,21 +115,21 @@ Ltac write_out :=
     length_of vector_of matrix_of marked_vector marked_matrix andb eliminated nth Nat.eqb Z.of_nat Pos.of_succ_nat Pos.succ tanh sinh cosh
     Rpower pow].
 
-(* Intervals between numbers of Coq's own integers: with those of the machine, a proof would rest on what they are taken to do. *)
+(* Intervals between Coq's own integers. With machine integers, a proof would rest on axioms about them. *)
 Module Floats := SpecificFloat StdZRadix2.
 Module Intervals := IntervalTactic Floats.
 Import Intervals.
 
-(* One number is below another: by arithmetic if that does, else by computing with intervals. *)
+(* Goal: x < y. First by linear arithmetic, then with intervals. *)
 Ltac by_numbers := first [ lra | interval with (i_prec 60) | interval with (i_prec 240) ].
 
-(* That x is not y. *)
+(* Goal: x <> y *)
 Ltac apart_by_numbers := first
   [ apply Rlt_not_eq; by_numbers | apply Rgt_not_eq; by_numbers ].
 
 (* ---- Rounding ----
 
-   To the nearest number of the format, ties to even, as Flocq has it: 24 binary digits, and none below 2^-149. *)
+   Rounding to fp32, as Flocq defines it: to the nearest number with 24 binary digits, none below 2^-149, ties to even. *)
 Definition rounded_fp32 (x : R) : R := Generic_fmt.round Zaux.radix2 (FLT.FLT_exp (-149) 24) (Generic_fmt.Znearest (fun z => negb (Z.even z))) x.
 
 Lemma nearest_even (y : R) m :
@@ -147,7 +147,7 @@ destruct above as [above | tie]; [destruct below as [below | tie] |].
   apply Raux.Zceil_imp; rewrite minus_IZR; lra.
 Qed.
 
-(* x is rounded to m times u, the power of two that its last digit stands for. *)
+(* x is rounded to m times u, where u is a power of two, the value of the last digit. *)
 Lemma rounds_to (x u : R) (m e : Z) :
   u = Raux.bpow Zaux.radix2 e -> (-149 <= e)%Z -> x <> 0 ->
   8388608 * u <= x \/ x <= - (8388608 * u) \/ e = (-149)%Z -> - (16777216 * u) < x < 16777216 * u ->
@@ -183,14 +183,14 @@ Qed.
 Lemma rounds_zero (x : R) : x = 0 -> rounded_fp32 x = 0.
 Proof. intros ->; apply Generic_fmt.round_0, Generic_fmt.valid_rnd_N. Qed.
 
-(* A rounding to m times u = 2^e becomes known. *)
+(* Adds the fact that numbers near m times u = 2^e are rounded to it *)
 Ltac power_of_two := cbv beta iota delta [Raux.bpow];
   first [reflexivity | apply (f_equal IZR) | apply (f_equal Rinv), (f_equal IZR)]; vm_compute; reflexivity.
 Ltac rounds_near m e u :=
   let power := fresh "power" in assert (power : u = Raux.bpow Zaux.radix2 e) by power_of_two;
   let smallest := fresh "smallest" in assert (smallest : (-149 <= e)%Z) by (clear; lia);
   let near := fresh "near" in pose proof (fun x => @rounds_to x u m e power smallest) as near; clear power smallest.
-(* In the goal, what is rounded is what is known. *)
+(* Replaces rounded numbers in the goal by their known values *)
 Ltac rounded_away := repeat match goal with
   | |- context [rounded_fp32 ?x] =>
     lazymatch x with context [rounded_fp32 _] => fail | _ => idtac end;
@@ -205,15 +205,15 @@ Ltac rounded_away := repeat match goal with
     end
   end.
 
-(* What a slope asks of the point where it is taken *)
+(* Side conditions of a derivative at a point *)
 Ltac slope_is_there := repeat split; first [exact I | apart_by_numbers | by_numbers].
-(* The slopes that H speaks of are taken. *)
+(* Evaluates the derivatives in H *)
 Ltac slopes_taken_in H := repeat match type of H with context [Derive ?f ?x] =>
     let e := fresh "e" in eassert (e : is_derive f x _) by (auto_derive; [slope_is_there | reflexivity]);
     apply is_derive_unique in e; rewrite e in H; clear e
   end.
 
-(* A number that is not zero, is positive or is not negative; a place below a size; and either for each place of a counterexample. *)
+(* Goal: a condition on a number, or a place below a size; possibly for all places of a counterexample *)
 Ltac settled := intros;
   repeat match goal with
   | H : (?k < S _)%nat |- _ => is_var k; destruct k as [|k]; [clear H | apply Nat.succ_lt_mono in H]
@@ -226,20 +226,20 @@ Ltac settled := intros;
   | |- _ => write_out; rounded_away; by_numbers
   end.
 
-(* A statement that holds, at the values given, is brought to what it says of them. *)
+(* Proves the premises of H at the given values, and leaves its conclusion *)
 Ltac premises_settled H := lazymatch type of H with
   | ?P -> ?Q => let p := fresh in assert (p : P) by settled; specialize (H p); clear p; premises_settled H
   | _ => idtac
   end.
 
-(* It says what is false there. *)
+(* Goal: False, because H states a false relation between numbers *)
 Ltac false_at H := let h := fresh in pose proof H as h; premises_settled h; written_out_in h; slopes_taken_in h; revert h; rounded_away; intros h;
   lazymatch type of h with
   | _ = _ => revert h; apart_by_numbers
   | _ <= _ => apply Rle_not_lt in h; apply h; by_numbers
   end.
 
-(* H says of a matrix that it has a rank: of what is left behind one step of elimination, one less; where it is none, that an entry is zero. *)
+(* H says that a matrix has at most some rank. Each step of elimination lowers that rank by one; at zero, H says that an entry is zero. *)
 Ltac rank_bounded H := try (unfold rank_is in H; apply proj1 in H).
 Ltac pivot_at H p q := apply (@rank_eliminated _ _ _ _ p q) in H; [| lia | lia | write_out; apart_by_numbers].
 Ltac not_zero_at H i j := apply (@no_rank_is_zero _ _ _ i j) in H; [| lia | lia]; revert H; write_out; apart_by_numbers.

@@ -1,7 +1,7 @@
-(* What the files about derivatives share: the slope of a function over Coq's real numbers, as Coquelicot has it, in the words of
-   MathComp, so that `entrywise` of the other files proves what is left once the derivatives are taken.
+(* The prelude of files about derivatives: the derivative of a function over Coq's real numbers, as Coquelicot defines it, in MathComp's
+   notation. Once the derivatives are computed, `entrywise` of the general prelude finishes a proof.
 
-   All is proved here; what it rests on are the axioms of Coq's real numbers, and the choice by which MathComp has them. *)
+   Everything here is proved and rests only on the axioms of Coq's real numbers and the axiom of choice that MathComp uses for them. *)
 From Coq Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -17,14 +17,14 @@ Notation R := reals.
 Definition exp : R -> R := Rtrigo_def.exp.
 Definition ln : R -> R := Rpower.ln.
 
-(* The function f has the slope v at x. *)
+(* The function f has the derivative v at x. *)
 Definition is_slope (f : R -> R) (x v : R) : Prop := @is_derive R_AbsRing R_NormedModule f x v.
-(* It has one there. *)
+(* The derivative exists. *)
 Definition has_slope (f : R -> R) (x : R) : Prop := exists v, is_slope f x v.
-(* Its slope there, where it has one. *)
+(* The derivative of f at x, if it exists *)
 Definition slope (f : R -> R) (x : R) : R := Derive f x.
 
-(* The matrix A with t at the place i, j. *)
+(* The matrix A with t at the place i, j *)
 Definition marked m n (A : 'M[R]_(m, n)) i j (t : R) : 'M[R]_(m, n) := \matrix_(k, l) if (k == i) && (l == j) then t else A k l.
 
 Lemma exp_of_sum x y : exp (x + y) = exp x * exp y. Proof. exact: (esym (expRD x y)). Qed.
@@ -42,7 +42,7 @@ exact: (exp_ineq1 x (Rgt_not_eq _ _ x0)).
 Qed.
 Lemma norm_of_real (x : R) : Rabs x = `|x|. Proof. by []. Qed.
 
-(* ---- The slopes of what claims are made of ---- *)
+(* ---- Rules of differentiation ---- *)
 
 Lemma slope_value f x v : is_slope f x v -> slope f x = v. Proof. exact: is_derive_unique. Qed.
 Lemma slope_exists f x v : is_slope f x v -> has_slope f x. Proof. by exists v. Qed.
@@ -61,7 +61,7 @@ Section Operations.
 Variables (f : R -> R) (x a : R).
 Hypothesis fa : is_slope f x a.
 Lemma slope_opp : is_slope (fun t => - f t) x (- a). Proof. exact: (is_derive_opp f). Qed.
-(* Where one of two does not move *)
+(* If one operand is constant *)
 Lemma slope_add_const (c : R) : is_slope (fun t => f t + c) x a.
 Proof. by apply: slope_as (slope_add_two fa (slope_const c x)) _; rewrite addr0. Qed.
 Lemma slope_const_add (c : R) : is_slope (fun t => c + f t) x a.
@@ -148,7 +148,7 @@ Proof. by apply/matrixP => k l; rewrite mxE; case: andP => // -[/eqP -> /eqP ->]
 
 Definition cos : R -> R := Rtrigo_def.cos.
 Definition sin : R -> R := Rtrigo_def.sin.
-(* Of a positive number, any power *)
+(* Any power of a positive number *)
 Definition power_of (x y : R) : R := exp (y * ln x).
 
 Lemma ln_of_product (x y : R) : 0 < x -> 0 < y -> ln (x * y) = ln x + ln y.
@@ -198,7 +198,7 @@ Proof. by move=> fa; apply: (@slope_comp cos f) => //; apply/is_derive_Reals; ap
 Lemma slope_sin f x a : is_slope f x a -> is_slope (fun t => sin (f t)) x (a * cos (f x)).
 Proof. by move=> fa; apply: (@slope_comp sin f) => //; apply/is_derive_Reals; apply: derivable_pt_lim_sin. Qed.
 
-(* Goal: a = ?x. The entries among the factors of a are what they stand for. *)
+(* Goal: a = ?x. Unfolds the entries among the factors of a. *)
 Ltac factors_seen := lazymatch goal with
   | |- ?a * ?b = _ => apply: (f_equal2 *%R); factors_seen
   | |- ?a ^-1 = _ => apply: (f_equal GRing.inv); factors_seen
@@ -224,7 +224,7 @@ Ltac angles_apart :=
     then angles_apart else reflexivity
   end.
 
-(* One factor, and nothing else on either side of it: a case that the other files do not come to. *)
+(* A single factor on either side, which the general prelude does not handle *)
 Ltac by_factors ::=
   lazymatch goal with
   | |- @GRing.mul _ ?x ?y = @GRing.mul _ ?c (@GRing.mul _ ?d ?y) => apply: keep_right; by_factors
@@ -250,14 +250,14 @@ Ltac exponents_apart :=
     then (apply: (f_equal (fun t => t ^+ _)); exponents_apart) else reflexivity
   end.
 
-(* Goal: a = ?x. What stands above and below a fraction line is gone from a sum's terms too. *)
+(* Goal: a = ?x. Also cancels common factors of numerator and denominator in each term of a sum. *)
 Ltac normal_cancelled := etransitivity; [normal |]; cancel.
 
 Ltac speaks_of_functions e := lazymatch e with
   | context [ln] => idtac | context [cos] => idtac | context [sin] => idtac | context [Num.sqrt _ ^+ 2] => idtac
   end.
 
-(* Goal: e = ?x. Logarithms of products, exponentials of logarithms, sines and cosines of sums are taken apart. *)
+(* Goal: e = ?x. Expands logarithms of products, exponentials of logarithms, and sines and cosines of sums. *)
 Ltac functions_apart :=
   lazymatch goal with |- ?e = _ =>
   tryif speaks_of_functions e then
@@ -310,9 +310,9 @@ Ltac take_functions :=
   unfold power_of; try (apply/matrixP => ? ?);
   (etransitivity; [functions_apart |]); symmetry; (etransitivity; [functions_apart |]); symmetry.
 
-(* ---- Taking a derivative ---- *)
+(* ---- Differentiation ---- *)
 
-(* Goal: 0 < e. It is a sum of two numbers that are assumed to be positive, of one of them perhaps twice. *)
+(* Goal: 0 < e. It is the sum y + z or y + 2 z of two numbers that are assumed to be positive. *)
 Lemma same_gt0 (x y : R) : x = y -> 0 < y -> 0 < x. Proof. by move=> ->. Qed.
 Ltac normal_equal := (etransitivity; [normal |]); symmetry; (etransitivity; [normal |]); symmetry; compare R.
 Ltac sum_is_positive :=
@@ -364,7 +364,7 @@ Ltac differentiate := cbv beta zeta; lazymatch goal with
 
 Ltac taken := etransitivity; [apply: slope_value; differentiate | cbv beta zeta; rewrite ?marked_same; cbn [predn Nat.pred]; reflexivity].
 
-(* Goal: e = ?x. The slopes in e are taken. *)
+(* Goal: e = ?x. Computes the derivatives in e. *)
 Ltac slopes_taken :=
   lazymatch goal with
   | |- slope _ _ = _ => taken
@@ -388,7 +388,8 @@ have px : 0 < x by rewrite lt_neqAle x1.
 apply: ltW; apply/RltP; rewrite -[0]ln_of_one; apply: ln_increasing; apply/RltP; [exact: ltr01 | by rewrite ltr_addr].
 Qed.
 
-(* What is known of the exponential; that a logarithm of more than one is not below zero; and that a vector's length is positive, where it is assumed not to be zero *)
+(* Facts about the exponential; log(x + 1) is not negative if x is not; the squared length of a vector is positive if it is assumed to be
+   nonzero. *)
 Lemma length_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < (x^T *m x) ord0 ord0.
 Proof. by move=> x0; rewrite lt0r x0 mxE; apply: sumr_ge0 => k _; rewrite mxE -expr2 sqr_ge0. Qed.
 Lemma squares_positive n (x : 'cV[R]_n) : (x^T *m x) ord0 ord0 != 0 -> 0 < \sum_(k < n) x k ord0 * x k ord0.
@@ -405,17 +406,17 @@ Ltac take_slopes :=
   (etransitivity; [slopes_taken |]); symmetry; (etransitivity; [slopes_taken |]); symmetry.
 Ltac a_slope_exists := intros; eapply slope_exists; differentiate.
 
-(* ---- What is left ---- *)
+(* ---- The remaining goals ---- *)
 
 Ltac sines_squared := repeat match goal with |- context [sin ?x] =>
     lazymatch goal with H : @GRing.mul _ (sin x) (sin x) = _ |- _ => fail | _ => have := sine_squared x; move=> ? end
   end.
-(* `field` leaves the one of Coq's library. *)
+(* `field` leaves the 1 of Coq's library. *)
 Lemma one_of_library : one R = Rdefinitions.R1. Proof. by []. Qed.
 Ltac compare R ::= denominators; root_facts; sines_squared; spell R; hide_all;
   first [by_ring | field_with_roots; rewrite -?one_of_library; nonzero].
 
-(* Two places are one, or they are not. *)
+(* Two places are equal or different. *)
 Lemma unit_entry n (i j : 'I_n) : (1%:M : 'M[R]_n) i j = (i == j)%:R. Proof. by rewrite mxE. Qed.
 Ltac one_place_or_two := match goal with |- context [@eq_op _ ?i ?j] =>
     let same := fresh "same" in
@@ -426,7 +427,7 @@ Ltac one_place_or_two := match goal with |- context [@eq_op _ ?i ?j] =>
 Ltac termwise R :=
   rewrite ?mxE ?(mulr_sumr, mulr_suml) -?sumrN -?big_split /=; apply: eq_bigr => ? _; rewrite ?mxE; compare R.
 
-(* Goal: e = ?x. A fraction below a fraction line is brought above it. *)
+(* Goal: e = ?x. Rewrites 1 / (1 + 1 / x) as x / (1 + x). *)
 Lemma inverse_below (x : R) : x != 0 -> (1 + x^-1)^-1 = x * (1 + x)^-1.
 Proof.
 move=> x0; have -> : 1 + x^-1 = (1 + x) * x^-1 by rewrite mulrDl mul1r divff // addrC.
@@ -446,7 +447,7 @@ Ltac by_lifting R :=
   lazymatch goal with |- context [@GRing.inv _ (1 + @GRing.inv _ _)] => idtac end;
   (etransitivity; [lifted |]); symmetry; (etransitivity; [lifted |]); symmetry; both_normal; compare R.
 
-(* Goal: sums under sums = ?x. The outermost becomes the innermost. *)
+(* Goal: nested sums = ?x. The outermost sum becomes the innermost. *)
 Ltac sum_turned := lazymatch goal with
   | |- @BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@BigOp.bigop _ _ _ _ _)) = _ =>
     etransitivity; [apply: exchange_big |]; etransitivity; [apply: each => ?; cbv beta; sum_turned | reflexivity]
@@ -458,7 +459,7 @@ Ltac sums_turned := lazymatch goal with
   | |- - ?a = _ => apply: (f_equal -%R); sums_turned
   | |- _ => sum_turned
   end.
-(* Both sides, when on one of them the sums are turned *)
+(* Goal: an equality whose sums are nested in different orders *)
 Ltac by_turning R :=
   both_normal;
   lazymatch goal with |- context [@BigOp.bigop _ _ _ _ (fun _ => BigBody _ _ _ (@BigOp.bigop _ _ _ _ _))] => idtac end;
@@ -477,5 +478,5 @@ Ltac hide_function ::=
   | |- context [sin ?a] => hide (sin a) ltac:(fun _ => same sin)
   end.
 
-(* What is computed from here on is not what the real numbers are made of. *)
+(* From here on, computation does not unfold the real numbers. *)
 Global Opaque reals exp ln cos sin.
