@@ -16,8 +16,8 @@ from .tree_to_normal_form import read
 
 def facts_of(given: tuple) -> Facts:
     """What the stated assumptions allow the exact witness to do; and which of it is left where something moves."""
-    facts = as_stated(given)
-    facts.only_near = lambda moving: as_stated(tuple(a for a in given if holds_near(a, moving, facts)))
+    facts = collect_stated_facts(given)
+    facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
     return facts
 
 
@@ -36,23 +36,23 @@ def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
     return a.kind in ("positive", "nonzero", "invertible")
 
 
-def as_stated(given: tuple) -> Facts:
+def collect_stated_facts(given: tuple) -> Facts:
     """What the assumptions say, one by one."""
     facts = Facts()
-    facts.by_case = by_case
+    facts.decide_by_cases = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
     def know(name: str, order: float):
         """What has a moment has each lower one."""
-        facts.orders[name] = max(order, facts.orders.get(name, 0))
+        facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
-            facts.assuming = True  # an assumption holds only where it has a meaning
+            facts.reading_assumption = True  # an assumption holds only where it has a meaning
             for x in a.args:
                 getattr(facts, a.kind).append(read(x, facts))
-            facts.assuming = False
+            facts.reading_assumption = False
         elif a.kind == "invertible":
             name = a.args[0].data[0]
             facts.invertible.add(name)
@@ -65,8 +65,8 @@ def as_stated(given: tuple) -> Facts:
                 raise KernelError(
                     "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
                 )
-            facts.products[joined_axes(a)] = a.args[2].data
-            facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
+            facts.products[contracted_axes(a)] = a.args[2].data
+            facts.constrained |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             if len(names := {x.data[0] for x in a.args}) < len(a.args):
                 raise KernelError(
@@ -89,7 +89,7 @@ def as_stated(given: tuple) -> Facts:
     for name in {*means, *variances, *gaussians}:
         m = means.get(name, atom(("moment", name, 1)))
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
-        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
+        facts.moments[name] = make_moment_function(name, m, v, name in gaussians, facts)
         if name in gaussians and name in means and name in variances:
             facts.gaussian[name] = m, v
     return facts
@@ -102,7 +102,7 @@ def require_variances(given: tuple, facts: Facts) -> None:
         facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
 
 
-def joined_axes(a: Assumption) -> tuple:
+def contracted_axes(a: Assumption) -> tuple:
     """The two matrices of a known product, each with the axis that is summed over."""
     ends = []
     for x, axis in zip(a.args, (1, 0)):
@@ -111,7 +111,7 @@ def joined_axes(a: Assumption) -> tuple:
     return tuple(ends)
 
 
-def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
+def make_moment_function(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
     """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
 
     def moment(r: int) -> dict:

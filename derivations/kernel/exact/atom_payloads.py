@@ -23,11 +23,11 @@ def freeze(p: dict) -> tuple:
 
 def payload(p: dict) -> tuple:
     """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
-    return payload_of(tuple(p.items()))
+    return cached_payload(tuple(p.items()))
 
 
 @lru_cache(maxsize=4096)
-def payload_of(terms: tuple) -> tuple:
+def cached_payload(terms: tuple) -> tuple:
     """The same, kept: one thing is met in many places."""
     p = dict(terms)
     outside = externals(p)
@@ -47,7 +47,7 @@ def instantiate(frozen: tuple, indices: tuple) -> dict:
 
 
 @lru_cache(maxsize=4096)
-def symmetries(frozen: tuple, slots: int) -> list:
+def slot_symmetries(frozen: tuple, slots: int) -> list:
     """The permutations of the slots that leave a payload as it is."""
     found = []
     for order in permutations(range(slots)):
@@ -63,7 +63,7 @@ def settle(head: tuple, indices: tuple) -> tuple:
         return ordered(indices)
     if len(indices) < 2 or not isinstance(head[-1], tuple):
         return indices
-    orders = symmetries(head[-1], len(indices))
+    orders = slot_symmetries(head[-1], len(indices))
     return indices if len(orders) == 1 else min((tuple(indices[k] for k in order) for order in orders), key=repr)
 
 

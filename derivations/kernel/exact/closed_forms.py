@@ -24,18 +24,18 @@ def closed_sides(claim: Claim) -> list[dict]:
     if is_law(*claim.trees[:2]):
         return sides_at(claim)
     env = values_at(claim)
-    return [closed_side(claim, side, env, entries) for side, entries in zip(claim.trees, sides_at(claim))]
+    return [evaluate_closed_side(claim, side, env, entries) for side, entries in zip(claim.trees, sides_at(claim))]
 
 
-def closed_side(claim: Claim, side: Expr, env: dict, entries: dict) -> dict:
+def evaluate_closed_side(claim: Claim, side: Expr, env: dict, entries: dict) -> dict:
     """env: the counterexample as the exact witness computes with it. entries: what it made of the side."""
     known = {name: array(value) for name, value in claim.at}
     known |= {name: lift(k) for name, k in env.items() if isinstance(name, str) and isinstance(k, int)}
-    at_values = with_values(side, known, {name[1]: k + 1 for name, k in env.items() if isinstance(name, tuple)})
-    return {place: checked(at_values, place, value) for place, value in entries.items()}
+    at_values = substitute_values(side, known, {name[1]: k + 1 for name, k in env.items() if isinstance(name, tuple)})
+    return {place: closed_form_or_value(at_values, place, value) for place, value in entries.items()}
 
 
-def with_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -> Expr:
+def substitute_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -> Expr:
     """The tree with values for its symbols, its sizes, and its open indices, which count from 1."""
     if e.op == "symbol" and e.data[0] in known:
         return known[e.data[0]]
@@ -43,29 +43,31 @@ def with_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -> Expr
         return lift(places[e.data[0]])
     data = e.data
     if e.op in INDEXED:
-        data = (e.data[0], with_values(e.data[1], known, {}))
+        data = (e.data[0], substitute_values(e.data[1], known, {}))
         places = {name: k for name, k in places.items() if name != e.data[0]}
-    return Expr(e.op, tuple(with_values(a, known, places) for a in e.args), tuple(with_values(s, known, {}) for s in e.shape), data)
+    return Expr(
+        e.op, tuple(substitute_values(a, known, places) for a in e.args), tuple(substitute_values(s, known, {}) for s in e.shape), data
+    )
 
 
-def checked(e: Expr, place: tuple[int, ...], value):
+def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
     """The closed form of an entry, if it has one that, evaluated anew, is not told from the value; else the value. A rational is one."""
     if isinstance(value, exact_evaluation.fmpq):
         return value
     try:
-        form = closed_form(lower(e, tuple(("c", k + 1) for k in place), {}, facts_of(())))
+        form = to_closed_form(lower(e, tuple(("c", k + 1) for k in place), {}, facts_of(())))
         return value if differ(evaluate(form, {})[()], value) else form
     except (KernelError, RecursionError, ArithmeticError, KeyError):
         return value
 
 
-def closed_form(p: dict) -> Expr:
+def to_closed_form(p: dict) -> Expr:
     """A normal form without symbols as an expression: over one denominator, if all its terms have it."""
-    above, below = over_one(p)
+    above, below = split_denominator(p)
     return tidy(tree(above)) / tidy(tree(below)) if below else tidy(tree(above))
 
 
-def over_one(p: dict) -> tuple[dict, dict]:
+def split_denominator(p: dict) -> tuple[dict, dict]:
     """(numerator, denominator) with whole numbers for coefficients; the denominator is {} where the terms share none."""
     shared = set.intersection(*(set(factors) for _, factors in p)) if p else set()
     for factor in shared:
@@ -85,13 +87,13 @@ def tidy(e: Expr) -> Expr:
     if e.op == "paren":
         return e.args[0]
     if e.op == "pow" and e.args[0].op == "function" and e.args[0].data == "exp" and e.args[1].op == "const":
-        return exp(times(e.args[1].data, e.args[0].args[0]))
+        return exp(multiply_by_number(e.args[1].data, e.args[0].args[0]))
     if e.op == "mul" and e.args[0].op == "const":
-        return times(e.args[0].data, e.args[1])
+        return multiply_by_number(e.args[0].data, e.args[1])
     return e
 
 
-def times(number: Fraction, e: Expr) -> Expr:
+def multiply_by_number(number: Fraction, e: Expr) -> Expr:
     """number * e, with the number's denominator below."""
     above, below = int(number.numerator), int(number.denominator)
     if e.op == "const":

@@ -28,7 +28,7 @@ SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1,
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
 HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
-MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
+MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
 LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
 
 
@@ -68,10 +68,10 @@ def is_law(*trees: Expr) -> bool:
 def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
     """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
     if is_law(left, right):
-        return law_counterexample(left, right, given, relation)
+        return find_law_counterexample(left, right, given, relation)
     for env, others in candidates((left, right), given):
         if failure(left, right, given, relation, env, undefined):
-            return smaller(left, right, given, relation, env, others, undefined)
+            return shrink(left, right, given, relation, env, others, undefined)
     return None
 
 
@@ -86,7 +86,7 @@ def candidates(sides: tuple, given: tuple):
     generator = Random(0)
     for chosen in sizes_to_try(size_names, given):
         env = dict(zip(size_names, chosen))
-        for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
+        for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (
                 env
                 | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
@@ -108,7 +108,7 @@ def sizes_to_try(names: list, given: tuple) -> list:
 
     def up_to(most: int) -> list:
         ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
-        return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
+        return [chosen for chosen in ordered if not about or allowed(chosen)][:MAX_SIZE_CHOICES]
 
     return up_to(3) or up_to(LARGEST.get(len(names), 3))
 
@@ -176,7 +176,7 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
-def smaller(left, right, given, relation, env, others, undefined) -> Found:
+def shrink(left, right, given, relation, env, others, undefined) -> Found:
     """Greedily make entries 0, then 1, while the claim still fails."""
     for target in (0, 1):
         for s in others:
@@ -202,7 +202,7 @@ def shown(env: dict, *trees: Expr) -> dict:
 # Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
 
 
-def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
+def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
@@ -210,8 +210,8 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
     note = ""
-    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and one_distribution(given, randoms)):
-        left, right, given, randoms, note = coupled(left, right, given, randoms)
+    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and may_share_distribution(given, randoms)):
+        left, right, given, randoms, note = couple_randoms(left, right, given, randoms)
     elif not joint and len(randoms) > 1:
         first, *rest = randoms
         left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
@@ -239,7 +239,7 @@ def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=
             for places in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
                 here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
                 for complete, family in tried:
-                    if found := at_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
+                    if found := try_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
                         return found
     return None
 
@@ -259,7 +259,7 @@ def heavy_tails(taken: dict) -> str:
     )
 
 
-def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
+def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list):
     """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
     shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
     one = random_tensor("w", *shape)
@@ -280,7 +280,7 @@ def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
     return substitute(left, instead), substitute(right, instead), given, [one], note
 
 
-def one_distribution(given: tuple, randoms: list) -> bool:
+def may_share_distribution(given: tuple, randoms: list) -> bool:
     """May these be one random tensor? Not where they are stated to have different moments."""
     told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
     return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
@@ -320,7 +320,7 @@ class Reading:
         return self.found[id(e)]
 
 
-def at_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+def try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
     points = FAMILIES[family]
     try:
         if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
@@ -332,7 +332,7 @@ def at_distribution(left, right, given, complete, randoms, env, family, note, re
             at = (complete, *places.items())
             reading = readings[at] = readings.get(at) or Reading(complete + (gaussian(*randoms),), places)
             sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
-            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divided):
+            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divisors):
                 raise Undefined("a division by zero")
         else:
             if sum(len(points) * prod(exact_evaluation.size_value(n, env) for n in s.shape) for s in randoms) > 12:

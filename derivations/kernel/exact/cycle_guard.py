@@ -11,12 +11,12 @@ def not_in_a_circle(question):
     @wraps(question)
     def answer(self, p: dict) -> bool:
         asked = id(self), question.__name__, frozenset(p.items())
-        if asked in self.asking:
+        if asked in self.open_questions:
             return False
-        self.asking.add(asked)
+        self.open_questions.add(asked)
         try:
             return question(self, p)
         finally:
-            self.asking.remove(asked)
+            self.open_questions.remove(asked)
 
     return answer

@@ -19,10 +19,10 @@ def clear_denominators(p: dict, facts: Facts) -> dict:
             break
         for f, e in lowest.items():
             p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
-    return without_vanishing_sums(p, facts)
+    return drop_vanishing_sums(p, facts)
 
 
-def without_vanishing_sums(p: dict, facts: Facts) -> dict:
+def drop_vanishing_sums(p: dict, facts: Facts) -> dict:
     """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
     result = p
     for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:

@@ -21,7 +21,7 @@ from .integer_powers import base_and_count
 from .taylor_series import ORDER, NoSlope, Taylor
 
 ctx.prec = 160
-SCALAR = ((),)  # the one place of a number
+SCALAR_PLACES = ((),)  # the one place of a number
 
 
 class Undefined(KernelError):
@@ -56,7 +56,7 @@ def is_complex(a) -> bool:
 
 def evaluate(e: Expr, env: dict) -> dict:
     """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
-    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR
+    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
     rule = RULES.get(e.op)
     if rule is None:
         raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
@@ -74,11 +74,11 @@ def size_value(size: Expr, env: dict) -> int:
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
-def the(e: Expr, env: dict):
+def evaluate_scalar(e: Expr, env: dict):
     return evaluate(e, env)[()]
 
 
-def from_symbol(e, env, places):
+def evaluate_symbol(e, env, places):
     value = env[e.data[0]]
     return {(): number(value)} if e.data[1] == "size" else value
 
@@ -103,20 +103,20 @@ def divide(a, b):
     return a / b
 
 
-def power(e, env, places):
-    return {(): raised(the(e.args[0], env), the(e.args[1], env))}
+def evaluate_power(e, env, places):
+    return {(): raise_to(evaluate_scalar(e.args[0], env), evaluate_scalar(e.args[1], env))}
 
 
-def raised(base, exponent):
+def raise_to(base, exponent):
     """A power of numbers, or of series."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
         return base**n if n >= 0 else divide(number(1), base**-n)
     if isinstance(exponent, Taylor):
-        return apply("exp", exponent * apply("log", base))
+        return apply_function("exp", exponent * apply_function("log", base))
     if isinstance(base, Taylor):
-        return base.root(exponent, lambda x: raised(x, exponent))
-    base = on_the_line(base, "a root of a number")
+        return base.root(exponent, lambda x: raise_to(x, exponent))
+    base = to_real(base, "a root of a number")
     if isinstance(exponent, acb):
         raise KernelError("a power with a complex exponent is not evaluated")
     if base < 0:
@@ -134,7 +134,7 @@ def raised(base, exponent):
     return arb(base) ** arb(exponent)
 
 
-def on_the_line(x, what: str):
+def to_real(x, what: str):
     """A number as a real one, which it has to be for what is done with it."""
     if not isinstance(x, acb):
         return x
@@ -149,13 +149,13 @@ def integer_root(n: int):
     return isqrt(n) if isqrt(n) ** 2 == n else None
 
 
-def product_of(e, env, places):
+def evaluate_matmul(e, env, places):
     left, right = (evaluate(argument, env) for argument in e.args)
     split, inner = len(e.args[0].shape) - 1, size_value(e.args[0].shape[-1], env)
     return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), number(0)) for p in places}
 
 
-def inverse_of(e, env, places):
+def evaluate_inverse(e, env, places):
     n, entries = size_value(e.shape[0], env), evaluate(e.args[0], env)
     if not all(isinstance(v, fmpq) for v in entries.values()):
         raise KernelError(f"{show(e)} is evaluated at rational entries only")
@@ -166,23 +166,23 @@ def inverse_of(e, env, places):
     return {p: result[p] for p in places}
 
 
-def sum_of(e, env, places):
+def evaluate_sum(e, env, places):
     name, size = e.data
-    return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
+    return {(): sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
-def each_of(e, env, places):
+def evaluate_each(e, env, places):
     name, size = e.data
     rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
     return {p: rows[p[0]][p[1:]] for p in places}
 
 
-def entry_of(e, env, places):
+def evaluate_entry(e, env, places):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
 
 
-def apply(name: str, x):
+def apply_function(name: str, x):
     """A function of a number, or of a series."""
     rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
     if name not in rules:
@@ -190,7 +190,7 @@ def apply(name: str, x):
     return rules[name](x)
 
 
-def analytic(name: str, at_zero: int):
+def entire_function(name: str, at_zero: int):
     """A function that has a value everywhere, with its value at 0."""
 
     def run(x):
@@ -202,7 +202,7 @@ def analytic(name: str, at_zero: int):
 
 
 def logarithm(x):
-    x = on_the_line(x, "a logarithm of a number")
+    x = to_real(x, "a logarithm of a number")
     if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")
     if not x > 0:
@@ -213,10 +213,10 @@ def logarithm(x):
 OF_NUMBERS = {
     "abs": abs,
     "log": logarithm,
-    "exp": analytic("exp", at_zero=1),
-    "cos": analytic("cos", at_zero=1),
-    "sin": analytic("sin", at_zero=0),
-    "tanh": analytic("tanh", at_zero=0),
+    "exp": entire_function("exp", at_zero=1),
+    "cos": entire_function("cos", at_zero=1),
+    "sin": entire_function("sin", at_zero=0),
+    "tanh": entire_function("tanh", at_zero=0),
 }
 OF_SERIES = {
     "abs": lambda x: x.absolute(),
@@ -228,28 +228,28 @@ OF_SERIES = {
 }
 
 
-def function_of(e, env, places):
+def evaluate_function(e, env, places):
     if e.data in OF_VECTORS:
         return {(): OF_VECTORS[e.data](e.args[0], env)}
-    return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+    return {p: apply_function(e.data, v) for p, v in evaluate(e.args[0], env).items()}
 
 
 OF_VECTORS = {
-    "norm": lambda x, env: the(sqrt(x @ x), env),
-    "largest": lambda x, env: largest_of(list(evaluate(x, env).values())),
+    "norm": lambda x, env: evaluate_scalar(sqrt(x @ x), env),
+    "largest": lambda x, env: maximum(list(evaluate(x, env).values())),
 }
 
 
-def largest_of(entries: list):
+def maximum(entries: list):
     """The largest number; of series, the one that is the largest at the point, and so near it."""
     if any(map(is_complex, entries)):
         raise KernelError("the largest of complex numbers, which have no order")
     if any(isinstance(x, Taylor) for x in entries):
-        return largest_series(entries)
+        return maximum_of_series(entries)
     return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
 
 
-def largest_series(entries: list):
+def maximum_of_series(entries: list):
     """The largest on one side of the point: of two, the one whose first coefficient that differs is the larger."""
     best = entries[0]
     for x in entries[1:]:
@@ -261,45 +261,45 @@ def largest_series(entries: list):
     return best
 
 
-def softmax_of(e, env, places):
+def evaluate_softmax(e, env, places):
     scores = evaluate(e.args[0], env)
-    top = {p: apply("exp", s) for p, s in scores.items()}
+    top = {p: apply_function("exp", s) for p, s in scores.items()}
     rows = {}
     for p, t in top.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
     return {p: divide(top[p], rows[p[:-1]]) for p in places}
 
 
-def derivative_of(e, env, places):
+def evaluate_derivative(e, env, places):
     """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
     body, by = e.args
     target = variable(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
     if "moving" in env:
         if env["moving"] != (name, place):
-            the(body, env)
+            evaluate_scalar(body, env)
             raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
-        return {(): slope_of(body, env, env["step"])}
+        return {(): derivative_along(body, env, env["step"])}
     if any(n.op == "derivative" for n in walk(body)):
-        the(body, env)  # at the point itself there has to be what is differentiated
-    q = steepness(body)
-    sides = [slope_beside(body, env, name, place, q, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
+        evaluate_scalar(body, env)  # at the point itself there has to be what is differentiated
+    q = root_denominator(body)
+    sides = [one_sided_derivative(body, env, name, place, q, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
     if any(differ(sides[0], x) for x in sides):
         raise Undefined("the slopes on the two sides of a corner differ, and one is taken there")
-    return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else united(sides)}
+    return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else enclose(sides)}
 
 
-def slope_beside(body: Expr, env: dict, name: str, place: tuple, q: int, sign: int):
+def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, q: int, sign: int):
     """The slope of the body on one side of the point, which is env's."""
     step = Taylor([number(0)] * q + [number(sign)] + [number(0)] * (q * (ORDER - 1) - 1))
     near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
-    slope = slope_of(body, near, step)
+    slope = derivative_along(body, near, step)
     return slope.c[0] if isinstance(slope, Taylor) else slope
 
 
-def slope_of(body: Expr, near: dict, step: Taylor):
+def derivative_along(body: Expr, near: dict, step: Taylor):
     try:
-        found = the(body, near)
+        found = evaluate_scalar(body, near)
         return found.slope(step) if isinstance(found, Taylor) else number(0)
     except NoSlope as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
@@ -307,7 +307,7 @@ def slope_of(body: Expr, near: dict, step: Taylor):
         raise KernelError("a derivative of this is not evaluated at numbers") from None
 
 
-def united(numbers: list):
+def enclose(numbers: list):
     """A ball that holds all of them."""
     first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
     for x in rest:
@@ -317,21 +317,21 @@ def united(numbers: list):
 
 def has_corners(body: Expr, target: Expr) -> bool:
     """Is there a modulus, or a power that is not whole, of what moves?"""
-    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_whole(n.args[1]))
+    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_integer_constant(n.args[1]))
     return any(target in set(walk(n)) for n in bent)
 
 
-def is_whole(e: Expr) -> bool:
+def is_integer_constant(e: Expr) -> bool:
     return e.op == "const" and e.data.denominator == 1
 
 
-def steepness(e: Expr) -> int:
+def root_denominator(e: Expr) -> int:
     """A q with which f(point + t^q) has whole powers of t alone, whatever the roots in f are taken of."""
     own = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
-    return own * lcm(*map(steepness, e.args))
+    return own * lcm(*map(root_denominator, e.args))
 
 
-def rank_of(e, env, places):
+def evaluate_rank(e, env, places):
     """The rank of a rational matrix; of a ball matrix only where a largest minor is certainly not zero."""
     inside = evaluate(e.args[0], env)
     rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
@@ -372,7 +372,7 @@ def round_to(x, format_: str, unbounded: bool = False):
     return number(result)
 
 
-def outcomes(body: Expr, env: dict) -> list:
+def list_outcomes(body: Expr, env: dict) -> list:
     """What the body is where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
     entries = [
         (s.data[0], place)
@@ -385,7 +385,7 @@ def outcomes(body: Expr, env: dict) -> list:
         drawn = {}
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
-        found.append(the(body, env | drawn))
+        found.append(evaluate_scalar(body, env | drawn))
     return found
 
 
@@ -393,14 +393,14 @@ def average(values: list):
     return divide(sum(values, number(0)), number(len(values)))
 
 
-def variance_of(e, env, places):
-    found = outcomes(e.args[0], env)
+def evaluate_variance(e, env, places):
+    found = list_outcomes(e.args[0], env)
     return {(): average([v * v for v in found]) - average(found) ** 2}
 
 
 RULES = {
     "const": lambda e, env, places: {(): number(e.data)},
-    "symbol": from_symbol,
+    "symbol": evaluate_symbol,
     "index": lambda e, env, places: {(): number(env["index", e.data[0]] + 1)},
     "defined": lambda e, env, places: evaluate(e.args[0], env),
     "paren": lambda e, env, places: evaluate(e.args[0], env),
@@ -408,23 +408,23 @@ RULES = {
     "neg": entrywise(lambda a: -a),
     "mul": entrywise(lambda a, b: a * b),
     "div": entrywise(divide),
-    "pow": power,
-    "matmul": product_of,
+    "pow": evaluate_power,
+    "matmul": evaluate_matmul,
     "transpose": lambda e, env, places: {p[::-1]: v for p, v in evaluate(e.args[0], env).items()},
-    "inverse": inverse_of,
+    "inverse": evaluate_inverse,
     "eye": lambda e, env, places: {p: number(p[0] == p[1]) for p in places},
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
-    "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
-    "sum": sum_of,
-    "each": each_of,
-    "entry": entry_of,
-    "function": function_of,
-    "softmax": softmax_of,
-    "derivative": derivative_of,
-    "rank": rank_of,
-    "rounded": lambda e, env, places: {(): round_to(the(e.args[0], env), e.data, "unbounded" in env)},
-    "expectation": lambda e, env, places: {(): average(outcomes(e.args[0], env))},
-    "variance": variance_of,
+    "array": lambda e, env, places: dict(zip(places, (evaluate_scalar(x, env) for x in e.args))),
+    "sum": evaluate_sum,
+    "each": evaluate_each,
+    "entry": evaluate_entry,
+    "function": evaluate_function,
+    "softmax": evaluate_softmax,
+    "derivative": evaluate_derivative,
+    "rank": evaluate_rank,
+    "rounded": lambda e, env, places: {(): round_to(evaluate_scalar(e.args[0], env), e.data, "unbounded" in env)},
+    "expectation": lambda e, env, places: {(): average(list_outcomes(e.args[0], env))},
+    "variance": evaluate_variance,
     "imaginary": lambda e, env, places: {(): acb(0, 1)},
 }
 
@@ -440,12 +440,12 @@ def polynomial_value(p: dict, values: dict):
         term = number(c)
         for (head, indices), e in factors:
             if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
-                term = term * apply("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
+                term = term * apply_function("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
                 continue
             if head[0] in ("whole", "turn"):
                 below, times = base_and_count(dict(instantiate(head[-1], indices)))
                 base = number(-1) if head[0] == "turn" else polynomial_value(below, values)
-                base = raised(base, polynomial_value(times, values))
+                base = raise_to(base, polynomial_value(times, values))
             elif head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
@@ -454,11 +454,11 @@ def polynomial_value(p: dict, values: dict):
                 raise KernelError("the largest of some entries is not evaluated here")
             elif head[0] in ("log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
-                base = inside if head[0] == "sum" else apply(head[0], inside)
+                base = inside if head[0] == "sum" else apply_function(head[0], inside)
             else:
                 base = values[head]
             if e.denominator != 1:
-                base = on_the_line(base, "a root of a number")
+                base = to_real(base, "a root of a number")
             term = term * (
                 base ** int(e)
                 if e.denominator == 1 and e > 0
@@ -508,10 +508,10 @@ def certain_digits(v: arb, digits: int) -> str:
     low, high, dropped = abs(middle) - radius, abs(middle) + radius, max(len(str(abs(middle))) - digits, 0)
     if low // 10**dropped != high // 10**dropped:
         return ""
-    return written(low // 10**dropped, exponent + dropped, middle < 0)
+    return format_decimal(low // 10**dropped, exponent + dropped, middle < 0)
 
 
-def written(number_: int, exponent: int, is_negative: bool) -> str:
+def format_decimal(number_: int, exponent: int, is_negative: bool) -> str:
     """number_ * 10**exponent; with a power of ten where it would be long otherwise."""
     text, sign = str(number_), "-" * is_negative
     point = len(text) + exponent  # how many digits stand before the point

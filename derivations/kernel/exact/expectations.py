@@ -13,10 +13,10 @@ from .polynomials import add, atom, constant, rename, scale, size_polynomial
 
 def expectation(p: dict, facts: Facts) -> dict:
     """E[p] over every random entry in p."""
-    return add(*(scale(term_expectation(bound, factors, facts), c) for (bound, factors), c in p.items()))
+    return add(*(scale(term_mean(bound, factors, facts), c) for (bound, factors), c in p.items()))
 
 
-def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
+def term_mean(bound: tuple, factors: tuple, facts: Facts) -> dict:
     """Split by which indices coincide. Entries at distinct indices are independent, so their moments multiply."""
     held = {("b", k): fresh() for k in range(len(bound))}
     factors = rename(factors, held)
@@ -28,8 +28,8 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
     together = (len({f for f, _ in chance}) > 1 or len(names) > 1 or inside) and not any(set(names) <= g for g in facts.independent)
     said = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
-    if together and may_be_joint(chance, rest):
-        facts.joined.setdefault(*said)
+    if together and is_joint_moment(chance, rest):
+        facts.possible_independence.setdefault(*said)
         result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
         for (_, k), token in held.items():
             result = summed(result, token, bound[k], facts)
@@ -38,15 +38,15 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
             raise Unknown("the expectation of a function of random entries times other random entries")
-        result = gaussian_expectation(rest, facts)
+        result = gaussian_mean(rest, facts)
     else:
-        result = polynomial_expectation(chance, rest, facts)
+        result = polynomial_mean(chance, rest, facts)
     for (_, k), token in held.items():
         result = summed(result, token, bound[k], facts)
     return result
 
 
-def may_be_joint(chance: list, rest: list) -> bool:
+def is_joint_moment(chance: list, rest: list) -> bool:
     """Is this a product of powers of random entries of which no two can be the same entry at some index?"""
     heads = [f[0] for f, _ in chance]
     known = all(i[0] == "c" for f, _ in chance for i in f[1])
@@ -61,9 +61,9 @@ def joint_moment(chance: list, facts: Facts) -> dict:
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
-def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
+def polynomial_mean(chance: list, rest: list, facts: Facts) -> dict:
     result = {}
-    for ways in product(*(partitions(members) for members in axes(chance))):
+    for ways in product(*(set_partitions(members) for members in group_indices(chance))):
         part = reduce_term({}, rest, facts)
         for blocks in ways:
             for block in blocks:
@@ -78,7 +78,7 @@ def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
         for ((_, name), _at), power in entries.items() if part else ():
             facts.require_moment(name, int(power))  # of each, also where another's moment is 0
         for ((_, name), _at), power in entries.items():
-            part = multiply(part, moment(name, power, facts), facts)
+            part = multiply(part, entry_moment(name, power, facts), facts)
         result = add(result, part)
     return result
 
@@ -87,7 +87,7 @@ def delta(first: tuple, second: tuple) -> dict:
     return atom(("delta",), *sorted((first, second), key=repr))
 
 
-def rivals(first: list, second: list, chance: list) -> bool:
+def share_axis(first: list, second: list, chance: list) -> bool:
     """Do indices of the two groups stand at the same place of the same tensor, so that it matters whether they coincide?"""
 
     def places(group):
@@ -96,16 +96,16 @@ def rivals(first: list, second: list, chance: list) -> bool:
     return bool(places(first) & places(second))
 
 
-def axes(chance: list) -> list:
+def group_indices(chance: list) -> list:
     """The indices in classes: rivals are of one class, and so is whatever they are joined to by others."""
     classes = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
-        near = [c for c in classes if rivals(c, [index], chance)]
+        near = [c for c in classes if share_axis(c, [index], chance)]
         classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
     return classes
 
 
-def partitions(members: list) -> list:
+def set_partitions(members: list) -> list:
     """All ways to sort the members into blocks."""
     ways = [[]]
     for member in members:
@@ -115,7 +115,7 @@ def partitions(members: list) -> list:
     return ways
 
 
-def moment(name: str, power, facts: Facts) -> dict:
+def entry_moment(name: str, power, facts: Facts) -> dict:
     if power.denominator != 1 or power < 0:
         raise Unknown(f"the expectation of the power {power} of {name}")
     known = facts.moments.get(name)
@@ -136,7 +136,7 @@ def random_names(head: tuple) -> set:
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
-def gaussian_expectation(factors: list, facts: Facts) -> dict:
+def gaussian_mean(factors: list, facts: Facts) -> dict:
     """E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), s = 1 - 2bv, for x ~ N(m, v)."""
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
     exponent = {}
@@ -183,16 +183,16 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
 
 def require_absolute_mean(exponent: dict, facts: Facts) -> None:
     """E|exp(z)| has to exist, which is E exp(Re z): else there is no mean, though integrals may be there if taken one after the other."""
-    if any(imaginary_inside(f[0]) for _, factors in exponent for f, _ in factors):
+    if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
         raise Unknown("the expectation of exp of random entries times what need not be real")
     if (size := real_part(exponent)) != exponent:
         expectation(exponential(size, facts), facts)
 
 
-def imaginary_inside(head: tuple) -> bool:
+def contains_imaginary(head: tuple) -> bool:
     """Does the imaginary unit stand in an atom's payload?"""
     inside = head[-1] if isinstance(head[-1], tuple) else ()
-    return any(f[0][0] == "i" or imaginary_inside(f[0]) for (_, factors), _ in inside for f, _ in factors)
+    return any(f[0][0] == "i" or contains_imaginary(f[0]) for (_, factors), _ in inside for f, _ in factors)
 
 
 def real_part(p: dict) -> dict:

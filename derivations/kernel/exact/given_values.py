@@ -28,12 +28,12 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
     named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
     named |= {n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"}
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
-    env, sizes = {}, Sizes()
+    env, sizes = {}, KnownSizes()
     for name, value in at.items():
         if name in indices and name not in named:
             continue
         if name not in named:
-            raise Fails(f"a value is given for {name}, which {stranger(claim, name)}")
+            raise Fails(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
         s = named[name]
         if s.data[1] == "random":
             raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
@@ -42,27 +42,27 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
                 raise Fails(f"the size {name} is a positive integer")
             sizes.agree(s, int(value.data), f"{name} = {value.data} is given")
             continue
-        entries = dict(flatten(value, ()))
+        entries = dict(flatten_value(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
         if not right_depth or len(entries) != prod(lengths):
             raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
         for axis, (size, length) in enumerate(zip(s.shape, lengths)):
-            sizes.agree(size, length, f"{name} has {counted(length, s, axis)}")
+            sizes.agree(size, length, f"{name} has {describe_length(length, s, axis)}")
         env[name] = entries
     env |= sizes.known
     lacking = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
     if lacking:
         raise Fails(f"no value is given for {', '.join(lacking)}")
-    return env | {("index", name): place(indices[name], at[name], env) for name in indices if name in at}
+    return env | {("index", name): read_index_value(indices[name], at[name], env) for name in indices if name in at}
 
 
-def counted(length: int, s: Expr, axis: int) -> str:
+def describe_length(length: int, s: Expr, axis: int) -> str:
     one, many = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
     return f"{length} {one if length == 1 else many}"
 
 
-class Sizes:
+class KnownSizes:
     """Sizes by name, with what made them so."""
 
     def __init__(self):
@@ -79,7 +79,7 @@ class Sizes:
         self.reasons.setdefault(name, because)
 
 
-def stranger(claim: Claim, name: str) -> str:
+def explain_unused_name(claim: Claim, name: str) -> str:
     """Why nothing takes this value."""
     if binders := [n.op for tree in claim.trees for n in walk(tree) if n.op in BINDERS and n.data[0] == name]:
         return f"is {'summed over' if 'sum' in binders else 'what each(...) runs over'}: it takes each of its values"
@@ -88,25 +88,25 @@ def stranger(claim: Claim, name: str) -> str:
     return "the claim does not mention"
 
 
-def place(index: Expr, value, env: dict) -> int:
+def read_index_value(index: Expr, value, env: dict) -> int:
     """The value given to an index, counted from 0."""
     name, size = index.data
     most = exact_evaluation.size_value(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
         raise Fails(
-            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {value_text(value)} is not one of them"
+            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {format_value(value)} is not one of them"
         )
     return int(value.data) - 1
 
 
-def value_text(value) -> str:
-    return f"[{', '.join(map(value_text, value))}]" if isinstance(value, tuple) else show(value)
+def format_value(value) -> str:
+    return f"[{', '.join(map(format_value, value))}]" if isinstance(value, tuple) else show(value)
 
 
-def flatten(value, where: tuple):
+def flatten_value(value, where: tuple):
     if isinstance(value, tuple):
         for k, v in enumerate(value):
-            yield from flatten(v, where + (k,))
+            yield from flatten_value(v, where + (k,))
     else:
         try:
             number_ = exact_evaluation.evaluate(value, {}).get(())
@@ -141,7 +141,7 @@ def as_written(a: Assumption) -> str:
 # What is wrong with values that show nothing
 
 
-NOT_SO = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
+VIOLATIONS = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
 HOLDS = {"=": "both sides are equal", "<=": "the left side is at most the right one"}
 UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left side is not certainly larger than the right one"}
 
@@ -169,14 +169,14 @@ def at_these(relation: str, left: dict, right: dict) -> str:
     settled = (
         left.keys() == right.keys()
         and not any(exact_evaluation.differ(left[p], right[p]) for p in left)
-        and rational(left)
-        and rational(right)
+        and all_rational(left)
+        and all_rational(right)
     )
-    says = HOLDS[relation] if settled or relation == "<=" and rational(left) and rational(right) else UNSETTLED[relation]
+    says = HOLDS[relation] if settled or relation == "<=" and all_rational(left) and all_rational(right) else UNSETTLED[relation]
     return f"at the given values {says}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
 
 
-def rational(entries: dict) -> bool:
+def all_rational(entries: dict) -> bool:
     return all(isinstance(v, exact_evaluation.fmpq) for v in entries.values())
 
 
@@ -189,16 +189,16 @@ def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
         return f"the values break an assumption: '{assumption_text(a)}' has no meaning there, because of {error}"
     except (KernelError, KeyError):
         return ""
-    return f"the values break an assumption: {assumption_text(a)}{there(a, env)}"
+    return f"the values break an assumption: {assumption_text(a)}{describe_violation(a, env)}"
 
 
-def there(a: Assumption, env: dict) -> str:
+def describe_violation(a: Assumption, env: dict) -> str:
     """What the assumption is about, at the values that break it."""
-    if a.kind in NOT_SO:
+    if a.kind in VIOLATIONS:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
         for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
             here = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
-            if not holds_here(a, here):
+            if not sign_holds(a, here):
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
                 return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], here))}{where}"
     if a.kind == "product":
@@ -207,7 +207,7 @@ def there(a: Assumption, env: dict) -> str:
     return ""
 
 
-def holds_here(a: Assumption, env: dict) -> bool:
+def sign_holds(a: Assumption, env: dict) -> bool:
     """Does an assumption about a sign hold at one value of its indices?"""
     v = exact_evaluation.evaluate(a.args[0], env)[()]
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))

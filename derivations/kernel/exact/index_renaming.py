@@ -16,22 +16,22 @@ MAX_RENAMINGS = 5040
 def named_alike(bound: tuple, factors: tuple) -> tuple:
     """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
     sizes = dict(bound)
-    groups = [list(sizes)] if len(sizes) < 2 else alike(sizes, factors)
+    groups = [list(sizes)] if len(sizes) < 2 else group_similar_indices(sizes, factors)
     count = prod(factorial(len(group)) for group in groups)
     if count > MAX_RENAMINGS:
         raise Unknown(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
     orders = [[n for group in chosen for n in group] for chosen in product(*map(permutations, groups))]
-    made = [(tuple(sizes[n] for n in order), numbered(factors, order)) for order in orders]
+    made = [(tuple(sizes[n] for n in order), number_bound_indices(factors, order)) for order in orders]
     return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[1]))
 
 
-def numbered(factors: tuple, order: list) -> tuple:
+def number_bound_indices(factors: tuple, order: list) -> tuple:
     """The factors with the bound indices numbered in this order."""
     named = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
     return ordered(((head, settle(head, indices)), power) for (head, indices), power in named)
 
 
-def alike(sizes: dict, factors: tuple) -> list:
+def group_similar_indices(sizes: dict, factors: tuple) -> list:
     """The bound indices in groups: those of one group look alike, by their sizes and by where they stand beside others."""
     numbers = list(sizes)
     colours = {n: repr(sizes[n]) for n in numbers}

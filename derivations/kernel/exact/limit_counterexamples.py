@@ -27,11 +27,11 @@ from .normal_form import Facts
 from .series_limits import Grows, head_of, leading_series, limit, moves, near, on_the_way
 from .tree_to_normal_form import read
 
-TRIED = 240
-NEAR = [Fraction(4) ** k for k in (3, 5, 8)]  # where what has no value near the limit is looked at
+MAX_TRIALS = 240
+DISTANCES = [Fraction(4) ** k for k in (3, 5, 8)]  # where what has no value near the limit is looked at
 
 
-class Goes(NamedTuple):
+class EntryLimit(NamedTuple):
     """What becomes of an entry at numbers for all that stands still. With nothing set it is not settled."""
 
     value: object = None
@@ -45,35 +45,40 @@ class NoValue(Exception):
 
 def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     """Where left goes elsewhere than to right, at numbers at which the assumptions hold; '' if none is found."""
-    return next(filter(None, (fails(left, right, towards, env, only_numbers=True) for env in numbers(left, right, towards, given))), "")
+    return next(
+        filter(
+            None, (explain_failure(left, right, towards, env, only_numbers=True) for env in generate_numbers(left, right, towards, given))
+        ),
+        "",
+    )
 
 
 def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     """The same, and where a side has no value or the left one no limit."""
-    env = next((env for env in numbers(left, right, towards, given) if fails(left, right, towards, env)), None)
-    return fails(left, right, towards, smaller(left, right, towards, given, env)) if env else ""
+    env = next((env for env in generate_numbers(left, right, towards, given) if explain_failure(left, right, towards, env)), None)
+    return explain_failure(left, right, towards, shrink(left, right, towards, given, env)) if env else ""
 
 
-def smaller(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
+def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
     """With entries made 0, then 1, while the claim still fails."""
     still = standing_still(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
             less = env | {name: env[name] | {place: exact_evaluation.number(target)}}
-            if env[name][place] not in (0, target) and allowed(still, less, left, right) and fails(left, right, towards, less):
+            if env[name][place] not in (0, target) and satisfies(still, less, left, right) and explain_failure(left, right, towards, less):
                 env = less
     return env
 
 
-def numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
+def generate_numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
     """Values at which the assumptions hold, of all but the variable."""
     still = standing_still(given, towards)
     if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in still for x in a.args)).values()):
         return
     seen = set()
-    for env, _ in islice(candidates((left, right), still), TRIED):
+    for env, _ in islice(candidates((left, right), still), MAX_TRIALS):
         env = {name: value for name, value in env.items() if name != towards[0].data[0]}
-        if (key := repr(sorted(env.items(), key=repr))) not in seen and allowed(still, env, left, right):
+        if (key := repr(sorted(env.items(), key=repr))) not in seen and satisfies(still, env, left, right):
             yield env
         seen.add(key)
 
@@ -83,18 +88,18 @@ def standing_still(given: tuple, towards: tuple) -> tuple:
     return tuple(a for a in given if a.args != (towards[0],))
 
 
-def allowed(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
+def satisfies(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
     try:
         return all(holds(a, env, left, right) for a in given)
     except (Undefined, KeyError, KernelError):
         return False
 
 
-def fails(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool = False) -> str:
+def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool = False) -> str:
     """How the claim fails at these values, in an entry; '' where it does not, or where that is not settled."""
     variable, to = towards
-    for place in places(right, env):
-        goes, stated = goes_to(left, towards, env, place), value_of(right, env, place)
+    for place in list_places(right, env):
+        goes, stated = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
         if goes.value is not None and stated.value is not None and exact_evaluation.differ(goes.value, stated.value):
             found, said = show_both({(): goes.value}, {(): stated.value})
             how = f"the series gives {found} as {show(variable)} -> {to}, and {said} is stated"
@@ -106,15 +111,15 @@ def fails(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool
             how = f"the left side is undefined ({goes.reason}), however near the limit"
         else:
             how = f"the right side is undefined ({stated.reason})"
-        return f"{at(env, left, right)}{how}"
+        return f"{describe_numbers(env, left, right)}{how}"
     return ""
 
 
 def fails_at(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
     """How the claim fails at values given for all but the variable, at some value of each open index; '' where it is not seen to."""
     still = standing_still(given, towards)
-    here = (here for here in every_index(env, left, right) if allowed(still, here, left, right))
-    return next(filter(None, (fails(left, right, towards, one) for one in here)), "")
+    here = (here for here in every_index(env, left, right) if satisfies(still, here, left, right))
+    return next(filter(None, (explain_failure(left, right, towards, one) for one in here)), "")
 
 
 def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
@@ -124,55 +129,55 @@ def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict)
     for a in standing_still(given, towards):
         if reason := broken(a, here, left, right):
             return reason
-    place = next(places(right, here))
-    goes, stated = goes_to(left, towards, here, place), value_of(right, here, place)
+    place = next(list_places(right, here))
+    goes, stated = find_entry_limit(left, towards, here, place), evaluate_entry(right, here, place)
     if goes.value is None or stated.value is None:
         return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
     found, said = show_both({(): goes.value}, {(): stated.value})
     return f"at the given values the left side goes to {found} as {show(variable)} -> {to}, and the right side is {said}"
 
 
-def at(env: dict, left: Expr, right: Expr) -> str:
+def describe_numbers(env: dict, left: Expr, right: Expr) -> str:
     where = ", ".join(f"{name} = {show_array(v)}" for name, v in shown(env, left, right).items())
     return f"at {where} " * bool(where)
 
 
-def places(e: Expr, env: dict) -> Iterator[tuple]:
+def list_places(e: Expr, env: dict) -> Iterator[tuple]:
     yield from product(*(range(exact_evaluation.size_value(s, env)) for s in e.shape))
 
 
-def value_of(right: Expr, env: dict, place: tuple) -> Goes:
+def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
     """An entry of the right side, in which nothing moves."""
     try:
-        return Goes(exact_evaluation.evaluate(right, env)[place])
+        return EntryLimit(exact_evaluation.evaluate(right, env)[place])
     except Undefined as error:
-        return Goes(reason=str(error))
+        return EntryLimit(reason=str(error))
     except (KernelError, KeyError, OverflowError):
-        return Goes()
+        return EntryLimit()
 
 
-def goes_to(left: Expr, towards: tuple, env: dict, place: tuple) -> Goes:
+def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> EntryLimit:
     """Where an entry of the left side goes at these values of all but the variable, as far as that is settled."""
     variable, to = towards
     facts = facts_of(on_the_way(variable))
-    if never_defined(left, variable, env):
-        return Goes(reason=undefined_near(left, towards, env))
+    if has_undefined_part(left, variable, env):
+        return EntryLimit(reason=explain_undefined_near(left, towards, env))
     try:
-        with near(facts, variable, to), hopeless(facts, variable, to):
-            p = read(at_numbers(left, env), facts, {f"axis {k}": one + 1 for k, one in enumerate(place)})
+        with near(facts, variable, to), raising_no_value(facts, variable, to):
+            p = read(substitute_numbers(left, env), facts, {f"axis {k}": one + 1 for k, one in enumerate(place)})
             found = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
     except NoValue:
-        return Goes(reason=undefined_near(left, towards, env))
+        return EntryLimit(reason=explain_undefined_near(left, towards, env))
     except Grows as error:
-        return Goes(
-            grows=not facts.unstated and certainly(error.coefficient, lambda v: exact_evaluation.differ(v, exact_evaluation.number(0)))
+        return EntryLimit(
+            grows=not facts.unstated and value_passes(error.coefficient, lambda v: exact_evaluation.differ(v, exact_evaluation.number(0)))
         )
     except (Undefined, KeyError, OverflowError, KernelError):
-        return Goes()
-    return Goes() if facts.unstated else Goes(found)
+        return EntryLimit()
+    return EntryLimit() if facts.unstated else EntryLimit(found)
 
 
-def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
+def has_undefined_part(left: Expr, variable: Expr, env: dict) -> bool:
     """Has a part in which nothing moves no value at these numbers?"""
     for part in walk(left):
         if part.op in ("const", "symbol", "index") or variable in set(walk(part)):
@@ -189,9 +194,9 @@ def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
 
 
 @contextmanager
-def hopeless(facts: Facts, variable: Expr, to):
+def raising_no_value(facts: Facts, variable: Expr, to):
     """Where numbers stand for all but the variable: NoValue where a sign is required that what is read certainly has not near the limit."""
-    asked = facts.asked
+    asked = facts.adapt_requirement
 
     def or_no_value(kind: str, p: dict, because: str) -> tuple:
         leading = p
@@ -202,19 +207,19 @@ def hopeless(facts: Facts, variable: Expr, to):
             not leading
             and kind != "nonnegative"
             or kind != "nonzero"
-            and certainly(leading, lambda v: not exact_evaluation.is_complex(v) and v < 0)
+            and value_passes(leading, lambda v: not exact_evaluation.is_complex(v) and v < 0)
         ):
             raise NoValue
         return asked(kind, p, because)
 
-    facts.asked = or_no_value
+    facts.adapt_requirement = or_no_value
     try:
         yield
     finally:
-        facts.asked = asked
+        facts.adapt_requirement = asked
 
 
-def certainly(p: dict, test) -> bool:
+def value_passes(p: dict, test) -> bool:
     """Does a normal form that holds numbers alone pass a test?"""
     try:
         return bool(test(exact_evaluation.polynomial_value(p, {})))
@@ -222,7 +227,7 @@ def certainly(p: dict, test) -> bool:
         return False
 
 
-def point_near(towards: tuple, far: Fraction = NEAR[-1]) -> dict:
+def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
     """The variable of a limit, near it; nothing where there is no limit."""
     if not towards:
         return {}
@@ -230,10 +235,10 @@ def point_near(towards: tuple, far: Fraction = NEAR[-1]) -> dict:
     return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_evaluation.number(far if to == "oo" else 1 / far)}}
 
 
-def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
+def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
     """Why the left side has no value as near the limit as it is looked at; '' where it has one, or where that is not settled."""
     reason = ""
-    for far in NEAR:
+    for far in DISTANCES:
         try:
             exact_evaluation.evaluate(left, env | point_near(towards, far))
             return ""
@@ -244,11 +249,11 @@ def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
     return reason
 
 
-def at_numbers(e: Expr, env: dict) -> Expr:
+def substitute_numbers(e: Expr, env: dict) -> Expr:
     """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that nothing binds."""
     if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
         raise Unknown(f"the slope by {show(e.args[1])}, for which a number stands")
-    shape = tuple(at_numbers(s, env) for s in e.shape)
+    shape = tuple(substitute_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]
         if e.data[1] == "size":
@@ -257,9 +262,9 @@ def at_numbers(e: Expr, env: dict) -> Expr:
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))
-    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in INDEXED else e.data
+    data = (e.data[0], substitute_numbers(e.data[1], env)) if e.op in INDEXED else e.data
     inside = {name: value for name, value in env.items() if name != ("index", e.data[0])} if e.op in BINDERS else env
-    return Expr(e.op, tuple(at_numbers(x, inside) for x in e.args), shape, data)
+    return Expr(e.op, tuple(substitute_numbers(x, inside) for x in e.args), shape, data)
 
 
 def constant(value: Fraction) -> Expr:

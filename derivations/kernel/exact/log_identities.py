@@ -10,7 +10,7 @@ from .fractions import Fraction
 from .normal_form import Facts, allowed_power, exponential, multiply
 from .polynomials import add, constant, scale
 
-MOST = 12  # the largest power that is multiplied out
+MAX_POWER = 12  # the largest power that is multiplied out
 
 
 def cancel(p: dict, facts: Facts) -> bool:
@@ -25,7 +25,7 @@ def cancel(p: dict, facts: Facts) -> bool:
     if not logs or not all(is_real(f[0]) for _, factors in p for f, _ in factors):
         return False
     n = lcm(*(c.denominator for _, c in logs))
-    if sum(abs(c * n) for _, c in logs) > MOST:
+    if sum(abs(c * n) for _, c in logs) > MAX_POWER:
         return False
     rest = add(p, *({((), ((f, Fraction(1)),)): -c} for f, c in logs))
     above, below = exponential(scale(rest, n), facts), constant(1)

@@ -21,17 +21,17 @@ def by_case(p: dict, question: str, facts: Facts) -> bool:
     question: the method of Facts that says so where neither is spoken of.
     """
     try:
-        if found := next(largests(p), None):
-            return all(asked(p, found, case, question, facts) for case in cases(found, facts))
+        if found := next(find_maxima(p), None):
+            return all(holds_in_case(p, found, case, question, facts) for case in cases(found, facts))
         bits = [f for _, factors in p for f, _ in factors if is_bit(f[0], facts)]
         if bit := next((f for f in bits if not any(i[0] == "b" for i in f[1])), None):
-            return all(getattr(facts, question)(swapped(p, bit, constant(value), facts)) for value in (0, 1))
-        return bool(bits) and each_term(p, question, facts)
+            return all(getattr(facts, question)(replace_atom(p, bit, constant(value), facts)) for value in (0, 1))
+        return bool(bits) and holds_by_groups(p, question, facts)
     except Unknown:
         return False
 
 
-def each_term(p: dict, question: str, facts: Facts) -> bool:
+def holds_by_groups(p: dict, question: str, facts: Facts) -> bool:
     """Is no summand of p negative, of those over the same indices all together; and, if that is asked, one of them positive?"""
     groups: dict = {}
     for (bound, factors), c in p.items():
@@ -42,17 +42,17 @@ def each_term(p: dict, question: str, facts: Facts) -> bool:
     )
 
 
-def largests(p: dict):
+def find_maxima(p: dict):
     """The atoms of a largest entry that stand for one number, those inside of other atoms too."""
     for _, factors in p:
         for (head, indices), _ in factors:
-            if head[0] == "largest" and not any(bound_inside(i) for i in indices):
+            if head[0] == "largest" and not any(is_bound(i) for i in indices):
                 yield head, indices
             elif head[0] != "largest" and isinstance(head[-1], tuple):
-                yield from largests(instantiate(head[-1], hold(indices)))
+                yield from find_maxima(instantiate(head[-1], hold(indices)))
 
 
-def bound_inside(index: tuple) -> bool:
+def is_bound(index: tuple) -> bool:
     """Is it bound by a sum, or held in the place of one that is?"""
     return index[0] == "b" or index[0] == "held" and isinstance(index[1], tuple)
 
@@ -79,28 +79,28 @@ def cases(found: tuple, facts: Facts):
     yield entry, [(add(entry, scale(other, -1)), (any_,))], (at, head[1])
 
 
-def asked(p: dict, found: tuple, case: tuple, question: str, facts: Facts) -> bool:
+def holds_in_case(p: dict, found: tuple, case: tuple, question: str, facts: Facts) -> bool:
     entry, known, place = case
     here = copy(facts)
-    here.in_this_case = [*facts.in_this_case, *known]
-    there = swapped(p, found, entry, facts)
-    return getattr(here, question)(there) or place is not None and getattr(here, question)(at_one_term(there, *place, here))
+    here.nonnegative_in_case = [*facts.nonnegative_in_case, *known]
+    there = replace_atom(p, found, entry, facts)
+    return getattr(here, question)(there) or place is not None and getattr(here, question)(keep_one_term(there, *place, here))
 
 
-def swapped(p: dict, found: tuple, value: dict, facts: Facts) -> dict:
+def replace_atom(p: dict, found: tuple, value: dict, facts: Facts) -> dict:
     """p with a value in the place of the largest entry."""
     result = {}
     for (bound, factors), c in p.items():
         held, term = {("b", k): fresh() for k in range(len(bound))}, constant(c)
         for f, power in rename(factors, held):
-            term = multiply(term, swapped_factor(f, power, found, value, facts), facts)
+            term = multiply(term, replace_in_factor(f, power, found, value, facts), facts)
         for (_, k), token in held.items():
             term = summed(term, token, bound[k], facts)
         result = add(result, term)
     return result
 
 
-def swapped_factor(f: tuple, power: Fraction, found: tuple, value: dict, facts: Facts) -> dict:
+def replace_in_factor(f: tuple, power: Fraction, found: tuple, value: dict, facts: Facts) -> dict:
     head, indices = f
     if f == found:
         return allowed_power(value, power, facts)
@@ -108,13 +108,13 @@ def swapped_factor(f: tuple, power: Fraction, found: tuple, value: dict, facts: 
         return reduce_term({}, [(f, power)], facts)
     if head[0] not in ("exp", "log", "sum"):
         raise Unknown(f"the largest of some entries, inside of {head[0]}")
-    inside = swapped(instantiate(head[-1], indices), found, value, facts)
+    inside = replace_atom(instantiate(head[-1], indices), found, value, facts)
     if head[0] == "exp":
         return exponential(scale(inside, power), facts)
     return allowed_power(logarithm(inside, facts, seen=True) if head[0] == "log" else inside, power, facts)
 
 
-def at_one_term(p: dict, at: tuple, size: str, facts: Facts) -> dict:
+def keep_one_term(p: dict, at: tuple, size: str, facts: Facts) -> dict:
     """No more than p: of each sum over this size whose terms are not negative, the one term at the index."""
     result = {}
     for (bound, factors), c in p.items():

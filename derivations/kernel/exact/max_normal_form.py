@@ -28,61 +28,63 @@ def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") ->
         raise Unknown("the largest of what is not real")
     shift = common_terms(entries, runs)
     moving = [add(p, scale(shift, -1)) for p in entries]
-    return add(shift, scaled(moving, facts, runs, size))
+    return add(shift, factored_maximum(moving, facts, runs, size))
 
 
 def common_terms(entries: list, runs: tuple) -> dict:
     """The summand that every entry has."""
     first, *others = entries
-    return {term: c for term, c in first.items() if not (runs and stands(term[1], runs)) and all(p.get(term) == c for p in others)}
+    return {term: c for term, c in first.items() if not (runs and uses_index(term[1], runs)) and all(p.get(term) == c for p in others)}
 
 
-def stands(factors: tuple, index: tuple) -> bool:
+def uses_index(factors: tuple, index: tuple) -> bool:
     return any(index in indices for (_, indices), _ in factors)
 
 
-def scaled(entries: list, facts: Facts, runs: tuple, size: str) -> dict:
+def factored_maximum(entries: list, facts: Facts, runs: tuple, size: str) -> dict:
     """The largest of entries that share no summand."""
     if not any(entries):
         return {}
     factor, rest = shared_factor(entries, facts, runs)
     if factor != constant(1):
-        return multiply(factor, scaled(rest, facts, runs, size), facts)
-    if exponents := exponents_of(entries):
+        return multiply(factor, factored_maximum(rest, facts, runs, size), facts)
+    if exponents := read_exponents(entries):
         return exponential(largest_of(exponents, facts, runs, size), facts)
-    return largest_atom(entries, runs, size)
+    return maximum_atom(entries, runs, size)
 
 
 def shared_factor(entries: list, facts: Facts, runs: tuple) -> tuple:
     """(a factor of all entries that is visibly not negative, what is left of them)."""
-    if runs and (split := one_part(entries[0], facts, runs)):
+    if runs and (split := split_varying_part(entries[0], facts, runs)):
         return split
     number, shared = min(abs(c) for p in entries for c in p.values()), None
     for p in entries:
         for _, factors in p:
-            here = dict(outside(factors, runs))
+            here = dict(fixed_factors(factors, runs))
             shared = (
-                here if shared is None else {f: nearer(e, here[f]) for f, e in shared.items() if f in here and (e > 0) == (here[f] > 0)}
+                here
+                if shared is None
+                else {f: closer_to_zero(e, here[f]) for f, e in shared.items() if f in here and (e > 0) == (here[f] > 0)}
             )
     kept = tuple(sorted(((f, e) for f, e in (shared or {}).items() if factor_sign(f, e, facts)), key=repr))
     inverse = {((), tuple((f, -e) for f, e in kept)): 1 / number}
     return {((), kept): Fraction(number)}, [multiply(p, inverse, facts) for p in entries]
 
 
-def nearer(a: Fraction, b: Fraction) -> Fraction:
+def closer_to_zero(a: Fraction, b: Fraction) -> Fraction:
     return min(a, b, key=abs)
 
 
-def outside(factors: tuple, runs: tuple) -> list:
+def fixed_factors(factors: tuple, runs: tuple) -> list:
     """The factors that stand still: no index of theirs runs."""
     return [(f, e) for f, e in factors if f[0][0] != "delta" and runs not in f[1] and not any(i[0] == "b" for i in f[1])]
 
 
-def one_part(p: dict, facts: Facts, runs: tuple) -> tuple:
+def split_varying_part(p: dict, facts: Facts, runs: tuple) -> tuple:
     """The same for a polynomial that is one thing that runs, times what stands still, whatever its form; () if it is not."""
     parts: dict = {}
     for (bound, factors), c in p.items():
-        still = outside(factors, runs)
+        still = fixed_factors(factors, runs)
         key = bound, tuple(x for x in factors if x not in still)
         parts[key] = add(parts.get(key, {}), {((), tuple(still)): c})
     if len(parts) != 1:
@@ -95,7 +97,7 @@ def one_part(p: dict, facts: Facts, runs: tuple) -> tuple:
     return ()
 
 
-def exponents_of(entries: list) -> list:
+def read_exponents(entries: list) -> list:
     """What each entry is the exponential of; [] if one of them is none."""
     found = []
     for p in entries:
@@ -106,13 +108,13 @@ def exponents_of(entries: list) -> list:
     return found
 
 
-def largest_atom(entries: list, runs: tuple, size: str | int) -> dict:
+def maximum_atom(entries: list, runs: tuple, size: str | int) -> dict:
     if not runs:
         distinct = sorted({repr(sorted(p.items(), key=repr)): p for p in entries}.items())
         if len(distinct) == 1:
             return distinct[0][1]
         size = len(distinct)
-        entries = [add(*(marked(p, k) for k, (_, p) in enumerate(distinct, 1)))]
+        entries = [add(*(mark_entry(p, k) for k, (_, p) in enumerate(distinct, 1)))]
     running = {}
     for (bound, factors), c in entries[0].items():
         term = named_alike(tuple(enumerate(bound)), tuple(rename(factors, {runs: RUNS})))
@@ -121,7 +123,7 @@ def largest_atom(entries: list, runs: tuple, size: str | int) -> dict:
     return atom(("largest", size, frozen), *indices)
 
 
-def marked(p: dict, place: int) -> dict:
+def mark_entry(p: dict, place: int) -> dict:
     """One of the entries that are written out."""
     mark = ((("place", place), ()), Fraction(1))
     return {(bound, tuple(sorted((mark, *factors), key=repr))): c for (bound, factors), c in p.items()}

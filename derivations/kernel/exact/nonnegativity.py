@@ -15,23 +15,23 @@ from .tree_to_normal_form import read
 
 def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
     """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
-    return unclear(e, facts) is None
+    return find_unclear_part(e, facts) is None
 
 
-def unclear(e: Expr, facts: Facts) -> Expr | None:
+def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
     """The smallest part that is not visibly non-negative; None if all of e is."""
     if sign_is_known(e, facts):
         return None
-    if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
+    if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if increase(e, facts) or term_by_term(e, facts) or no_larger(e):
+    if increase(e, facts) or term_by_term(e, facts) or is_maximum_minus_entry(e):
         return None
     if e.op == "add":
-        return unclear_sum(e, facts)
+        return find_unclear_summand(e, facts)
     if e.op in ("mul", "div"):
-        return first(unclear(a, facts) for a in e.args)
+        return first_not_none(find_unclear_part(a, facts) for a in e.args)
     if e.op in ("paren", "sum", "defined"):
-        return unclear(e.args[0], facts)
+        return find_unclear_part(e.args[0], facts)
     if e.op == "function" and e.data == "norm":
         return None
     if e.op == "variance":  # of what is real: what is not has none
@@ -39,24 +39,24 @@ def unclear(e: Expr, facts: Facts) -> Expr | None:
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1:
         return None  # a root; that it exists is required where the certificate is read
     if e.op == "pow" and e.args[1].op == "const":
-        return None if e.args[1].data % 2 == 0 else unclear(e.args[0], facts)
+        return None if e.args[1].data % 2 == 0 else find_unclear_part(e.args[0], facts)
     return e
 
 
-def unclear_sum(e: Expr, facts: Facts) -> Expr | None:
+def find_unclear_summand(e: Expr, facts: Facts) -> Expr | None:
     """A summand; or the whole sum, where one is taken away: what is taken away is not seen to be smaller than the rest."""
-    parts = [unclear(part, facts) for part in e.args]
+    parts = [find_unclear_part(part, facts) for part in e.args]
     goes_on = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
-    return e if goes_on or any(part is not None and taken_away(part) for part in parts) else first(parts)
+    return e if goes_on or any(part is not None and is_subtracted(part) for part in parts) else first_not_none(parts)
 
 
-def first(parts: Iterable) -> Expr | None:
+def first_not_none(parts: Iterable) -> Expr | None:
     """The first part that is not None."""
     return next((part for part in parts if part is not None), None)
 
 
-def taken_away(e: Expr) -> bool:
-    return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(taken_away, e.args))
+def is_subtracted(e: Expr) -> bool:
+    return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(is_subtracted, e.args))
 
 
 def sign_is_known(e: Expr, facts: Facts) -> bool:
@@ -69,12 +69,12 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
 def by_cases(e: Expr, facts: Facts) -> bool:
     """Is it seen by what the largest of some entries is, or by what is 0 or 1?"""
     spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
-    return spoken and (sign_is_known(e, facts) or no_larger(e))
+    return spoken and (sign_is_known(e, facts) or is_maximum_minus_entry(e))
 
 
-def no_larger(e: Expr) -> bool:
+def is_maximum_minus_entry(e: Expr) -> bool:
     """Is e the largest entry of something, less one of its entries, as it is written?"""
-    more, less = taken_apart(e) if e.op == "add" else (e, None)
+    more, less = split_difference(e) if e.op == "add" else (e, None)
     is_largest = (more.op, more.data) == ("function", "largest")
     return less is not None and is_largest and less.op == "entry" and less.args[0] == more.args[0]
 
@@ -83,12 +83,12 @@ def term_by_term(e: Expr, facts: Facts) -> bool:
     """Is e the difference of two sums over one index, or of a size and a sum up to it, of which no term is visibly negative?"""
     if e.op != "add":
         return False
-    more, less = taken_apart(e)
+    more, less = split_difference(e)
     if less is None or less.op != "sum":
         return False
     if more == less.data[1]:
-        return unclear(lift(1) - less.args[0], facts) is None
-    return more.op == "sum" and more.data == less.data and unclear(more.args[0] - less.args[0], facts) is None
+        return find_unclear_part(lift(1) - less.args[0], facts) is None
+    return more.op == "sum" and more.data == less.data and find_unclear_part(more.args[0] - less.args[0], facts) is None
 
 
 def increase(e: Expr, facts: Facts) -> bool:
@@ -98,20 +98,20 @@ def increase(e: Expr, facts: Facts) -> bool:
     read. An even power rises from 0 on, so v has to be visibly not negative there. 1 is exp(0), and log(u) is log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
-        return unclear(rise(strip(e.args[0]), lift(1)), facts) is None
+        return find_unclear_part(write_difference(strip(e.args[0]), lift(1)), facts) is None
     if e.op != "add":
         return False
-    more, less = taken_apart(e)
+    more, less = split_difference(e)
     if less is None:
         return False
-    (f, u), (g, v) = applied(more, less), applied(less, more)
+    (f, u), (g, v) = split_application(more, less), split_application(less, more)
     if f is None or f != g:
         return False
     half_line = isinstance(f, Fraction) and f.denominator == 1 and f % 2 == 0
-    return unclear(rise(u, v), facts) is None and (not half_line or unclear(v, facts) is None)
+    return find_unclear_part(write_difference(u, v), facts) is None and (not half_line or find_unclear_part(v, facts) is None)
 
 
-def taken_apart(e: Expr) -> tuple:
+def split_difference(e: Expr) -> tuple:
     """(a, b) for a sum that is a - b; b is None for any other."""
     first, second = map(strip, e.args)
     for more, less in ((first, second), (second, first)):
@@ -122,7 +122,7 @@ def taken_apart(e: Expr) -> tuple:
     return first, None
 
 
-def applied(e: Expr, beside: Expr) -> tuple:
+def split_application(e: Expr, beside: Expr) -> tuple:
     """(f, u) for e = f(u): exp, log, or a power greater than 0, which is its exponent; 1 beside an exponential is exp(0). Else (None, e)."""
     if e.op == "function" and e.data in ("exp", "log"):
         return e.data, e.args[0]
@@ -133,19 +133,19 @@ def applied(e: Expr, beside: Expr) -> tuple:
     return None, e
 
 
-def rise(u: Expr, v: Expr) -> Expr:
+def write_difference(u: Expr, v: Expr) -> Expr:
     """u - v, as an author would write it."""
     if v.op == "const" and not v.data:
         return u
     if u.op == "add" and v in u.args:
         return u.args[1 - u.args.index(v)]
     if u.op == "const" and not u.data:
-        more, less = taken_apart(v) if v.op == "add" else (v, None)
+        more, less = split_difference(v) if v.op == "add" else (v, None)
         return v.args[0] if v.op == "neg" else -v if less is None else less - more
     return u - v
 
 
-def absolute_beside(first: Expr, second: Expr) -> bool:
+def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
     """|x| + x and |x| - x are not negative."""
     first, second = strip(first), strip(second)
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
@@ -153,7 +153,7 @@ def absolute_beside(first: Expr, second: Expr) -> bool:
 
 def doubt(certificate: Expr, facts: Facts) -> str:
     """Why a certificate is not accepted; '' if it is visibly not negative."""
-    part = unclear(certificate, facts)
+    part = find_unclear_part(certificate, facts)
     if part is None:
         return ""
     about = f"the certificate {show(certificate)} is not visibly non-negative: "

@@ -34,59 +34,64 @@ class Facts:
 
     def __init__(self):
         self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so, at each value of their open indices
-        self.in_this_case = []  # (a polynomial that is not negative where one entry is the largest, the indices at each value of which it is so)
+        self.nonnegative_in_case = []  # (a polynomial that is not negative where one entry is the largest, the indices at each value of which it is so)
         self.invertible = set()  # names of matrices
         self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
-        self.orders = {}  # random name -> the highest order of which each of its entries has a moment
-        self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
-        self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
+        self.moment_orders = {}  # random name -> the highest order of which each of its entries has a moment
+        self.possible_independence = {}  # the independence that would take moments apart which are left together -> the assumption that states it
+        self.required_moments = {}  # random name -> the highest order of a moment that is taken and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
         self.bits = set()  # names of symbols each entry of which is 0 or 1
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
-        self.tied = set()  # names that a stated product ties together
+        self.constrained = set()  # names that a stated product ties together
         self.in_range = False  # no exponent leaves the format's range
-        self.rounds = []  # polynomials whose rounding has a value, since an assumption speaks of it
-        self.assuming = False  # is an assumption being read?
-        self.divided = []  # polynomials that something was divided by
-        self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
+        self.rounded_inputs = []  # polynomials whose rounding has a value, since an assumption speaks of it
+        self.reading_assumption = False  # is an assumption being read?
+        self.divisors = []  # polynomials that something was divided by
+        self.missing = {}  # what was used without being stated -> the assumption that states it, as a script writes it
         self.near = ()  # the trees that are read: messages take their names for indices
-        self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
-        self.asking = set()  # the questions of signs that are being answered
-        self.here = None  # within a derivative, what is known at the point alone
-        self.looked_into = {}  # of one reading: the tensors each entry of which was read, where their indices are what
-        self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
-        self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
-        self.ends_positive = lambda p: False  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
-        self.asked = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
+        self.varying = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
+        self.open_questions = set()  # the questions of signs that are being answered
+        self.at_point = None  # within a derivative, what is known at the point alone
+        self.checked_entries = {}  # of one reading: the tensors each entry of which was read, where their indices are what
+        self.decide_by_cases = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
+        self.facts_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
+        self.is_eventually_positive = lambda p: (
+            False
+        )  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
+        self.adapt_requirement = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
 
     @property
     def unstated(self) -> list:
         """What was used without being stated, in words."""
-        return [*self.lacking, *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.taken.items())]
+        return [
+            *self.missing,
+            *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.required_moments.items()),
+        ]
 
     @property
     def remedies(self) -> list:
         """The assumptions that state it, as a script writes them."""
-        return [*filter(None, self.lacking.values()), *(f"has_moment({name}, {order})" for name, order in self.taken.items())]
+        return [*filter(None, self.missing.values()), *(f"has_moment({name}, {order})" for name, order in self.required_moments.items())]
 
     def require(self, holds: bool, needed: str, stated: str):
         """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
         if not holds:
-            self.lacking.setdefault(needed, stated)
+            self.missing.setdefault(needed, stated)
 
     def require_moment(self, name: str, order: int):
         """That each entry of what is random has a finite moment of this order."""
-        if order > max(self.orders.get(name, 0), self.taken.get(name, 0)):
-            self.taken[name] = order
+        if order > max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0)):
+            self.required_moments[name] = order
 
     def require_sign(self, kind: str, p: dict, because: str):
         """That p is positive, not negative or not zero: `because` of what is done with it."""
-        kind, p, because = self.asked(kind, p, because)
+        kind, p, because = self.adapt_requirement(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
-        if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
+        if not holds and kind == "nonnegative" and self.at_point and self.at_point.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
         if holds:
             return
@@ -96,79 +101,79 @@ class Facts:
         is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
-    def stated(self, kind: str, p: dict) -> list:
+    def stated_instances(self, kind: str, p: dict) -> list:
         """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
-        here = self.in_this_case if kind == "nonnegative" else []
-        return [instance for q, open_ in [*everywhere, *here] for instance in instances(q, open_, p, self)]
+        here = self.nonnegative_in_case if kind == "nonnegative" else []
+        return [instance for q, open_ in [*everywhere, *here] for instance in list_instances(q, open_, p, self)]
 
     @contextmanager
-    def moves(self, name: str):
+    def while_varying(self, name: str):
         """Where the symbol of this name moves: a rounding of it is refused."""
-        before, self.moving = self.moving, self.moving | {name}
+        before, self.varying = self.varying, self.varying | {name}
         try:
             yield
         finally:
-            self.moving = before
+            self.varying = before
 
     @contextmanager
-    def nearby(self, name: str):
+    def near_point(self, name: str):
         """What holds near a point as well as at it, where the symbol of this name moves. What is strict at the point is so near it."""
-        before = {field: getattr(self, field) for field in KNOWN}
-        here = self.here
-        with self.moves(name):
+        before = {field: getattr(self, field) for field in POINT_FIELDS}
+        here = self.at_point
+        with self.while_varying(name):
             if here is None:
-                self.here = copy(self)
-            near = self.here.only_near(self.moving)
-            vars(self).update({field: getattr(near, field) for field in KNOWN})
+                self.at_point = copy(self)
+            near = self.at_point.facts_near(self.varying)
+            vars(self).update({field: getattr(near, field) for field in POINT_FIELDS})
             try:
                 yield
             finally:
                 vars(self).update(before)
-                self.here = here
+                self.at_point = here
 
     @not_in_a_circle
     def is_positive(self, p: dict) -> bool:
         return (
-            signed(p, self, strict=True)
-            or any(self.is_beyond(p, q) for q in self.stated("positive", p))
-            or known(p, "positive", self)
-            or self.here is not None
-            and self.here.is_positive(p)
-            or self.by_case(p, "is_positive", self)
+            has_visible_sign(p, self, strict=True)
+            or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p))
+            or is_stated(p, "positive", self)
+            or self.at_point is not None
+            and self.at_point.is_positive(p)
+            or self.decide_by_cases(p, "is_positive", self)
         )
 
     @not_in_a_circle
     def is_nonnegative(self, p: dict) -> bool:
         return (
-            signed(p, self, strict=False)
-            or known(p, "nonnegative", self)
-            or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
-            or self.here is not None
-            and self.here.is_positive(p)
-            or self.by_case(p, "is_nonnegative", self)
+            has_visible_sign(p, self, strict=False)
+            or is_stated(p, "nonnegative", self)
+            or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p) + self.stated_instances("nonnegative", p))
+            or self.at_point is not None
+            and self.at_point.is_positive(p)
+            or self.decide_by_cases(p, "is_nonnegative", self)
         )
 
-    def is_beyond(self, p: dict, q: dict) -> bool:
+    def is_at_least(self, p: dict, q: dict) -> bool:
         """Is p visibly at least q: term by term, or since their difference is stated?"""
         more = add(p, scale(q, -1))
-        return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
+        return has_visible_sign(more, self, strict=False) or is_stated(more, "nonnegative", self) or is_stated(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
         negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
-        if any(known(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
+        if any(is_stated(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
             return True
-        if self.is_positive(p) or self.is_positive(negative) or self.here is not None and self.here.is_nonzero(p):
+        if self.is_positive(p) or self.is_positive(negative) or self.at_point is not None and self.at_point.is_nonzero(p):
             return True
         if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
             return any(part and self.is_nonzero(part) for part in parts)
-        if len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
+        if len(p) == 1 and all(not bound and all(is_nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
             return True
-        return in_a_product(p, self)
+        return divides_nonzero_product(p, self)
 
 
 # What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "in_this_case", "products", "moments", "gaussian", "representable", "bits")
+POINT_FIELDS = ("positive", "nonnegative", "nonzero", "nonnegative_in_case", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
@@ -178,13 +183,15 @@ def moment_name(order: int) -> str:
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 
-def known(p: dict, kind: str, facts: Facts) -> bool:
+def is_stated(p: dict, kind: str, facts: Facts) -> bool:
     """Is p a positive rational multiple of a polynomial that is stated to be so, or one times powers of sizes?"""
-    stated = [q for q in facts.stated(kind, p) if len(q) == len(p)]
-    return any(is_multiple(p, q) for q in stated) or any(is_multiple(without_sizes(p, facts), without_sizes(q, facts)) for q in stated)
+    stated = [q for q in facts.stated_instances(kind, p) if len(q) == len(p)]
+    return any(is_multiple(p, q) for q in stated) or any(
+        is_multiple(divide_out_sizes(p, facts), divide_out_sizes(q, facts)) for q in stated
+    )
 
 
-def without_sizes(p: dict, facts: Facts) -> dict:
+def divide_out_sizes(p: dict, facts: Facts) -> dict:
     """p without the powers of sizes that all its terms have."""
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
     shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
@@ -192,7 +199,7 @@ def without_sizes(p: dict, facts: Facts) -> dict:
     return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
 
-def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
+def list_instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
     """A stated polynomial, as it is and with its open indices replaced by indices of p: what is stated holds at every value of them.
 
     An open index takes the place of one that stands where it stands: on the same axis of the same symbol, so that both run over one
@@ -204,10 +211,10 @@ def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
     choices = []
     for variable in variables:
         choices.append(sorted({variable, *(index for axis, index in here if (axis, variable) in there)}, key=repr))
-    return [at_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
+    return [substitute_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
 
 
-def at_indices(q: dict, mapping: dict, facts: Facts) -> dict:
+def substitute_indices(q: dict, mapping: dict, facts: Facts) -> dict:
     """A polynomial with some of its free indices replaced, all at once."""
     if all(old == new for old, new in mapping.items()):
         return q
@@ -219,17 +226,17 @@ def multiplied_out(p: dict, facts: Facts) -> dict:
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
-def signed(p: dict, facts: Facts, strict: bool) -> bool:
+def has_visible_sign(p: dict, facts: Facts, strict: bool) -> bool:
     """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
-        if (less := without_spread(p, facts)) is not None:
-            return signed(less, facts, strict) if less else not strict
-        larger = from_one(p, facts)
-        return larger != p and signed(larger, facts, strict)
+        if (less := remove_variance(p, facts)) is not None:
+            return has_visible_sign(less, facts, strict) if less else not strict
+        larger = expand_sizes(p, facts)
+        return larger != p and has_visible_sign(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
 
 
-def without_spread(p: dict, facts: Facts) -> dict | None:
+def remove_variance(p: dict, facts: Facts) -> dict | None:
     """p without n times a sum of squares, less the square of the sum: n^2 times a variance, which is not negative. None where p has none."""
     for (bound, factors), c in p.items():
         if c > 0 or len(bound) != 2 or bound[0] != bound[1] or not all(is_real(f[0]) for f, _ in factors):
@@ -245,7 +252,7 @@ def without_spread(p: dict, facts: Facts) -> dict | None:
     return None
 
 
-def from_one(p: dict, facts: Facts) -> dict:
+def expand_sizes(p: dict, facts: Facts) -> dict:
     """p with each size written as 1 + another non-negative number, since a size is at least 1; unchanged if none is a plain power."""
     result, changed = {}, False
     for (bound, factors), c in p.items():
@@ -272,7 +279,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
-    if head[0] in ("size", "exp", "prime", "value") or known(base, "positive", facts):  # an index counts from 1
+    if head[0] in ("size", "exp", "prime", "value") or is_stated(base, "positive", facts):  # an index counts from 1
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
@@ -288,13 +295,13 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
             return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
     if even and (
-        known(base, "nonzero", facts)
+        is_stated(base, "nonzero", facts)
         or head[0] == "whole"
-        and nonzero_factor((head, indices), facts)
-        or known(scale(base, -1), "positive", facts)
+        and is_nonzero_factor((head, indices), facts)
+        or is_stated(scale(base, -1), "positive", facts)
     ):
         return "positive"
-    if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
+    if even or is_bit(factor[0], facts) or is_stated(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
 
@@ -341,28 +348,28 @@ def real_and_imaginary(p: dict) -> tuple | None:
     return parts
 
 
-def nonzero_factor(factor: tuple, facts: Facts) -> bool:
+def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
     if factor[0][0] == "whole":
         (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
-        return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
+        return all(f[0][0] in ("size", "value") or is_nonzero_factor(f, facts) for f, _ in inside)
     return (
         factor[0][0] in ("i", "turn")
         or factor_sign(factor, Fraction(1), facts) == "positive"
-        or known(base, "nonzero", facts)
-        or in_a_product(base, facts)
+        or is_stated(base, "nonzero", facts)
+        or divides_nonzero_product(base, facts)
     )
 
 
-def in_a_product(p: dict, facts: Facts) -> bool:
+def divides_nonzero_product(p: dict, facts: Facts) -> bool:
     """Is p a multiple of a part of a product that is stated not to be zero? Where the product is not zero, none of its parts is."""
-    stated = facts.stated("nonzero", p) + facts.stated("positive", p)
-    return any(is_multiple(x, part) for q in stated for part in parts_of(q) for x in (p, scale(p, -1)))
+    stated = facts.stated_instances("nonzero", p) + facts.stated_instances("positive", p)
+    return any(is_multiple(x, part) for q in stated for part in list_product_parts(q) for x in (p, scale(p, -1)))
 
 
-def parts_of(q: dict):
+def list_product_parts(q: dict):
     """What a product has positive powers of, roots too: the atoms, and what stands inside of a sum or a modulus."""
     for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
         yield atom(head, *indices)
@@ -374,13 +381,13 @@ def multiply(p: dict, q: dict, facts: Facts) -> dict:
     result = {}
     for (bound1, factors1), c1 in p.items():
         for (bound2, factors2), c2 in q.items():
-            factors = [*factors1, *shifted(factors2, len(bound1), len(bound2))]
+            factors = [*factors1, *shift_bound_indices(factors2, len(bound1), len(bound2))]
             for term, c in reduce_term(dict(enumerate(bound1 + bound2)), factors, facts).items():
                 result[term] = result.get(term, 0) + c * c1 * c2
     return {term: c for term, c in result.items() if c}
 
 
-def shifted(factors: tuple, by: int, count: int):
+def shift_bound_indices(factors: tuple, by: int, count: int):
     """Factors with their bound indices, so many, numbered behind others."""
     return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
@@ -412,10 +419,10 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
                 new = indices[0] if old == indices[1] else indices[1]
                 rest = {number: size for number, size in bound.items() if number != old[1]}
                 return reduce_term(rest, rename(powers.items(), {old: new}), facts)
-    return without_deltas(bound, powers, facts)
+    return reduce_without_deltas(bound, powers, facts)
 
 
-def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
+def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
     """A product whose deltas are settled: what meets itself is taken out, as a number or as a polynomial to be multiplied in."""
     expand, sign = [], Fraction(1)
     held = {("b", k): ("held", next(FRESH)) for k in bound}
@@ -467,7 +474,7 @@ def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
     paired = contract(bound, powers, facts)
     if paired is not None:
         return scale(paired, sign)
-    return scale(canonical(bound, powers, facts), sign)
+    return scale(rename_and_sum(bound, powers, facts), sign)
 
 
 def contract(bound: dict, powers: dict, facts: Facts):
@@ -489,7 +496,7 @@ def contract(bound: dict, powers: dict, facts: Facts):
     return None
 
 
-def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
+def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> dict:
     """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
     if not bound:
         return {named_alike((), tuple(powers.items())): Fraction(1)}
@@ -550,12 +557,12 @@ def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
         if head[0] == "sum":
             own = logarithm(instantiate(head[1], indices), facts, seen=True)
         else:
-            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", unprimed(head, indices))
+            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", atom_or_prime(head, indices))
         parts.append(scale(own, power))
     return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
 
 
-def unprimed(head: tuple, indices: tuple) -> dict:
+def atom_or_prime(head: tuple, indices: tuple) -> dict:
     return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
 
 
@@ -572,7 +579,7 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
     """A rational power of a polynomial. Negative powers need it to be non-zero, fractional ones non-negative."""
     if power < 0:
-        facts.divided.append(p)
+        facts.divisors.append(p)
         facts.require_sign("nonzero", p, "something is divided by it")
     if power.denominator != 1:
         facts.require_sign("nonnegative", p, "a root of it is taken")
@@ -591,11 +598,11 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
         return result
     if len(p) == 1 and not next(iter(p))[0]:
         (((_, factors), c),) = p.items()
-        if whole or c > 0 and all(rooted(f, e, facts) for f, e in factors):
+        if whole or c > 0 and all(root_base(f, e, facts) for f, e in factors):
             result = constant(c ** int(power)) if whole else constant(1)
             for prime, e in () if whole else factorise(c):
                 result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
-            powers = [(f if whole else rooted(f, e, facts), e * power) for f, e in factors]
+            powers = [(f if whole else root_base(f, e, facts), e * power) for f, e in factors]
             return multiply(result, reduce_term({}, powers, facts), facts)
     content, primitive = take_content(p, whole, facts)
     if content != constant(1):
@@ -603,7 +610,7 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
     return function_atom("sum", p, power)
 
 
-def rooted(f: tuple, e: Fraction, facts: Facts):
+def root_base(f: tuple, e: Fraction, facts: Facts):
     """The atom whose power comes out of a root of f^e: f where it is not negative, |f| for an even power of a real f; else None.
 
     (ab)^p = a^p b^p wherever a is not negative, whatever the sign of b: a root of a negative b has no value on either side unless a is 0.
@@ -625,7 +632,7 @@ def take_content(p: dict, whole: bool, facts: Facts):
         here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"}
         every = set(here) | set(shared or {})
         shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
-    shared = {f: e for f, e in shared.items() if e and (whole or rooted(f, e, facts))}
+    shared = {f: e for f, e in shared.items() if e and (whole or root_base(f, e, facts))}
     factors = ordered(shared.items())
     content = {((), factors): leading}
     inverse_ = {((), tuple((f, -e) for f, e in factors)): 1 / leading}

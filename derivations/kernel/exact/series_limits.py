@@ -57,35 +57,35 @@ def on_the_way(variable: Expr) -> tuple:
 @contextmanager
 def near(facts: Facts, variable: Expr, to):
     """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
-    asked, before = facts.asked, facts.ends_positive
+    asked, before = facts.adapt_requirement, facts.is_eventually_positive
 
     def of_the_leading_term(kind: str, p: dict, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not moves(p, head_of(variable)) or holds(p):
             return asked(kind, p, because)
         series = leading_series(p, variable, to, facts)
-        if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.here):
+        if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.at_point):
             kind = "positive"  # or the next term decides where it is zero
         return asked(kind, series[min(series)], "the leading term of a series")
 
     def ends_positive(p: dict) -> bool:
-        if facts.here is not None or not moves(p, head_of(variable)):
+        if facts.at_point is not None or not moves(p, head_of(variable)):
             return False
-        lacking, facts.lacking = facts.lacking, {}
+        lacking, facts.missing = facts.missing, {}
         try:
             series = leading_series(p, variable, to, facts)
-            return facts.is_positive(series[min(series)]) and not facts.lacking
+            return facts.is_positive(series[min(series)]) and not facts.missing
         except Unknown:
             return False
         finally:
-            facts.lacking = lacking
+            facts.missing = lacking
 
-    with facts.moves(variable.data[0]):
-        facts.asked, facts.ends_positive = of_the_leading_term, ends_positive
+    with facts.while_varying(variable.data[0]):
+        facts.adapt_requirement, facts.is_eventually_positive = of_the_leading_term, ends_positive
         try:
             yield
         finally:
-            facts.asked, facts.ends_positive = asked, before
+            facts.adapt_requirement, facts.is_eventually_positive = asked, before
 
 
 def moves(p: dict, head: tuple) -> bool:
@@ -94,7 +94,7 @@ def moves(p: dict, head: tuple) -> bool:
 
 def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
     """The series of what moves, as far as it takes to see its leading term."""
-    small = small_powers(p, head_of(variable), to)
+    small = find_powers_of_eps(p, head_of(variable), to)
     for order in ORDERS:
         if series := expand(p, small, facts, order):
             return series
@@ -105,7 +105,7 @@ def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
     head = head_of(variable)
     if to == 0 and head[0] == "size":
         raise Unknown("a size does not go to 0")
-    small = small_powers(p, head, to)
+    small = find_powers_of_eps(p, head, to)
     for order in ORDERS:
         series = expand(p, small, facts, order)
         if min(series, default=0) < 0:
@@ -122,7 +122,7 @@ def leading_term(series: Series, small: dict, facts: Facts) -> dict:
     return multiply(series[least], {((), ((f, power * least),)): Fraction(1)}, facts)
 
 
-def small_powers(p: dict, head: tuple, to) -> dict:
+def find_powers_of_eps(p: dict, head: tuple, to) -> dict:
     """The atoms that are powers of eps, with their exponents."""
     if to == 0:
         return {"variable": head, (head, ()): Fraction(1)}
@@ -131,11 +131,11 @@ def small_powers(p: dict, head: tuple, to) -> dict:
     grow = {"variable": head, (head, ()): Fraction(-1)}
     own = exponential(atom(head), Facts())
     ((_, ((exp_atom, _),)),) = own
-    bare = any(f == (head, ()) for f in atoms(p))
-    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in atoms(p)) else grow
+    bare = any(f == (head, ()) for f in iterate_atoms(p))
+    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in iterate_atoms(p)) else grow
 
 
-def atoms(p: dict):
+def iterate_atoms(p: dict):
     """All atoms of p, those inside payloads included, except inside the exponential of a single atom."""
     for _, factors in p:
         for f, _ in factors:
@@ -145,10 +145,10 @@ def atoms(p: dict):
                 or f[0][0] == "exp"
                 and not (len(f[0][1]) == 1 and [e for _, e in f[0][1][0][0][1]] == [1] and not f[1])
             ):
-                yield from atoms(instantiate(f[0][1], hold(f[1])))
+                yield from iterate_atoms(instantiate(f[0][1], hold(f[1])))
 
 
-def plus(*many: Series) -> Series:
+def add_series(*many: Series) -> Series:
     result = {}
     for series in many:
         for k, c in series.items():
@@ -156,7 +156,7 @@ def plus(*many: Series) -> Series:
     return Series(result, min(series.known for series in many))
 
 
-def times(a: Series, b: Series, facts: Facts) -> Series:
+def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
     result = {}
     for k, c in a.items():
         for j, d in b.items():
@@ -174,39 +174,39 @@ def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
             raise Unknown("a limit inside a sum over an index")
         term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(still), facts), c)})
         for f, power in (x for x in factors if x not in still):
-            term = times(term, expand_factor(f, power, small, facts, order), facts)
-        result = plus(result, term)
+            term = multiply_series(term, expand_factor(f, power, small, facts, order), facts)
+        result = add_series(result, term)
     return result
 
 
-def involves(f: tuple, small: dict) -> bool:
-    return f in small or (isinstance(f[0][-1], tuple) and any(involves(g, small) for g in atoms_inside(f)))
+def depends_on_eps(f: tuple, small: dict) -> bool:
+    return f in small or (isinstance(f[0][-1], tuple) and any(depends_on_eps(g, small) for g in payload_atoms(f)))
 
 
-def atoms_inside(f: tuple):
+def payload_atoms(f: tuple):
     return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
 
 
 def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
     if f in small:
         return Series({small[f] * power: constant(1)})
-    if not involves(f, small):
+    if not depends_on_eps(f, small):
         if mentions(f[0], small["variable"]):
             raise Unknown("a limit in which the variable stands in two different ways")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
     head, inside, indices = f[0][0], f[0][-1], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
     if head == "exp":
-        return exp_series(times(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
+        return exponentiate_series(multiply_series(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
     if head == "sum":
-        return power_series(inner, power, facts, order)
+        return raise_series(inner, power, facts, order)
     if head == "abs" and inner:  # near the limit it has the sign of its leading term
         leading = inner[min(inner)]
         if facts.is_positive(leading) or facts.is_positive(scale(leading, -1)):
-            sized = inner if facts.is_positive(leading) else times(inner, Series({Fraction(0): constant(-1)}), facts)
-            return sized if power == 1 else power_series(sized, power, facts, order)
+            sized = inner if facts.is_positive(leading) else multiply_series(inner, Series({Fraction(0): constant(-1)}), facts)
+            return sized if power == 1 else raise_series(sized, power, facts, order)
     if head == "log" and power == 1:
-        return log_series(inner, small, facts, order)
+        return take_series_logarithm(inner, small, facts, order)
     raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
@@ -221,32 +221,32 @@ def split_leading(series: Series, facts: Facts):
     return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
 
 
-def in_powers(rest: Series, coefficient, facts: Facts, order: int) -> Series:
+def compose_power_series(rest: Series, coefficient, facts: Facts, order: int) -> Series:
     """sum over n of coefficient(n) rest^n, for a series without constant term, cut off."""
     least = rest.least()
     known = min(order * max(1, least), rest.known) if rest else rest.known
     result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
     while (n + 1) * least < known:
         n += 1
-        term = times(term, rest, facts)
-        result = plus(result, times(term, Series({Fraction(0): constant(coefficient(n))}), facts))
+        term = multiply_series(term, rest, facts)
+        result = add_series(result, multiply_series(term, Series({Fraction(0): constant(coefficient(n))}), facts))
     return Series(result, known)
 
 
-def exp_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
+def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
     if series.least() < 0:
         if not series:
             raise Unknown("the exponential of something that may grow without bound")
         leading = leading_term(series, small, facts)
-        raise Unknown(beside_powers(leading, small) or f"the exponential of something that {without_bound(leading, facts)}")
+        raise Unknown(explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}")
     if series.known <= 0:
         raise Unknown("the exponential of a series that is not known far enough")
     rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
     start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
-    return times(start, in_powers(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
+    return multiply_series(start, compose_power_series(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
 
 
-def beside_powers(leading: dict, small: dict) -> str:
+def explain_mixed_growth(leading: dict, small: dict) -> str:
     """What is said of exp(-x) beside powers of x; '' where the exponential is of something else."""
     if leading.keys() != atom(small["variable"]).keys():
         return ""
@@ -254,22 +254,22 @@ def beside_powers(leading: dict, small: dict) -> str:
     return f"exp({like}) beside powers of {of}: the limit of each alone is known, and not which of the two wins"
 
 
-def without_bound(leading: dict, facts: Facts) -> str:
+def describe_divergence(leading: dict, facts: Facts) -> str:
     """Which way it goes, and how."""
     falls = facts.is_positive(scale(leading, -1))
     return f"{'falls' if falls else 'may grow'} without bound, like {show_polynomial(leading)}"
 
 
-def log_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
+def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if k:
         like = show_polynomial(leading_term(series, small, facts))
         raise Unknown(f"the logarithm of something that tends to 0 or grows without bound, like {like}")
     start = Series({Fraction(0): logarithm(leading, facts)})
-    return plus(start, in_powers(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
+    return add_series(start, compose_power_series(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
 
 
-def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
+def raise_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
     leading, k, rest = split_leading(series, facts)
     if power.denominator != 1:
         facts.require_sign("positive", leading, "a root of a series")
@@ -281,4 +281,4 @@ def power_series(series: Series, power: Fraction, facts: Facts, order: int) -> S
         return value
 
     start = Series({k * power: allowed_power(leading, power, facts)})
-    return times(start, in_powers(rest, binomial, facts, order), facts)
+    return multiply_series(start, compose_power_series(rest, binomial, facts, order), facts)

@@ -42,7 +42,7 @@ class Taylor:
 
     def __mul__(self, other: Any) -> Taylor:
         a, b = self.beside(other)
-        return Taylor([total(a[j] * b[k - j] for j in range(k + 1)) for k in range(min(len(a), len(b)))])
+        return Taylor([sum_numbers(a[j] * b[k - j] for j in range(k + 1)) for k in range(min(len(a), len(b)))])
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -60,7 +60,7 @@ class Taylor:
         a, b = self.beside(other)
         q: list = []
         for k in range(min(len(a), len(b))):
-            q.append(divide(a[k] - total(b[j] * q[k - j] for j in range(1, k + 1)), b[0]))
+            q.append(divide(a[k] - sum_numbers(b[j] * q[k - j] for j in range(1, k + 1)), b[0]))
         return Taylor(q)
 
     def slope(self, step: Any) -> Taylor:
@@ -78,13 +78,13 @@ class Taylor:
     def exponential(self, exp: Callable) -> Taylor:
         e = [exp(self.c[0])]
         for n in range(1, len(self.c)):
-            e.append(total(j * self.c[j] * e[n - j] for j in range(1, n + 1)) / n)
+            e.append(sum_numbers(j * self.c[j] * e[n - j] for j in range(1, n + 1)) / n)
         return Taylor(e)
 
     def logarithm(self, log: Callable) -> Taylor:
         c, found = self.c, [log(self.c[0])]
         for n in range(1, len(c)):
-            found.append((n * c[n] - total(j * found[j] * c[n - j] for j in range(1, n))) / (n * c[0]))
+            found.append((n * c[n] - sum_numbers(j * found[j] * c[n - j] for j in range(1, n))) / (n * c[0]))
         return Taylor(found)
 
     def leading(self) -> int:
@@ -101,8 +101,8 @@ class Taylor:
         """(cosine, sine): each is the other's slope, but for a sign."""
         c, s = [cos(self.c[0])], [sin(self.c[0])]
         for n in range(1, len(self.c)):
-            c.append(-total(j * self.c[j] * s[n - j] for j in range(1, n + 1)) / n)
-            s.append(total(j * self.c[j] * c[n - j] for j in range(1, n + 1)) / n)
+            c.append(-sum_numbers(j * self.c[j] * s[n - j] for j in range(1, n + 1)) / n)
+            s.append(sum_numbers(j * self.c[j] * c[n - j] for j in range(1, n + 1)) / n)
         return Taylor(c), Taylor(s)
 
     def tangent(self, tanh: Callable) -> Taylor:
@@ -110,7 +110,7 @@ class Taylor:
         found = [tanh(self.c[0])]
         for n in range(1, len(self.c)):
             slopes = (Taylor(found) * Taylor([-x for x in found]) + 1).c
-            found.append(total(j * self.c[j] * slopes[n - j] for j in range(1, n + 1)) / n)
+            found.append(sum_numbers(j * self.c[j] * slopes[n - j] for j in range(1, n + 1)) / n)
         return Taylor(found)
 
     def absolute(self) -> Taylor:
@@ -127,11 +127,11 @@ class Taylor:
         c, shift = self.c[k:], int(times.p)
         found = [power(c[0])]
         for n in range(1, len(c)):
-            found.append(total((exponent * j - (n - j)) * c[j] * found[n - j] for j in range(1, n + 1)) / (n * c[0]))
+            found.append(sum_numbers((exponent * j - (n - j)) * c[j] * found[n - j] for j in range(1, n + 1)) / (n * c[0]))
         if shift < 0:
             raise NoSlope("something is divided by zero")
         return Taylor([fmpq(0)] * shift + found)
 
 
-def total(numbers: Any) -> Any:
+def sum_numbers(numbers: Any) -> Any:
     return sum(numbers, fmpq(0))

@@ -47,11 +47,11 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
     def free(name):
         return ("c", places[name]) if places and name in places else ("f", name)
 
-    before, facts.looked_into = facts.looked_into, {}  # for elsewhere something else may be known
+    before, facts.checked_entries = facts.checked_entries, {}  # for elsewhere something else may be known
     try:
         return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
     finally:
-        facts.looked_into = before
+        facts.checked_entries = before
 
 
 def lower_symbol(e, at, names, facts):
@@ -68,7 +68,7 @@ def lower_index(e, at, names, facts):
 def lower_array(e, at, names, facts):
     """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
     if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
-        return multiply(constant(1), lower(e.args[number_of(at, e.shape)], (), names, facts), facts)
+        return multiply(constant(1), lower(e.args[flat_position(at, e.shape)], (), names, facts), facts)
     result = {}
     for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
         value = constant(1)
@@ -78,7 +78,7 @@ def lower_array(e, at, names, facts):
     return result
 
 
-def number_of(at: tuple, shape: tuple) -> int:
+def flat_position(at: tuple, shape: tuple) -> int:
     """Which of the entries that are written out stands at a known place."""
     number = 0
     for (_, k), size in zip(at, shape):
@@ -86,25 +86,25 @@ def number_of(at: tuple, shape: tuple) -> int:
     return number
 
 
-def elementwise(e, at, names, facts):
+def lower_arguments(e, at, names, facts):
     return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
 
 def lower_power(e, at, names, facts):
-    base, exponent = elementwise(e, at, names, facts)
+    base, exponent = lower_arguments(e, at, names, facts)
     if exponent.keys() <= constant(1).keys():
         power = next(iter(exponent.values()), Fraction(0))
-        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := squared(e.args[0])):
+        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := split_even_power(e.args[0])):
             under, times = inside
             if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
                 return raise_to(absolute_value(root, facts), times * power, facts)
         return raise_to(base, power, facts)
-    if is_whole(exponent) and not facts.is_positive(base) and not facts.ends_positive(base):
+    if is_whole(exponent) and not facts.is_positive(base) and not facts.is_eventually_positive(base):
         return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
 
-def squared(e: Expr) -> tuple[Expr, Fraction] | None:
+def split_even_power(e: Expr) -> tuple[Expr, Fraction] | None:
     """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
     while e.op == "paren":
         e = e.args[0]
@@ -113,7 +113,7 @@ def squared(e: Expr) -> tuple[Expr, Fraction] | None:
     return None
 
 
-def every_place(size: Expr) -> list:
+def list_places(size: Expr) -> list:
     """The places along an axis: each where their number is known, and else any, which is no place that is spoken of elsewhere."""
     return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
 
@@ -182,16 +182,16 @@ def lower_entry(e, at, names, facts):
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
     if e.args[0].op not in ("symbol", "eye", "fill"):
-        look_into(e.args[0], names, facts)
+        check_entries(e.args[0], names, facts)
     return lower(e.args[0], where, names, facts)
 
 
-def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
+def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
     """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
-    _, free, seen = facts.looked_into.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
-    at = (facts.moving, facts.here is None, *((i, names.get(i)) for i in free))
+    _, free, seen = facts.checked_entries.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
+    at = (facts.varying, facts.at_point is None, *((i, names.get(i)) for i in free))
     if at not in seen:
-        for place in product(*map(every_place, tensor.shape)):
+        for place in product(*map(list_places, tensor.shape)):
             lower(tensor, place, names, facts)
         seen.add(at)
 
@@ -207,7 +207,7 @@ def lower_exp(x, at, names, facts):
 
 
 def lower_log(x, at, names, facts):
-    return logarithm(lower(x, at, names, facts), facts, seen=positive_by_parts(x, at, names, facts))
+    return logarithm(lower(x, at, names, facts), facts, seen=is_positive_by_parts(x, at, names, facts))
 
 
 def lower_abs(x, at, names, facts):
@@ -222,7 +222,7 @@ def lower_tanh(x, at, names, facts):
 
 def lower_norm(vector, at, names, facts):
     square = lower(vector @ vector, (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-    if all(real(lower(vector, (place,), names, facts), facts) for place in every_place(vector.shape[0])):
+    if all(real(lower(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
         return allowed_power(square, Fraction(1, 2), facts)
     return raise_to(square, Fraction(1, 2), facts)
 
@@ -235,7 +235,7 @@ def lower_largest(vector, at, names, facts):
     return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
 
 
-def wave(name: str, p: dict, facts: Facts) -> dict:
+def cosine_or_sine(name: str, p: dict, facts: Facts) -> dict:
     """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
     turned = multiply(atom(("i",)), p, facts)
     there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
@@ -248,26 +248,26 @@ FUNCTIONS = {
     "exp": lower_exp,
     "log": lower_log,
     "abs": lower_abs,
-    "cos": lambda x, at, names, facts: wave("cos", lower(x, at, names, facts), facts),
-    "sin": lambda x, at, names, facts: wave("sin", lower(x, at, names, facts), facts),
+    "cos": lambda x, at, names, facts: cosine_or_sine("cos", lower(x, at, names, facts), facts),
+    "sin": lambda x, at, names, facts: cosine_or_sine("sin", lower(x, at, names, facts), facts),
     "tanh": lower_tanh,
     "norm": lower_norm,
     "largest": lower_largest,
 }
 
 
-def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
+def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
     if e.op == "paren":
-        return positive_by_parts(e.args[0], at, names, facts)
+        return is_positive_by_parts(e.args[0], at, names, facts)
     if e.op in ("mul", "div"):
-        return all(positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
+        return all(is_positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
     if e.op == "pow" and e.args[1].op == "const":
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
-        return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
+        return facts.is_nonzero(base) and real(base, facts) if even else is_positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
-        return positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
+        return is_positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
     if e.op == "function" and e.data == "exp":
         return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
@@ -289,14 +289,14 @@ def absolute_value(p: dict, facts: Facts) -> dict:
                 result = multiply(result, reduce_term({}, [(f, power)], facts), facts)
                 continue
             one = {((), ((f, Fraction(1)),)): Fraction(1)}
-            sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
+            sized = one if facts.is_nonnegative(one) else atom_modulus(f, one, facts)
             result = multiply(result, allowed_power(sized, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
 
 
-def modulus_of(f: tuple, one: dict, facts: Facts) -> dict:
+def atom_modulus(f: tuple, one: dict, facts: Facts) -> dict:
     """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
     if f[0][0] == "rounded":
         return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
@@ -330,12 +330,12 @@ def lower_derivative(e, at, names, facts):
     target = variable(by)
     if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
         raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
-    if target.data[0] in facts.tied:
+    if target.data[0] in facts.constrained:
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
-    with facts.nearby(target.data[0]):  # also while products are made of which a slope is taken
-        slope = derivative(lower(body, (), names, facts), head, where, facts)
+    with facts.near_point(target.data[0]):  # also while products are made of which a slope is taken
+        slope = differentiate(lower(body, (), names, facts), head, where, facts)
     return multiplied_out(slope, facts)
 
 
@@ -344,7 +344,7 @@ def lower_rounded(e, at, names, facts):
 
     What is a floating-point number already is its own rounding, and needs no such assumption.
     """
-    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.moving]:
+    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
         raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
@@ -358,10 +358,10 @@ def lower_rounded(e, at, names, facts):
         inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
-    representable = bit or inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
-    facts.rounds += [inside] * facts.assuming
+    representable = bit or inside in facts.stated_instances("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    facts.rounded_inputs += [inside] * facts.reading_assumption
     facts.require(
-        facts.in_range or representable or inside in facts.rounds,
+        facts.in_range or representable or inside in facts.rounded_inputs,
         "no exponent leaves the format's range (something is rounded)",
         "in_range()",
     )
@@ -375,9 +375,9 @@ RULES = {
     "index": lower_index,
     "defined": lambda e, at, names, facts: lower(e.args[0], at, {}, facts),
     "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
-    "add": lambda e, at, names, facts: add(*elementwise(e, at, names, facts)),
+    "add": lambda e, at, names, facts: add(*lower_arguments(e, at, names, facts)),
     "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
-    "mul": lambda e, at, names, facts: multiply(*elementwise(e, at, names, facts), facts),
+    "mul": lambda e, at, names, facts: multiply(*lower_arguments(e, at, names, facts), facts),
     "div": lambda e, at, names, facts: multiply(
         lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
     ),
@@ -404,48 +404,48 @@ UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bound
 # Derivatives
 
 
-def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
+def differentiate(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     """The derivative of p by the entry of the symbol `head` at the indices `where`."""
-    result, p = beside_moduli(p, head, where, facts)
+    result, p = differentiate_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
-        total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
+        total, smooth = differentiate_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
         for (inner, free), c2 in smooth.items():
             if inner:  # a sum that was kept whole within an atom: over indices of its own
-                total = add(total, derivative({(inner, free): c2}, head, where, facts))
+                total = add(total, differentiate({(inner, free): c2}, head, where, facts))
                 continue
             for k, (f, power) in enumerate(free):
                 others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
-                total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
+                total = add(total, multiply(others, differentiate_factor(f, power, head, where, facts), facts))
         for (_, k), token in held.items():
             total = summed(total, token, bound[k], facts)
         result = add(result, scale(total, c))
     return result
 
 
-def beside_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+def differentiate_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
     """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
     moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
     found: dict = {}
     for f in sorted(moduli, key=repr):
         own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
         inside = instantiate(f[0][1], f[1])
-        rest = quotient({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
+        rest = divide_exactly({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
         if rest is None:
             continue
         p = {term: c for term, c in p.items() if term not in own}
         slope = add(
-            scale(multiply(derivative(inside, by, where, facts), rest, facts), 2),
-            multiply(inside, derivative(rest, by, where, facts), facts),
+            scale(multiply(differentiate(inside, by, where, facts), rest, facts), 2),
+            multiply(inside, differentiate(rest, by, where, facts), facts),
         )
         found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
     return found, p
 
 
-MOST_STEPS = 50
+MAX_DIVISION_STEPS = 50
 
 
-def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
+def divide_exactly(p: dict, a: dict, facts: Facts) -> dict | None:
     """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
     if any(bound for bound, _ in (*p, *a)):
         return None
@@ -457,7 +457,7 @@ def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
 
     lead, result = max(a, key=order), {}
     inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_DIVISION_STEPS):
         if not p:
             return result
         top = max(p, key=order)
@@ -468,17 +468,17 @@ def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
     return None
 
 
-def mentions_in(polynomials: list, head: tuple) -> bool:
+def any_contains(polynomials: list, head: tuple) -> bool:
     return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
 
 
-UNSEEN = "where it is 0, a slope is not shown to exist"
+NOT_SHOWN = "where it is 0, a slope is not shown to exist"
 
 
-def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
+def differentiate_factor(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
     head, indices = f
     if head[0] in ("inverse", "moment", "joint"):
-        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not mentions_in(facts.parameters, by):
+        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not any_contains(facts.parameters, by):
             return {}
         raise Unknown(
             "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
@@ -487,16 +487,16 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
     if moves and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
-        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {UNSEEN}")
+        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {NOT_SHOWN}")
     lower_power_ = reduce_term({}, [(f, power - 1)], facts)
     if head == by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
         return scale(multiply(lower_power_, same, facts), power)
     if head[0] in ("exp", "log", "sum", "abs") and mentions(head, by):
         inner = instantiate(head[1], indices)
-        chain = scale(derivative(inner, by, where, facts), power)
+        chain = scale(differentiate(inner, by, where, facts), power)
         if head[0] == "abs":
-            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {UNSEEN}")
+            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {NOT_SHOWN}")
             slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
             lower_power_ = multiply(lower_power_, slope, facts)
         if head[0] == "exp":
@@ -506,8 +506,8 @@ def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts:
         return multiply(lower_power_, chain, facts)
     if head[0] == "whole" and mentions(head, by):
         base, times = base_and_count(instantiate(head[1], indices))
-        facts.require_sign("nonzero", base, f"a power of it is differentiated: {UNSEEN}")
-        slope = multiply(derivative(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        facts.require_sign("nonzero", base, f"a power of it is differentiated: {NOT_SHOWN}")
+        slope = multiply(differentiate(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
         return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
     if mentions(head, by):
         raise Unknown(f"the derivative of {head[0]}")

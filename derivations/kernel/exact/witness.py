@@ -38,7 +38,7 @@ from .tree_to_normal_form import read
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
-    for places in axis_values(left, right):
+    for places in iterate_axis_values(left, right):
         difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
         if residual and not log_identities.cancel(difference, facts):
@@ -46,7 +46,7 @@ def equal(left: Expr, right: Expr, facts: Facts) -> dict:
     return {}
 
 
-def axis_values(*trees: Expr):
+def iterate_axis_values(*trees: Expr):
     """For axes and free indices of a known size, each value; one of a symbolic size stays general."""
     axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
     known = {name: size for name, size in axes.items() if size.op == "const"}
@@ -64,7 +64,7 @@ def exact(claim: Claim) -> Verdict:
     if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
     if strange := strangers(claim):
-        raise Refused(claim.file, claim.line, claim.id, STRANGE.format(" and ".join(map(show, strange))))
+        raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, strange))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -78,54 +78,54 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    if leaves := says_nothing(claim):
+    if leaves := explain_vacuity(claim):
         raise Refused(claim.file, claim.line, claim.id, leaves)
-    return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+    return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
-NUMBERS = " It is said of a number, of which nothing is assumed: avoid needing it"
-EMPTY = "no values were found, with {}, at which all its assumptions hold: {}"
-OPEN = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
-CONTRADICT = "they may contradict each other there. "
-STRANGE = (
+NUMBER_NOTE = " It is said of a number, of which nothing is assumed: avoid needing it"
+NO_VALUES = "no values were found, with {}, at which all its assumptions hold: {}"
+OPEN_INDEX = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
+CONTRADICTION = "they may contradict each other there. "
+UNRELATED_RANDOM = (
     "{} is random and stands in no side of the claim: what is assumed of it can say anything of what is claimed. State what is meant of "
     "the sides themselves, such as nonnegative(y - x)"
 )
-PINNED = (
+PINNED_VALUE = (
     "its assumptions were found to leave one value only, {}: what is claimed is said of that value, and of no other. Write it in, or "
     "assume less"
 )
 
 
-OF_SIZES = (
+INDICES_ONLY = (
     "the assumption '{}' is about sizes: an open index takes each of its values, up to the largest. State it of the size, as in "
     "nonnegative(30 - n) for nonnegative(30 - i)"
 )
 
 
-def says_nothing(claim: Claim) -> str:
+def explain_vacuity(claim: Claim) -> str:
     """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
     if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
         return ""
     if about := only_of_indices(claim):
-        return OF_SIZES.format(assumption_text(about))
+        return INDICES_ONLY.format(assumption_text(about))
     if not example(claim):
-        return no_example(claim)
+        return explain_no_example(claim)
     if sizes := empty_sizes(claim):
-        return nothing_at(claim, sizes)
+        return explain_empty_sizes(claim, sizes)
     point = pinned(claim)
-    return point and PINNED.format(point)
+    return point and PINNED_VALUE.format(point)
 
 
-def nothing_at(claim: Claim, sizes: dict[str, int]) -> str:
+def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
     """That nothing was found at these sizes, and what may be done: with one entry no two of an open index contradict each other."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
     rule = ruling_out(claim, sizes)
     remedy = f"rule such sizes out, as in {as_written(rule)}" if rule else "assume less"
-    return EMPTY.format(named_sizes(sizes), OPEN + remedy if several else CONTRADICT + remedy[0].upper() + remedy[1:])
+    return NO_VALUES.format(format_sizes(sizes), OPEN_INDEX + remedy if several else CONTRADICTION + remedy[0].upper() + remedy[1:])
 
 
-def no_example(claim: Claim) -> str:
+def explain_no_example(claim: Claim) -> str:
     """What the assumptions lack; the first of them that fail together are named."""
     says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
     if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
@@ -140,7 +140,7 @@ def no_example(claim: Claim) -> str:
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
-    facts = facts_for(claim, given)
+    facts = collect_claim_facts(claim, given)
     facts.near = (left, right)
     if claim.kind != "refutation":  # which names the values, and has them checked
         require_variances(given, facts)
@@ -149,29 +149,29 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
     except Unknown as error:
         reason = str(error)
     if reason:
-        facts.lacking |= facts.joined  # what independence would take apart, and is left over
-    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
+        facts.missing |= facts.possible_independence  # what independence would take apart, and is left over
+    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
     relation = "<=" if claim.kind == "inequality" else "="
     if found := searched and counterexample(left, right, given, relation, undefined=True):
         raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        found = fails_somewhere(claim, left, right, given) if facts.lacking else heavy_tails(facts.taken)
-        found = found or facts.lacking and negative_variance(given)
+        found = find_failure(claim, left, right, given) if facts.missing else heavy_tails(facts.required_moments)
+        found = found or facts.missing and negative_variance(given)
         raise Fails(
             f"used but not stated: {'; '.join(facts.unstated)}."
             + (f" Without it, {found}." if found else "")
-            + (f" State it with given=[{', '.join(fewest(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBERS)
+            + (f" State it with given=[{', '.join(drop_implied(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBER_NOTE)
         )
     if reason:
         raise Fails(reason)
 
 
-def facts_for(claim: Claim, given: tuple) -> Facts:
+def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
     """What may be used: what is stated; and of the variable of a limit what is true near the limit."""
     return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
 
 
-def fails_somewhere(claim: Claim, left: Expr, right: Expr, given: tuple):
+def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple):
     """Where a step fails under these assumptions, or where a side of it has no value; None or '' if nothing is found."""
     if claim.kind != "limit":
         return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
@@ -180,7 +180,7 @@ def fails_somewhere(claim: Claim, left: Expr, right: Expr, given: tuple):
     )
 
 
-def fewest(remedies: list) -> list:
+def drop_implied(remedies: list) -> list:
     """The same assumptions without one that another says too."""
     stronger = {
         f"{weaker}{x.removeprefix('positive')}" for x in remedies if x.startswith("positive(") for weaker in ("nonzero", "nonnegative")
@@ -267,16 +267,16 @@ def prove_limit(claim, left, right, facts):
 def prove_refutation(claim, left, right, facts):
     at = values_at(claim)
     if is_law(left, right):
-        return law_refutation_problem(claim, left, right, facts, at)
+        return explain_law_refutation(claim, left, right, facts, at)
     sides = failure(left, right, claim.given, claim.refuted, at)
-    return not sides and no_counterexample(problem(left, right, claim.given, claim.refuted, at))
+    return not sides and format_no_counterexample(problem(left, right, claim.given, claim.refuted, at))
 
 
-def no_counterexample(reason: str) -> str:
+def format_no_counterexample(reason: str) -> str:
     return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
 
 
-def law_sides(claim, facts, at):
+def evaluate_law_sides(claim, facts, at):
     """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
     heads = {("size", n): exact_evaluation.number(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
@@ -289,19 +289,19 @@ def sides_at(claim: Claim) -> list:
     at = values_at(claim)
     sides = claim.trees[:2]
     if is_law(*sides):
-        return [{(): value} for value in law_sides(claim, facts_of(claim.given), at)]
+        return [{(): value} for value in evaluate_law_sides(claim, facts_of(claim.given), at)]
     return [exact_evaluation.evaluate(e, at) for e in sides]
 
 
-def law_refutation_problem(claim, left, right, facts, at):
+def explain_law_refutation(claim, left, right, facts, at):
     for a in claim.given:
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
     try:
-        sides = law_sides(claim, facts, at)
+        sides = evaluate_law_sides(claim, facts, at)
     except KeyError as error:
         return f"the value depends on {missing(error)}, which is not stated"
-    return not exact_evaluation.breaks(claim.refuted, *sides) and no_counterexample(
+    return not exact_evaluation.breaks(claim.refuted, *sides) and format_no_counterexample(
         at_these(claim.refuted, *({(): side} for side in sides))
     )
 
@@ -328,25 +328,27 @@ PROOFS = {
 }
 
 
-def needed(claim: Claim, assumption: Assumption) -> str:
+def show_needed(claim: Claim, assumption: Assumption) -> str:
     """How the claim fails without the assumption; Refused if it does not."""
     rest = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
-    less = moments_left(claim, assumption, rest)
+    less = remaining_moments(claim, assumption, rest)
     try:
         if still_proved(claim, rest):
-            if rules_out(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
-                return f"with {named_sizes(sizes)} the other assumptions leave nothing"
-            raise Fails(not_needed(assumption, known_near(claim, assumption) + "the proof goes through without it. Drop it"))
-        if less and enough(claim, rest + less):
+            if constrains_sizes(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
+                return f"with {format_sizes(sizes)} the other assumptions leave nothing"
+            raise Fails(
+                format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it")
+            )
+        if less and is_sufficient(claim, rest + less):
             instead = ", ".join(map(as_written, less))
             raise Fails(
-                not_needed(
+                format_not_needed(
                     assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. Drop it, and state {instead} in its place"
                 )
             )
         rest += less
-        found = shown_by_hint(claim, assumption, rest, hint) if hint is not None else shown_by_search(claim, rest)
+        found = check_hint(claim, assumption, rest, hint) if hint is not None else search_without(claim, rest)
     except KernelError as error:
         raise Refused(claim.file, claim.line, claim.id, str(error)) from None
     if found:
@@ -357,58 +359,58 @@ def needed(claim: Claim, assumption: Assumption) -> str:
         else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
         f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
     )
-    raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
+    raise Refused(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
 
 
-def known_near(claim: Claim, a: Assumption) -> str:
+def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
     """Of an assumption about the variable of a limit alone: that it needs no saying."""
     return f"what is so of {show(a.args[0])} near the limit is known, and " if claim.kind == "limit" and a.args == claim.towards[:1] else ""
 
 
-def rules_out(a: Assumption) -> bool:
+def constrains_sizes(a: Assumption) -> bool:
     """Does it say which sizes there are?"""
     return a.kind in SIGNS and of_sizes(*a.args)
 
 
-def named_sizes(sizes: dict[str, int]) -> str:
+def format_sizes(sizes: dict[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
-def not_needed(assumption: Assumption, tried: str) -> str:
+def format_not_needed(assumption: Assumption, tried: str) -> str:
     return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
 
 
-def ends_and_steps(claim: Claim) -> list:
+def list_sides(claim: Claim) -> list:
     """Pairs of sides to try: the claim as a whole first, for there a counterexample says most; then step by step."""
     ends = [claim.start, *(step.expr for step in claim.steps)]
     return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
 
 
-def shown_by_search(claim: Claim, rest: tuple):
-    return next((found for left, right in ends_and_steps(claim) if (found := dropped(claim, left, right, rest))), None)
+def search_without(claim: Claim, rest: tuple):
+    return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, rest))), None)
 
 
-def shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
+def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
     """The counterexample that the author gave; Fails, with what is wrong with it, if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
     if claim.kind == "limit":
-        return limit_shown_by_hint(claim, assumption, rest, hint, about)
+        return check_limit_hint(claim, assumption, rest, hint, about)
     relation = "<=" if claim.kind == "inequality" else "="
     try:
         env = values_at(replace(claim, given=rest), hint)
     except KernelError as error:
         raise Fails(about + str(error)) from None
-    for left, right in ends_and_steps(claim):
+    for left, right in list_sides(claim):
         if found := at_hint(left, right, rest, relation, env):
             return found
-    (left, right), *_ = ends_and_steps(claim)
+    (left, right), *_ = list_sides(claim)
     here = next(every_index(env, left, right))
     reason = problem(left, right, rest, relation, here)
     held = reason.startswith("at the given values") and not broken(assumption, here, left, right)
     raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * held)
 
 
-def limit_shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
+def check_limit_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
     """The same for a limit. A hint gives values to all but the variable: what is so at one value of it says nothing of the limit."""
     variable, to = claim.towards
     name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
@@ -434,12 +436,12 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
     """Does the exact witness prove the claim under fewer assumptions?"""
     if claim.kind == "refutation":
         return False
-    facts = facts_for(claim, rest)
+    facts = collect_claim_facts(claim, rest)
     require_variances(rest, facts)
-    return proof_goes_through(claim, facts) and not facts.unstated
+    return is_provable(claim, facts) and not facts.unstated
 
 
-def proof_goes_through(claim: Claim, facts: Facts) -> bool:
+def is_provable(claim: Claim, facts: Facts) -> bool:
     """The same, but for what is used and not stated, which the facts then hold."""
     previous = claim.start
     try:
@@ -452,7 +454,7 @@ def proof_goes_through(claim: Claim, facts: Facts) -> bool:
     return True
 
 
-def moments_left(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
+def remaining_moments(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
     """That the moments exist which are taken, where the assumption says so: less than it says, unless that is all it says."""
     if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
         return ()
@@ -460,36 +462,36 @@ def moments_left(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
     for tree in (claim.start, *(step.expr for step in claim.steps)):
         with suppress(KernelError):
             read(tree, facts)
-    less = tuple(has_moment(about[name], order) for name, order in facts.taken.items() if name in about)
+    less = tuple(has_moment(about[name], order) for name, order in facts.required_moments.items() if name in about)
     return tuple(a for a in less if a != assumption)
 
 
 def lessened(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
     """The claim's assumptions, this one and the rest, with no more of this one than the claim needs."""
-    choices = (rest, rest + moments_left(claim, assumption, rest))
-    return next((given for given in choices if enough(claim, given)), (*rest, assumption))
+    choices = (rest, rest + remaining_moments(claim, assumption, rest))
+    return next((given for given in choices if is_sufficient(claim, given)), (*rest, assumption))
 
 
-def enough(claim: Claim, given: tuple) -> bool:
+def is_sufficient(claim: Claim, given: tuple) -> bool:
     """Are these assumptions enough for the proof; for a refuted law, to compute its sides?"""
-    return not needed_to_compute(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
+    return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
 
 
-def dropped(claim, left, right, rest):
+def find_failure_without(claim, left, right, rest):
     if claim.kind == "refutation" and is_law(left, right):
-        return needed_to_compute(claim, rest)
+        return explain_undefined_sides(claim, rest)
     if claim.kind == "refutation":
         return None
-    return fails_somewhere(claim, left, right, rest) or without_moment(left, right, rest) or without_variance(rest)
+    return find_failure(claim, left, right, rest) or explain_missing_moment(left, right, rest) or explain_negative_variance(rest)
 
 
-def without_variance(given: tuple) -> str:
+def explain_negative_variance(given: tuple) -> str:
     """Where a variance that is stated is one no more; '' where each is visibly not negative."""
     require_variances(given, facts := facts_of(given))
-    return negative_variance(given) if facts.lacking else ""
+    return negative_variance(given) if facts.missing else ""
 
 
-def without_moment(left: Expr, right: Expr, given: tuple) -> str:
+def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
     """A law of which one side has no mean; '' where every moment that is taken is stated to exist."""
     facts = facts_of(given)
     try:
@@ -497,20 +499,20 @@ def without_moment(left: Expr, right: Expr, given: tuple) -> str:
             read(side, facts)
     except KernelError:
         return ""
-    return heavy_tails(facts.taken)
+    return heavy_tails(facts.required_moments)
 
 
-def needed_to_compute(claim, rest):
+def explain_undefined_sides(claim, rest):
     """A refuted law states a distribution. Without this part of it, the two sides have no definite value."""
     facts = facts_of(rest)
     try:
-        law_sides(claim, facts, values_at(claim))
+        evaluate_law_sides(claim, facts, values_at(claim))
     except (KeyError, Unknown):
         return "the sides have no definite value"
-    return heavy_tails(facts.taken) or ("the sides have no definite value" if facts.unstated else "")
+    return heavy_tails(facts.required_moments) or ("the sides have no definite value" if facts.unstated else "")
 
 
-def verdict(claim: Claim) -> Verdict:
+def make_verdict(claim: Claim) -> Verdict:
     scopes = {
         "definition": (
             "not applicable",
