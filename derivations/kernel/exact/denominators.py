@@ -1,4 +1,4 @@
-"""Whether a normal form is 0, once what it divides by is multiplied out."""
+"""Clears the denominators of a normal form, to decide whether it is 0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .polynomials import rename
 
 
 def clear_denominators(p: dict, facts: Facts) -> dict:
-    """p times the sums that it divides by, as often as needed. They are not zero, so p is 0 exactly if the result is."""
+    """Return p multiplied by the sums in its denominators, as often as needed. They are nonzero, so p is 0 exactly if the result is."""
     while p:
         lowest = {}
         for _, factors in p:
@@ -23,7 +23,7 @@ def clear_denominators(p: dict, facts: Facts) -> dict:
 
 
 def drop_vanishing_sums(p: dict, facts: Facts) -> dict:
-    """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
+    """Return p without the sums whose terms are 0 at every value of their indices once denominators are cleared."""
     result = p
     for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
         held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}

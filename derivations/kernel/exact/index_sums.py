@@ -1,4 +1,4 @@
-"""Sums over an index: the polynomial under one, with the index bound; and a value put in its place."""
+"""Sums over an index: bind an index of a polynomial in a sum, or substitute a value for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .polynomials import add, rename, scale
 
 
 def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
-    """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
+    """Return the sum of term(index) over an index of this size. A sum of known length is written out, so that each index is a constant."""
     if size.op == "const":
         return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
     index = fresh(name)
@@ -16,7 +16,7 @@ def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
 
 
 def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
-    """The sum of a polynomial over one of its free indices. A sum over a known number of values is written out."""
+    """Return the sum of a polynomial over one of its free indices. A sum of known length is written out."""
     if size.op == "const":
         return add(*(put(polynomial, free, ("c", k), facts) for k in range(1, int(size.data) + 1)))
     result = {}
@@ -28,7 +28,7 @@ def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
 
 
 def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
-    """A polynomial with one of its free indices set to a value."""
+    """Return the polynomial with one of its free indices set to a value."""
     return add(
         *(
             scale(reduce_term(dict(enumerate(bound)), rename(factors, {free: value}), facts), c)
@@ -38,5 +38,5 @@ def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
 
 
 def fresh(name: str = "") -> tuple:
-    """An index that occurs nowhere else, with the name that a message may call it by."""
+    """Return an index that occurs nowhere else; `name` is what messages may call it."""
     return ("held", next(FRESH), name) if name else ("held", next(FRESH))

@@ -1,7 +1,8 @@
-"""Powers whose exponent is a whole number that is not known: sizes and indices, in sums and products. They need no logarithm of the base.
+"""Powers whose exponent is an unknown whole number, made of sizes and indices. They need no logarithm of the base.
 
-x^(2n + 1) is x (x^n)^2: one atom for each product of sizes in the exponent, as an exponential has one for each term. Its payload is that
-product times the base, which is no size, for what is visibly positive is written in exponentials. (-1)^n is an atom of its own.
+x^(2n + 1) becomes x (x^n)^2: one atom for each product of sizes in the exponent, as an exponential has one for each of its terms. The
+payload of such an atom ("whole") is that product times the base. A base that is visibly positive is written with exponentials instead, so
+a base is never a size. (-1)^n has an atom of its own ("turn").
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from .fractions import Fraction
 from .normal_form import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
 from .polynomials import constant
 
-COUNT_HEADS = ("size", "value")  # the heads of what is a positive whole number
+COUNT_HEADS = ("size", "value")  # the heads of atoms that are positive whole numbers
 
 
 def is_whole(exponent: dict) -> bool:
-    """Is it made of sizes, of indices and of whole numbers, by sums and products?"""
+    """Return whether the exponent is made of sizes, indices and whole numbers by sums and products."""
     return all(
         not bound and c.denominator == 1 and all(f[0][0] in COUNT_HEADS and e.denominator == 1 and e > 0 for f, e in factors)
         for (bound, factors), c in exponent.items()
@@ -23,7 +24,7 @@ def is_whole(exponent: dict) -> bool:
 
 
 def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
-    """The power of a base whose sign is not known."""
+    """Return the power of a base whose sign is not known. Raise Unknown for a power of 0 whose exponent may be 0."""
     if not base:
         if facts.is_positive(exponent):
             return {}
@@ -38,7 +39,7 @@ def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
 
 
 def raise_to_count(base: dict, count: tuple, times: int, facts: Facts) -> dict:
-    """base^(times * count), for a count that is a product of sizes and indices."""
+    """Return base^(times * count), where count is a product of sizes and indices."""
     if len(base) == 1 and not next(iter(base))[0]:
         (((_, factors), c),) = base.items()
         result = exponential(multiply({((), count): Fraction(times)}, logarithm(constant(abs(c)), facts), facts), facts)
@@ -54,31 +55,32 @@ def raise_to_count(base: dict, count: tuple, times: int, facts: Facts) -> dict:
 
 
 def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: Facts) -> dict:
-    own = {((), ((f, Fraction(1)),)): Fraction(1)}
+    """Return (f^e)^(times * count) for an atom f."""
+    base = {((), ((f, Fraction(1)),)): Fraction(1)}
     if f[0][0] == "i":
         if times % 2:
             raise Unknown("a power of the imaginary unit whose exponent may be odd")
         return function_atom("turn", parity_product(count)) if times % 4 else constant(1)
     if factor_sign(f, Fraction(1), facts) == "positive":
-        return exponential(multiply({((), count): e * times}, logarithm(own, facts), facts), facts)
+        return exponential(multiply({((), count): e * times}, logarithm(base, facts), facts), facts)
     if e.denominator == 1:
         return count_power(f, count, int(e) * times)
     return count_power(next(iter(next(iter(function_atom("sum", {((), ((f, e),)): Fraction(1)})))[1]))[0], count, times)
 
 
 def parity_product(count: tuple) -> dict:
-    """A product of sizes that is odd where this one is."""
+    """Return a product of the same sizes with every power 1: it is odd exactly where `count` is."""
     return {((), tuple((f, Fraction(1)) for f, _ in count)): Fraction(1)}
 
 
 def count_power(f: tuple, count: tuple, times: int) -> dict:
-    """The atom of f^count, to the power `times`."""
+    """Return the atom of f^count, to the power `times`."""
     inside = tuple(sorted((*count, (f, Fraction(1))), key=repr))
     return function_atom("whole", {((), inside): Fraction(1)}, times)
 
 
 def base_and_count(inside: dict) -> tuple[dict, dict]:
-    """The two polynomials in an atom's payload: what the power is of, and its exponent."""
+    """Return (base, exponent) of the power in an atom's payload, both as polynomials."""
     (((_, factors), _),) = inside.items()
     parts = [tuple(x for x in factors if (x[0][0][0] in COUNT_HEADS) is which) for which in (False, True)]
     return tuple({((), part): Fraction(1)} for part in parts)  # type: ignore[return-value]

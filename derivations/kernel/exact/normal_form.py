@@ -1,12 +1,12 @@
-"""The exact witness's normal form: a decision procedure for identities between index sums, at every shape.
+"""The normal form of the exact witness: a decision procedure for identities between index sums, at every shape.
 
-A tensor expression at given indices is a polynomial: a sum of terms, each a rational coefficient times powers of
-atoms, summed over bound indices. An atom is a head with indices: an entry of a symbol, an entry of an inverse, a
-Kronecker delta, a function of a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are
-equal at every shape if their difference has the normal form 0.
+The entry of a tensor expression at given indices is a polynomial: a sum of terms, each a rational coefficient times powers of atoms,
+summed over bound indices. An atom is a head with indices: an entry of a symbol, an entry of an inverse, a Kronecker delta, a function of
+a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are equal at every shape if their difference has the normal
+form 0.
 
-Nothing here calls SymPy. What is not understood is an error that names it, and nothing is cancelled, rooted or
-inverted unless the stated assumptions allow it (`Facts`).
+Nothing here calls SymPy. What is not supported raises Unknown with its name. Nothing is canceled, inverted or taken a root of unless the
+stated assumptions allow it (`Facts`).
 """
 
 from __future__ import annotations
@@ -25,48 +25,48 @@ from .index_renaming import named_alike
 from .polynomial_printing import tree
 from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
 
-MOST_POWER = 20  # of an index that is summed in closed form
+MOST_POWER = 20  # the largest power of an index that is summed in closed form
 FRESH = count()
 
 
 class Facts:
-    """What a claim's stated assumptions allow. The normal form asks here before it cancels, roots, inverts or averages."""
+    """What the stated assumptions of a claim allow. The normal form consults it before it cancels, inverts, averages or takes a root."""
 
     def __init__(self):
-        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so, at each value of their open indices
-        self.nonnegative_in_case = []  # (a polynomial that is not negative where one entry is the largest, the indices at each value of which it is so)
+        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials with this sign, at each value of their open indices
+        self.nonnegative_in_case = []  # pairs: a polynomial that is nonnegative in the case considered, the indices over which that holds
         self.invertible = set()  # names of matrices
         self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
         self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
         self.gaussian = {}  # random name -> (mean, variance) polynomials
-        self.moment_orders = {}  # random name -> the highest order of which each of its entries has a moment
-        self.possible_independence = {}  # the independence that would take moments apart which are left together -> the assumption that states it
-        self.required_moments = {}  # random name -> the highest order of a moment that is taken and not known to exist
+        self.moment_orders = {}  # random name -> the highest order of a moment that each entry is known to have
+        self.possible_independence = {}  # independence that would factor a joint moment -> the assumption that states it
+        self.required_moments = {}  # random name -> the highest order of a moment that is used and not known to exist
         self.independent = []  # sets of names whose entries are all independent of one another
-        self.bits = set()  # names of symbols each entry of which is 0 or 1
+        self.bits = set()  # names of symbols whose entries are all 0 or 1
         self.representable = []  # polynomials that are floating-point numbers
         self.parameters = []  # means and variances, as stated
-        self.constrained = set()  # names that a stated product ties together
-        self.in_range = False  # no exponent leaves the format's range
-        self.rounded_inputs = []  # polynomials whose rounding has a value, since an assumption speaks of it
-        self.reading_assumption = False  # is an assumption being read?
-        self.divisors = []  # polynomials that something was divided by
-        self.missing = {}  # what was used without being stated -> the assumption that states it, as a script writes it
-        self.near = ()  # the trees that are read: messages take their names for indices
-        self.varying = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
-        self.open_questions = set()  # the questions of signs that are being answered
-        self.at_point = None  # within a derivative, what is known at the point alone
-        self.checked_entries = {}  # of one reading: the tensors each entry of which was read, where their indices are what
-        self.decide_by_cases = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
-        self.facts_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
-        self.is_eventually_positive = lambda p: (
+        self.constrained = set()  # names that occur in a stated product
+        self.in_range = False  # whether no exponent leaves the format's range
+        self.rounded_inputs = []  # polynomials whose rounding has a value, because an assumption mentions it
+        self.reading_assumption = False  # whether an assumption is being read
+        self.divisors = []  # polynomials that were divided by
+        self.missing = {}  # a fact used without being stated -> the assumption that states it, as a script writes it
+        self.near = ()  # the trees being read: messages use their names of indices
+        self.varying = frozenset()  # names of the symbols that vary in a surrounding derivative or limit
+        self.open_questions = set()  # the questions about signs that are being answered
+        self.at_point = None  # inside a derivative: the facts that hold at the point only
+        self.checked_entries = {}  # in one reading: the tensors whose entries were all read, and at which indices
+        self.decide_by_cases = lambda p, question, facts: (
             False
-        )  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
-        self.adapt_requirement = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
+        )  # decides a sign by cases of a maximum or a 0-1 value; set with the assumptions
+        self.facts_near = lambda moving: Facts()  # the facts that also hold near the point; set with the assumptions
+        self.is_eventually_positive = lambda p: False  # whether p is positive close enough to a limit; set near a limit
+        self.adapt_requirement = lambda *what: what  # replaces the requirement passed to `require_sign`; set near a limit
 
     @property
     def unstated(self) -> list:
-        """What was used without being stated, in words."""
+        """Return descriptions of what was used without being stated."""
         return [
             *self.missing,
             *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.required_moments.items()),
@@ -74,21 +74,27 @@ class Facts:
 
     @property
     def remedies(self) -> list:
-        """The assumptions that state it, as a script writes them."""
+        """Return the assumptions that would state it, as a script writes them."""
         return [*filter(None, self.missing.values()), *(f"has_moment({name}, {order})" for name, order in self.required_moments.items())]
 
     def require(self, holds: bool, needed: str, stated: str):
-        """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
+        """Record what is missing unless it holds.
+
+        `needed` says what must hold and why; `stated` is the assumption that says so, as a script writes it.
+        """
         if not holds:
             self.missing.setdefault(needed, stated)
 
     def require_moment(self, name: str, order: int):
-        """That each entry of what is random has a finite moment of this order."""
+        """Record that each entry of a random tensor needs a finite moment of this order."""
         if order > max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0)):
             self.required_moments[name] = order
 
     def require_sign(self, kind: str, p: dict, because: str):
-        """That p is positive, not negative or not zero: `because` of what is done with it."""
+        """Record that p must be "positive", "nonnegative" or "nonzero", for the reason `because`, unless that is known.
+
+        Raise Unknown if p is random.
+        """
         kind, p, because = self.adapt_requirement(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
         if not holds and kind == "nonnegative" and self.at_point and self.at_point.is_nonnegative(p):
@@ -102,14 +108,17 @@ class Facts:
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
     def stated_instances(self, kind: str, p: dict) -> list:
-        """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
+        """Return the polynomials stated to have this sign.
+
+        Those with open indices hold at each value, so they are also returned at the indices of p.
+        """
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
         here = self.nonnegative_in_case if kind == "nonnegative" else []
         return [instance for q, open_ in [*everywhere, *here] for instance in list_instances(q, open_, p, self)]
 
     @contextmanager
     def while_varying(self, name: str):
-        """Where the symbol of this name moves: a rounding of it is refused."""
+        """In this context the symbol of this name varies: a rounding of it is rejected."""
         before, self.varying = self.varying, self.varying | {name}
         try:
             yield
@@ -118,7 +127,10 @@ class Facts:
 
     @contextmanager
     def near_point(self, name: str):
-        """What holds near a point as well as at it, where the symbol of this name moves. What is strict at the point is so near it."""
+        """In this context the symbol of this name varies near a point, so only the facts that also hold near the point are used.
+
+        `at_point` keeps the facts at the point itself: what is strictly positive or nonzero there is so nearby.
+        """
         before = {field: getattr(self, field) for field in POINT_FIELDS}
         here = self.at_point
         with self.while_varying(name):
@@ -134,6 +146,7 @@ class Facts:
 
     @not_in_a_circle
     def is_positive(self, p: dict) -> bool:
+        """Return whether p is known to be positive."""
         return (
             has_visible_sign(p, self, strict=True)
             or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p))
@@ -145,6 +158,7 @@ class Facts:
 
     @not_in_a_circle
     def is_nonnegative(self, p: dict) -> bool:
+        """Return whether p is known to be nonnegative."""
         return (
             has_visible_sign(p, self, strict=False)
             or is_stated(p, "nonnegative", self)
@@ -155,13 +169,14 @@ class Facts:
         )
 
     def is_at_least(self, p: dict, q: dict) -> bool:
-        """Is p visibly at least q: term by term, or since their difference is stated?"""
+        """Return whether p is visibly at least q: term by term, or because their difference is stated to be nonnegative."""
         more = add(p, scale(q, -1))
         return has_visible_sign(more, self, strict=False) or is_stated(more, "nonnegative", self) or is_stated(more, "positive", self)
 
     def is_nonzero(self, p: dict) -> bool:
-        negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
-        if any(is_stated(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
+        """Return whether p is known to be nonzero."""
+        negative, rotated = scale(p, -1), multiply(atom(("i",)), p, self)  # ip is nonzero if p is
+        if any(is_stated(x, "nonzero", self) for x in (p, negative, rotated, scale(rotated, -1))):
             return True
         if self.is_positive(p) or self.is_positive(negative) or self.at_point is not None and self.at_point.is_nonzero(p):
             return True
@@ -172,11 +187,12 @@ class Facts:
         return divides_nonzero_product(p, self)
 
 
-# What holds at a point need not hold near.
+# The fields of Facts that may hold at a point without holding near it.
 POINT_FIELDS = ("positive", "nonnegative", "nonzero", "nonnegative_in_case", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
+    """Return what messages call a moment of this order."""
     return {1: "a mean", 2: "a variance"}.get(order, f"a moment of order {order}")
 
 
@@ -184,7 +200,7 @@ SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero":
 
 
 def is_stated(p: dict, kind: str, facts: Facts) -> bool:
-    """Is p a positive rational multiple of a polynomial that is stated to be so, or one times powers of sizes?"""
+    """Return whether p is a positive rational multiple of a polynomial stated to have this sign, possibly times powers of sizes."""
     stated = [q for q in facts.stated_instances(kind, p) if len(q) == len(p)]
     return any(is_multiple(p, q) for q in stated) or any(
         is_multiple(divide_out_sizes(p, facts), divide_out_sizes(q, facts)) for q in stated
@@ -192,7 +208,7 @@ def is_stated(p: dict, kind: str, facts: Facts) -> bool:
 
 
 def divide_out_sizes(p: dict, facts: Facts) -> dict:
-    """p without the powers of sizes that all its terms have."""
+    """Return p without the powers of sizes that all its terms share."""
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
     shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
     shared = {f: e for f, e in shared.items() if e}
@@ -200,10 +216,10 @@ def divide_out_sizes(p: dict, facts: Facts) -> dict:
 
 
 def list_instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
-    """A stated polynomial, as it is and with its open indices replaced by indices of p: what is stated holds at every value of them.
+    """Return a stated polynomial q as it is and with its open indices replaced by indices of p: it holds at every value of them.
 
-    An open index takes the place of one that stands where it stands: on the same axis of the same symbol, so that both run over one
-    size. One that stands on no axis, such as the number i itself, keeps to its own name.
+    An open index may be replaced by an index on the same axis of the same symbol, so that both run over one size. An open index that is
+    on no axis, such as the number i itself, is not replaced.
     """
     if not variables:
         return [q]
@@ -215,19 +231,19 @@ def list_instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
 
 
 def substitute_indices(q: dict, mapping: dict, facts: Facts) -> dict:
-    """A polynomial with some of its free indices replaced, all at once."""
+    """Return a polynomial with some of its free indices replaced simultaneously."""
     if all(old == new for old, new in mapping.items()):
         return q
     return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
 
 
 def multiplied_out(p: dict, facts: Facts) -> dict:
-    """p without sums that are kept whole though their power is 1, as in the payload of an atom."""
+    """Return p with those sums expanded that have the power 1 but were kept as atoms, as in a payload."""
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
 def has_visible_sign(p: dict, facts: Facts, strict: bool) -> bool:
-    """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
+    """Return whether every term of p is visibly nonnegative and, if `strict`, one of them visibly positive."""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
         if (less := remove_variance(p, facts)) is not None:
             return has_visible_sign(less, facts, strict) if less else not strict
@@ -237,23 +253,23 @@ def has_visible_sign(p: dict, facts: Facts, strict: bool) -> bool:
 
 
 def remove_variance(p: dict, facts: Facts) -> dict | None:
-    """p without n times a sum of squares, less the square of the sum: n^2 times a variance, which is not negative. None where p has none."""
+    """Return p without n sum(x^2) - sum(x)^2, which is n^2 times a variance and so nonnegative. Return None if p does not contain it."""
     for (bound, factors), c in p.items():
         if c > 0 or len(bound) != 2 or bound[0] != bound[1] or not all(is_real(f[0]) for f, _ in factors):
             continue
-        one, other = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
-        still = [x for x in factors if x not in one and x not in other]
-        alike = sorted(rename(other, {("b", 1): ("b", 0)}), key=repr) == sorted(one, key=repr)
-        if not one or not alike or any(x in other for x in one) or not all(factor_sign(f, e, facts) for f, e in still):
+        first, second = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
+        rest = [x for x in factors if x not in first and x not in second]
+        alike = sorted(rename(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
+        if not first or not alike or any(x in second for x in first) or not all(factor_sign(f, e, facts) for f, e in rest):
             continue
-        squares = multiply(reduce_term({0: bound[0]}, [*still, *((f, 2 * e) for f, e in one)], facts), size_polynomial(bound[0]), facts)
+        squares = multiply(reduce_term({0: bound[0]}, [*rest, *((f, 2 * e) for f, e in first)], facts), size_polynomial(bound[0]), facts)
         if len(squares) == 1 and p.get(next(iter(squares)), 0) >= -c * next(iter(squares.values())):
             return {t: x for t, x in add(p, scale(squares, c)).items() if t != (bound, factors)}
     return None
 
 
 def expand_sizes(p: dict, facts: Facts) -> dict:
-    """p with each size written as 1 + another non-negative number, since a size is at least 1; unchanged if none is a plain power."""
+    """Return p with each size written as 1 plus a nonnegative number ("excess"). Return p itself if it has no plain power of a size."""
     result, changed = {}, False
     for (bound, factors), c in p.items():
         if bound:
@@ -274,7 +290,7 @@ def expand_sizes(p: dict, facts: Facts) -> dict:
 
 
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
-    """'positive', 'non-negative', or '' where the sign of a power of an atom cannot be seen."""
+    """Return 'positive', 'non-negative', or '' if the sign of a power of an atom is not visible."""
     head, indices = factor[0], hold(factor[1])
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
@@ -307,28 +323,32 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 
 def is_bit(head: tuple, facts: Facts) -> bool:
+    """Return whether the head is that of an entry that is 0 or 1."""
     return head[0] == "entry" and head[1] in facts.bits
 
 
 def real(p: dict, facts: Facts) -> bool:
-    """Is p real: free of i, or its own conjugate, as a cosine is that is written in exponentials?"""
+    """Return whether p is real: free of i, or equal to its conjugate, such as a cosine written in exponentials."""
     return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
 
 
 def conjugate(p: dict, facts: Facts) -> dict | None:
-    """p with -i in the place of i; None where the conjugate of an atom is not known."""
+    """Return the complex conjugate of p, or None if the conjugate of an atom is not known."""
     result = {}
     for (bound, factors), c in p.items():
-        turned = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
-        if any(power is None for _, power in turned):
+        conjugated = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
+        if any(power is None for _, power in conjugated):
             return None
         sign = -1 if any(f[0] == ("i",) for f, _ in factors) else 1
-        result = add(result, scale(reduce_term(dict(enumerate(bound)), turned, facts), sign * c))
+        result = add(result, scale(reduce_term(dict(enumerate(bound)), conjugated, facts), sign * c))
     return result
 
 
 def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | None:
-    """The power of the same atom that is the conjugate of this one, but for the sign of i: exp(-ix) for exp(ix). None where there is none."""
+    """Return the power of the same atom that gives the conjugate, such as exp(-ix) for exp(ix), or None.
+
+    The sign of i is left to the caller.
+    """
     if head[0] == "i" or is_real(head):
         return power
     inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
@@ -338,7 +358,7 @@ def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | No
 
 
 def real_and_imaginary(p: dict) -> tuple | None:
-    """(a, b) with p = a + ib, where each atom but i is visibly real; None elsewhere."""
+    """Return (a, b) with p = a + ib if every atom except i is visibly real, otherwise None."""
     parts: tuple = ({}, {})
     for (bound, factors), c in p.items():
         rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
@@ -349,6 +369,7 @@ def real_and_imaginary(p: dict) -> tuple | None:
 
 
 def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
+    """Return whether an atom is known to be nonzero."""
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
@@ -364,13 +385,13 @@ def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
 
 
 def divides_nonzero_product(p: dict, facts: Facts) -> bool:
-    """Is p a multiple of a part of a product that is stated not to be zero? Where the product is not zero, none of its parts is."""
+    """Return whether p is a multiple of a factor of a product that is stated to be nonzero."""
     stated = facts.stated_instances("nonzero", p) + facts.stated_instances("positive", p)
     return any(is_multiple(x, part) for q in stated for part in list_product_parts(q) for x in (p, scale(p, -1)))
 
 
 def list_product_parts(q: dict):
-    """What a product has positive powers of, roots too: the atoms, and what stands inside of a sum or a modulus."""
+    """Yield the factors of a product that have positive powers, roots included: the atoms, and the contents of a sum or a modulus."""
     for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
         yield atom(head, *indices)
         if head[0] in ("sum", "abs"):
@@ -378,6 +399,7 @@ def list_product_parts(q: dict):
 
 
 def multiply(p: dict, q: dict, facts: Facts) -> dict:
+    """Return the product of two polynomials in normal form."""
     result = {}
     for (bound1, factors1), c1 in p.items():
         for (bound2, factors2), c2 in q.items():
@@ -388,14 +410,15 @@ def multiply(p: dict, q: dict, facts: Facts) -> dict:
 
 
 def shift_bound_indices(factors: tuple, by: int, count: int):
-    """Factors with their bound indices, so many, numbered behind others."""
+    """Return the factors with their `count` bound indices renumbered to follow `by` others."""
     return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
 
 def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
-    """One product of powers of atoms, in normal form. bound maps the numbers of bound indices to their sizes.
+    """Return the normal form of one product of powers of atoms. `bound` maps the numbers of bound indices to their sizes.
 
-    Deltas come first: one that names an index anew begins the term again, and nothing may have been taken out of it by then.
+    Deltas are resolved first: a delta that renames an index starts the reduction again, and by then nothing may have been taken out of
+    the term.
     """
     powers = {}
     for (head, indices), power in factors:
@@ -411,8 +434,8 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
                 return reduce_term(bound, list(powers.items()), facts)
             old = next((i for i in indices if i[0] == "b"), None)
             if old is None and any(indices[1] in f[1] for f in powers):
-                rest = rename(powers.items(), {indices[1]: indices[0]})
-                return reduce_term(bound, [*rest, ((head, indices), Fraction(1))], facts)
+                renamed_factors = rename(powers.items(), {indices[1]: indices[0]})
+                return reduce_term(bound, [*renamed_factors, ((head, indices), Fraction(1))], facts)
             if old is None:
                 powers[head, indices] = Fraction(1)
             else:
@@ -423,14 +446,23 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
 
 
 def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
-    """A product whose deltas are settled: what meets itself is taken out, as a number or as a polynomial to be multiplied in."""
-    expand, sign = [], Fraction(1)
+    """Return the normal form of a product whose deltas are resolved: simplify powers of special atoms and multiply out sums."""
     held = {("b", k): ("held", next(FRESH)) for k in bound}
+    number, sums = simplify_powers(powers, held, facts)
+    if sums:
+        return multiply_out_sums(bound, powers, held, number, sums, facts)
+    contracted = contract(bound, powers, facts)
+    return scale(rename_and_sum(bound, powers, facts) if contracted is None else contracted, number)
+
+
+def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, list]:
+    """Remove from `powers` what can be simplified. Return it as (a number, pairs (polynomial, power) still to be multiplied in)."""
+    polynomials, number = [], Fraction(1)
     for (head, indices), power in list(powers.items()):
         whole = power.denominator == 1
         if head[0] == "i" and whole:
             del powers[head, indices]
-            sign *= (-1) ** (power // 2 % 2)
+            number *= (-1) ** (power // 2 % 2)
             if power % 2:
                 powers[head, indices] = Fraction(1)
         elif head[0] == "turn" and whole:  # a power of -1
@@ -439,7 +471,7 @@ def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
                 powers[head, indices] = Fraction(1)
         elif head[0] == "prime" and (power >= 1 or power < 0):
             whole_part = power // 1
-            sign *= Fraction(head[1]) ** int(whole_part)
+            number *= Fraction(head[1]) ** int(whole_part)
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
@@ -449,44 +481,49 @@ def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
                 powers[head, indices] = Fraction(1)
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
-            expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+            polynomials.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
         elif is_bit(head, facts) and whole and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
-            expand.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
+            polynomials.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
         elif head[0] == "sum" and whole and power > 0:
             del powers[head, indices]
-            expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
-    if expand:
-        result = constant(sign)
-        for inner, power in expand:
-            for _ in range(power):
-                result = multiply(result, inner, facts)
-        # The bound indices of this term must stay shared with the expanded sums, so they are put back as they were.
-        total = {}
-        for (more, inner_factors), c in result.items():
-            shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
-            shift |= {token: index for index, token in held.items()}
-            joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
-            for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
-                total[term] = total.get(term, 0) + c * c2
-        return {term: c for term, c in total.items() if c}
-    paired = contract(bound, powers, facts)
-    if paired is not None:
-        return scale(paired, sign)
-    return scale(rename_and_sum(bound, powers, facts), sign)
+            polynomials.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
+    return number, polynomials
+
+
+def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, sums: list, facts: Facts) -> dict:
+    """Return the term times the number and the powers of polynomials, in which `held` indices take the place of the term's bound ones."""
+    product_ = constant(number)
+    for inner, power in sums:
+        for _ in range(power):
+            product_ = multiply(product_, inner, facts)
+    # The bound indices of this term must stay shared with the expanded sums, so they are restored.
+    result: dict = {}
+    for (more, inner_factors), c in product_.items():
+        shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
+        shift |= {token: index for index, token in held.items()}
+        joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
+        for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
+            result[term] = result.get(term, 0) + c * c2
+    return {term: c for term, c in result.items() if c}
 
 
 def contract(bound: dict, powers: dict, facts: Facts):
-    """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
+    """Sum over a bound index that joins the two factors of a stated product, such as a matrix and its inverse.
+
+    Return None if there is no such index.
+    """
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
-        joined = [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined  # a square is a product as well
+        joined = (
+            [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined
+        )  # a square is a product of two equal factors
         if len(joined) != 2 or any(power != 1 or len(f[1]) > 2 or f[1].count(("b", number)) != 1 for f, power in joined):
             continue
         ends = [((f[0], f[1].index(("b", number))), f[1][len(f[1]) - 1 - f[1].index(("b", number))]) for f, _ in joined]
         times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
-        if times == 0:  # of vectors as well, which have no other index
+        if times == 0:  # also for vectors, which have no other index
             return {}
         if times is not None and all(len(f[1]) == 2 for f, _ in joined):
             rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
@@ -497,7 +534,7 @@ def contract(bound: dict, powers: dict, facts: Facts):
 
 
 def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> dict:
-    """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
+    """Return the term with canonical names for its bound indices. Sums of a power of the index itself are evaluated in closed form."""
     if not bound:
         return {named_alike((), tuple(powers.items())): Fraction(1)}
     alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
@@ -512,7 +549,7 @@ def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> dict:
 
 
 def power_sum(n: dict, power: int, facts: Facts) -> dict:
-    """1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. At n = 0 it is 0 as well."""
+    """Return 1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. It also holds at n = 0, where the sum is 0."""
     if not power:
         return n
     result = {}
@@ -525,7 +562,7 @@ def power_sum(n: dict, power: int, facts: Facts) -> dict:
 
 
 def exponential(p: dict, facts: Facts) -> dict:
-    """exp of a polynomial: one atom a term, so that exp(a + b) and exp(a) exp(b) are the same."""
+    """Return exp(p), with one atom for each term of p, so that exp(a + b) and exp(a) exp(b) have the same normal form."""
     result = constant(1)
     for (bound, factors), c in p.items():
         logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
@@ -543,10 +580,10 @@ def exponential(p: dict, facts: Facts) -> dict:
 
 
 def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
-    """The logarithm of p, which is positive: `seen` says that this is known already; else it is required.
+    """Return log(p). Unless `seen` is true, require that p is positive.
 
-    Factors that all terms share come out of it, if they are visibly positive themselves: log(ab) = log(a) + log(b) for a > 0, as then b > 0
-    too. One that may be negative stays inside, to an even power too: log(x^2) is not 2 log(x).
+    Factors that all terms share are split off if they are visibly positive: log(ab) = log(a) + log(b) for a > 0, since then b > 0 too.
+    A factor that may be negative stays inside, even if its power is even: log(x^2) is not 2 log(x).
     """
     if not seen:
         facts.require_sign("positive", p, "its logarithm is taken")
@@ -563,6 +600,7 @@ def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
 
 
 def atom_or_prime(head: tuple, indices: tuple) -> dict:
+    """Return the polynomial of an atom; for the atom of a prime number, the number."""
     return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
 
 
@@ -577,7 +615,7 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
 
 
 def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
-    """A rational power of a polynomial. Negative powers need it to be non-zero, fractional ones non-negative."""
+    """Return a rational power of p. Require that p is nonzero for negative powers and nonnegative for fractional ones."""
     if power < 0:
         facts.divisors.append(p)
         facts.require_sign("nonzero", p, "something is divided by it")
@@ -587,7 +625,7 @@ def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
 
 
 def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
-    """The same, where the power is known to be defined."""
+    """Return a rational power of p that is known to be defined."""
     whole = power.denominator == 1
     if not p:
         return constant(int(power == 0))
@@ -611,9 +649,10 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
 
 
 def root_base(f: tuple, e: Fraction, facts: Facts):
-    """The atom whose power comes out of a root of f^e: f where it is not negative, |f| for an even power of a real f; else None.
+    """Return the atom g with (f^e)^q = g^(eq): f if f is nonnegative, |f| if e is even and f real, otherwise None.
 
-    (ab)^p = a^p b^p wherever a is not negative, whatever the sign of b: a root of a negative b has no value on either side unless a is 0.
+    (ab)^q = a^q b^q holds wherever a is nonnegative, whatever the sign of b: a root of a negative b has no value on either side unless
+    a is 0.
     """
     if factor_sign(f, Fraction(1), facts):
         return f
@@ -624,7 +663,10 @@ def root_base(f: tuple, e: Fraction, facts: Facts):
 
 
 def take_content(p: dict, whole: bool, facts: Facts):
-    """p = content * primitive, where content is one term without bound indices and primitive has leading coefficient 1."""
+    """Return (content, primitive) with p = content * primitive.
+
+    The content is one term without sums, and the leading coefficient of the primitive part is 1, or -1 if `whole` is false.
+    """
     leading = ordered(p.items())[0][1]
     leading = leading if whole else abs(leading)
     shared = None
