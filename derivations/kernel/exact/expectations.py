@@ -1,4 +1,4 @@
-"""Expectations of a polynomial in random entries: which summation indices coincide is counted, which settles a law at every size at once."""
+"""Expectations of polynomials in random entries. Counting which summation indices coincide settles a law at every size at once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from .polynomials import add, atom, constant, rename, scale, size_polynomial
 
 
 def expectation(p: dict, facts: Facts) -> dict:
-    """E[p] over every random entry in p."""
+    """Return E[p] over every random entry in p."""
     return add(*(scale(term_mean(bound, factors, facts), c) for (bound, factors), c in p.items()))
 
 
 def term_mean(bound: tuple, factors: tuple, facts: Facts) -> dict:
-    """Split by which indices coincide. Entries at distinct indices are independent, so their moments multiply."""
+    """Return the expectation of one term.
+
+    Entries at distinct indices are independent, so their moments multiply once it is known which coincide.
+    """
     held = {("b", k): fresh() for k in range(len(bound))}
     factors = rename(factors, held)
     names = sorted({name for f, _ in factors for name in random_names(f[0])})
@@ -47,7 +50,7 @@ def term_mean(bound: tuple, factors: tuple, facts: Facts) -> dict:
 
 
 def is_joint_moment(chance: list, rest: list) -> bool:
-    """Is this a product of powers of random entries of which no two can be the same entry at some index?"""
+    """Return whether this is a product of powers of random entries, no two of which can be the same entry at some index."""
     heads = [f[0] for f, _ in chance]
     known = all(i[0] == "c" for f, _ in chance for i in f[1])
     whole = all(power.denominator == 1 and power > 0 for _, power in chance)
@@ -55,40 +58,45 @@ def is_joint_moment(chance: list, rest: list) -> bool:
 
 
 def joint_moment(chance: list, facts: Facts) -> dict:
-    """E[x^a y^b] of what need not be independent: one number, which exists where both have moments of the order a + b (Hoelder)."""
+    """Return E[x^a y^b] of entries that may be dependent, as one atom.
+
+    It exists if both have moments of order a + b (Hoelder's inequality).
+    """
     for (_, name), _ in (f for f, _ in chance):
         facts.require_moment(name, int(sum(power for _, power in chance)))
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
 def polynomial_mean(chance: list, rest: list, facts: Facts) -> dict:
+    """Return the expectation of a product of random entries times the rest: a sum over all partition in which their indices may coincide."""
     result = {}
-    for ways in product(*(set_partitions(members) for members in group_indices(chance))):
-        part = reduce_term({}, rest, facts)
-        for blocks in ways:
+    for partition in product(*(set_partitions(members) for members in group_indices(chance))):
+        term = reduce_term({}, rest, facts)
+        for blocks in partition:
             for block in blocks:
                 for index in block[1:]:
-                    part = multiply(part, delta(block[0], index), facts)
+                    term = multiply(term, delta(block[0], index), facts)
             for first, second in combinations(blocks, 2):
-                part = multiply(part, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
-        same = {index: block[0] for blocks in ways for block in blocks for index in block}
+                term = multiply(term, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
+        same = {index: block[0] for blocks in partition for block in blocks for index in block}
         entries = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
-        for ((_, name), _at), power in entries.items() if part else ():
-            facts.require_moment(name, int(power))  # of each, also where another's moment is 0
+        for ((_, name), _at), power in entries.items() if term else ():
+            facts.require_moment(name, int(power))  # also where the moment of another factor is 0
         for ((_, name), _at), power in entries.items():
-            part = multiply(part, entry_moment(name, power, facts), facts)
-        result = add(result, part)
+            term = multiply(term, entry_moment(name, power, facts), facts)
+        result = add(result, term)
     return result
 
 
 def delta(first: tuple, second: tuple) -> dict:
+    """Return the Kronecker delta of two indices."""
     return atom(("delta",), *sorted((first, second), key=repr))
 
 
 def share_axis(first: list, second: list, chance: list) -> bool:
-    """Do indices of the two groups stand at the same place of the same tensor, so that it matters whether they coincide?"""
+    """Return whether the two groups have indices on the same axis of the same tensor, so that it matters whether they coincide."""
 
     def places(group):
         return {(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i in group}
@@ -97,7 +105,7 @@ def share_axis(first: list, second: list, chance: list) -> bool:
 
 
 def group_indices(chance: list) -> list:
-    """The indices in classes: rivals are of one class, and so is whatever they are joined to by others."""
+    """Return the indices in classes: indices that share an axis are in one class, directly or through other indices."""
     classes = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
         near = [c for c in classes if share_axis(c, [index], chance)]
@@ -106,7 +114,7 @@ def group_indices(chance: list) -> list:
 
 
 def set_partitions(members: list) -> list:
-    """All ways to sort the members into blocks."""
+    """Return all partitions of the members into blocks."""
     ways = [[]]
     for member in members:
         ways = [
@@ -116,6 +124,7 @@ def set_partitions(members: list) -> list:
 
 
 def entry_moment(name: str, power, facts: Facts) -> dict:
+    """Return E[x^power] for an entry x of the random symbol `name`."""
     if power.denominator != 1 or power < 0:
         raise Unknown(f"the expectation of the power {power} of {name}")
     known = facts.moments.get(name)
@@ -123,21 +132,24 @@ def entry_moment(name: str, power, facts: Facts) -> dict:
 
 
 def random_entries(head: tuple) -> list:
-    """The random entries in an atom's payload."""
+    """Return the random entries in an atom's payload, at any depth."""
     inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()) for f, _ in factors]
     return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
 
 
 def random_names(head: tuple) -> set:
-    """The random symbols in an atom's head, those in its payload included."""
+    """Return the names of the random symbols in an atom's head or payload. A joint moment is not random."""
     if head[0] == "random":
         return {head[1]}
-    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()  # a moment is not random itself
+    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
 def gaussian_mean(factors: list, facts: Facts) -> dict:
-    """E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), s = 1 - 2bv, for x ~ N(m, v)."""
+    """Return the expectation of a product of exponentials of Gaussian entries, integrating out one random symbol x ~ N(m, v) at a time.
+
+    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv.
+    """
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
     exponent = {}
     for f, power in factors:
@@ -182,18 +194,19 @@ def gaussian_mean(factors: list, facts: Facts) -> dict:
 
 
 def require_absolute_mean(exponent: dict, facts: Facts) -> None:
-    """E|exp(z)| has to exist, which is E exp(Re z): else there is no mean, though integrals may be there if taken one after the other."""
+    """Require that E|exp(z)| = E exp(Re z) exists. Otherwise there is no expectation, even if iterated integrals exist."""
     if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
         raise Unknown("the expectation of exp of random entries times what need not be real")
-    if (size := real_part(exponent)) != exponent:
-        expectation(exponential(size, facts), facts)
+    if (real := real_part(exponent)) != exponent:
+        expectation(exponential(real, facts), facts)
 
 
 def contains_imaginary(head: tuple) -> bool:
-    """Does the imaginary unit stand in an atom's payload?"""
+    """Return whether an atom's payload contains the imaginary unit."""
     inside = head[-1] if isinstance(head[-1], tuple) else ()
     return any(f[0][0] == "i" or contains_imaginary(f[0]) for (_, factors), _ in inside for f, _ in factors)
 
 
 def real_part(p: dict) -> dict:
+    """Return the terms of p without a factor i."""
     return {term: c for term, c in p.items() if all(f[0][0] != "i" for f, _ in term[1])}

@@ -605,7 +605,7 @@ def atom_or_prime(head: tuple, indices: tuple) -> dict:
 
 
 def shared_factors(p: dict, facts: Facts) -> tuple:
-    """(a positive number, powers of visibly positive atoms) that divide every term of p: what is left has no denominators that p had not."""
+    """Return (a positive number, powers of visibly positive atoms) that divide every term of p and add no denominators to the quotient."""
     shared = None
     for _, factors in p:
         here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}

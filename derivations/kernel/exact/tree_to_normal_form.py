@@ -1,7 +1,7 @@
-"""The exact witness: reads an expression tree into the normal form, averages it, differentiates it, takes its limits.
+"""Converts an expression tree into its normal form, one rule for each operator.
 
-It shares no code with SymPy. Index sums are decided at every shape. Expectations are taken by counting which summation
-indices coincide, which settles a law at every size at once. Limits are taken by series with exact coefficients.
+Nothing here uses SymPy. Index sums are decided at every shape. An expectation is taken by counting which summation indices coincide
+(`expectations.py`), which settles a law at every size at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from .polynomials import add, atom, constant, rename, scale, size_polynomial
 
 
 def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
-    """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
+    """Return the normal form of the entry of e at the indices `at`. `names` maps index variables of the tree to indices.
+
+    Raise Unknown if e contains a node that the exact witness does not support.
+    """
     rule = RULES.get(e.op)
     if e.op in UNSUPPORTED:
         raise Unknown(f"{show(e)}: {UNSUPPORTED[e.op]}")
@@ -42,12 +45,12 @@ def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
 
 
 def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
-    """The normal form of a general entry of e: free indices stand for any row and column, but for those that places sets."""
+    """Return the normal form of a general entry of e: each row, column and free index is free, except those that `places` fixes."""
 
     def free(name):
         return ("c", places[name]) if places and name in places else ("f", name)
 
-    before, facts.checked_entries = facts.checked_entries, {}  # for elsewhere something else may be known
+    before, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
     try:
         return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
     finally:
@@ -66,7 +69,7 @@ def lower_index(e, at, names, facts):
 
 
 def lower_array(e, at, names, facts):
-    """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+    """Return the entry at known indices; at an open index, the sum of all entries times their deltas."""
     if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
         return multiply(constant(1), lower(e.args[flat_position(at, e.shape)], (), names, facts), facts)
     result = {}
@@ -79,7 +82,7 @@ def lower_array(e, at, names, facts):
 
 
 def flat_position(at: tuple, shape: tuple) -> int:
-    """Which of the entries that are written out stands at a known place."""
+    """Return the position of an entry at known indices among the entries of an array."""
     number = 0
     for (_, k), size in zip(at, shape):
         number = number * int(size.data) + k - 1
@@ -87,6 +90,7 @@ def flat_position(at: tuple, shape: tuple) -> int:
 
 
 def lower_arguments(e, at, names, facts):
+    """Return the normal forms of the arguments of an entrywise operator; scalars have no indices."""
     return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
 
@@ -95,9 +99,9 @@ def lower_power(e, at, names, facts):
     if exponent.keys() <= constant(1).keys():
         power = next(iter(exponent.values()), Fraction(0))
         if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := split_even_power(e.args[0])):
-            under, times = inside
-            if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
-                return raise_to(absolute_value(root, facts), times * power, facts)
+            inside_power, times = inside
+            if real(x := lower(inside_power, (), names, facts), facts):  # the x of x^2 is |x| for real x
+                return raise_to(absolute_value(x, facts), times * power, facts)
         return raise_to(base, power, facts)
     if is_whole(exponent) and not facts.is_positive(base) and not facts.is_eventually_positive(base):
         return whole_power(base, exponent, facts)
@@ -105,7 +109,7 @@ def lower_power(e, at, names, facts):
 
 
 def split_even_power(e: Expr) -> tuple[Expr, Fraction] | None:
-    """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
+    """Return (x, p) if e is written as x^p with an even number p, otherwise None."""
     while e.op == "paren":
         e = e.args[0]
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1 and e.args[1].data % 2 == 0:
@@ -114,7 +118,7 @@ def split_even_power(e: Expr) -> tuple[Expr, Fraction] | None:
 
 
 def list_places(size: Expr) -> list:
-    """The places along an axis: each where their number is known, and else any, which is no place that is spoken of elsewhere."""
+    """Return the indices along an axis: each number if the length is known, otherwise one index that occurs nowhere else."""
     return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
 
 
@@ -129,7 +133,7 @@ def lower_matmul(e, at, names, facts):
 
 
 def lower_inverse(e, at, names, facts):
-    """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
+    """Return an entry of an inverse. (AB)^-1 = B^-1 A^-1 and similar rules lead down to matrices that are stated to be invertible."""
     (base,) = e.args
     inside = base.args[0] if base.args else None
     if base.op in STAND_INS:
@@ -139,7 +143,7 @@ def lower_inverse(e, at, names, facts):
     if base.op == "eye":
         return lower(base, at, names, facts)
     if base.op == "inverse":
-        lower(base, at, names, facts)  # requires that it exists
+        lower(base, at, names, facts)  # requires that the inner inverse exists
         return lower(inside, at, names, facts)
     if base.op == "neg":
         return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
@@ -172,7 +176,7 @@ def lower_sum(e, at, names, facts):
 
 
 def lower_each(e, at, names, facts):
-    """The body where its index is the place on the first axis: what the index is outside does not reach in."""
+    """Return the body with its index set to the position on the first axis. It hides an outer index of the same name."""
     key = e.bound_index
     return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
@@ -187,7 +191,10 @@ def lower_entry(e, at, names, facts):
 
 
 def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
-    """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
+    """Read every entry of a tensor, because one entry has a value only if all have.
+
+    Each tensor is read once for the same indices and variables.
+    """
     _, free, seen = facts.checked_entries.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
     at = (facts.varying, facts.at_point is None, *((i, names.get(i)) for i in free))
     if at not in seen:
@@ -215,13 +222,13 @@ def lower_abs(x, at, names, facts):
 
 
 def lower_tanh(x, at, names, facts):
-    """1 - 2/(1 + exp(2x))"""
+    """Return tanh(x) = 1 - 2/(1 + exp(2x))."""
     below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
     return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
 
 
 def lower_norm(vector, at, names, facts):
-    square = lower(vector @ vector, (), names, facts)  # not negative: a sum of squares, if they are of real numbers
+    square = lower(vector @ vector, (), names, facts)  # nonnegative if the entries are real
     if all(real(lower(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
         return allowed_power(square, Fraction(1, 2), facts)
     return raise_to(square, Fraction(1, 2), facts)
@@ -236,12 +243,12 @@ def lower_largest(vector, at, names, facts):
 
 
 def cosine_or_sine(name: str, p: dict, facts: Facts) -> dict:
-    """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
-    turned = multiply(atom(("i",)), p, facts)
-    there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
+    """Return cos(p) = (exp(ip) + exp(-ip))/2 or sin(p) = (exp(ip) - exp(-ip))/2i."""
+    ip = multiply(atom(("i",)), p, facts)
+    forward, backward = exponential(ip, facts), exponential(scale(ip, -1), facts)
     if name == "cos":
-        return scale(add(there, back), Fraction(1, 2))
-    return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
+        return scale(add(forward, backward), Fraction(1, 2))
+    return scale(multiply(atom(("i",)), add(backward, scale(forward, -1)), facts), Fraction(1, 2))
 
 
 FUNCTIONS = {
@@ -257,7 +264,7 @@ FUNCTIONS = {
 
 
 def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
-    """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
+    """Return whether an entry of e is a product, quotient or power of positive parts, which its expanded normal form may hide."""
     if e.op == "paren":
         return is_positive_by_parts(e.args[0], at, names, facts)
     if e.op in ("mul", "div"):
@@ -274,7 +281,7 @@ def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
 
 
 def absolute_value(p: dict, facts: Facts) -> dict:
-    """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
+    """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unknown unless p is real."""
     if not real(p, facts):
         raise Unknown("the absolute value of something that is not real")
     if facts.is_nonnegative(p):
@@ -285,29 +292,29 @@ def absolute_value(p: dict, facts: Facts) -> dict:
         (((_, factors), c),) = p.items()
         result = constant(abs(c))
         for f, power in factors:
-            if power.denominator != 1:  # a root has a value where what it is of is not negative
+            if power.denominator != 1:  # a root has a value only where f is nonnegative, and then it is nonnegative itself
                 result = multiply(result, reduce_term({}, [(f, power)], facts), facts)
                 continue
-            one = {((), ((f, Fraction(1)),)): Fraction(1)}
-            sized = one if facts.is_nonnegative(one) else atom_modulus(f, one, facts)
-            result = multiply(result, allowed_power(sized, power, facts), facts)
+            atom_ = {((), ((f, Fraction(1)),)): Fraction(1)}
+            modulus = atom_ if facts.is_nonnegative(atom_) else atom_modulus(f, atom_, facts)
+            result = multiply(result, allowed_power(modulus, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
 
 
-def atom_modulus(f: tuple, one: dict, facts: Facts) -> dict:
-    """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
+def atom_modulus(f: tuple, polynomial: dict, facts: Facts) -> dict:
+    """Return |f| for an atom whose sign is not known. The modulus of a rounded value is the rounded modulus."""
     if f[0][0] == "rounded":
         return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
-    return function_atom("abs", one)
+    return function_atom("abs", polynomial)
 
 
 def lower_softmax(e, at, names, facts):
     def top(last):
         return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
 
-    below = sum_over(e.shape[-1], top, facts)  # positive: a sum of exponentials, if they are of real numbers
+    below = sum_over(e.shape[-1], top, facts)  # positive if the scores are real
     if all(is_real(f[0]) for _, factors in below for f, _ in factors):
         return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
     return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
@@ -328,24 +335,24 @@ def lower_variance(e, at, names, facts):
 def lower_derivative(e, at, names, facts):
     body, by = e.args
     target = variable(by)
-    if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
-        raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
+    if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
+        raise Unknown(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.constrained:
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
-    with facts.near_point(target.data[0]):  # also while products are made of which a slope is taken
-        slope = differentiate(lower(body, (), names, facts), head, where, facts)
-    return multiplied_out(slope, facts)
+    with facts.near_point(target.data[0]):  # the body is read here too: its products are differentiated
+        result = differentiate(lower(body, (), names, facts), head, where, facts)
+    return multiplied_out(result, facts)
 
 
 def lower_rounded(e, at, names, facts):
-    """Rounding has a value, and commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated.
+    """Return a rounded value. Powers of two are taken out, since rounding commutes with them while no exponent leaves the format's range.
 
-    What is a floating-point number already is its own rounding, and needs no such assumption.
+    That no exponent leaves the range must be stated, unless the value is a floating-point number already, which is its own rounding.
     """
-    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
-        raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
+    if varying := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
+        raise Unknown(f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point")
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()
@@ -354,7 +361,7 @@ def lower_rounded(e, at, names, facts):
         while c.denominator % 2 == 0:
             c, times = c * 2, times / 2
         inside = {term: c}
-    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
+    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to nearest, ties to even, is an odd function
         inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
@@ -405,13 +412,13 @@ UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bound
 
 
 def differentiate(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
-    """The derivative of p by the entry of the symbol `head` at the indices `where`."""
+    """Return the derivative of p with respect to the entry of the symbol `head` at the indices `where`."""
     result, p = differentiate_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
         held = {("b", k): fresh() for k in range(len(bound))}
         total, smooth = differentiate_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
         for (inner, free), c2 in smooth.items():
-            if inner:  # a sum that was kept whole within an atom: over indices of its own
+            if inner:  # a sum that was kept as an atom, with its own bound indices
                 total = add(total, differentiate({(inner, free): c2}, head, where, facts))
                 continue
             for k, (f, power) in enumerate(free):
@@ -423,30 +430,34 @@ def differentiate(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     return result
 
 
-def differentiate_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
-    """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
-    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
-    found: dict = {}
+def differentiate_moduli(p: dict, head: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+    """Return (the derivative of some terms, the remaining terms). The terms are those of the form |a| a r, which have a derivative also at
+    a = 0.
+
+    The derivative is 2|a| a' r + |a| a r'.
+    """
+    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], head)}
+    result: dict = {}
     for f in sorted(moduli, key=repr):
-        own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
+        selected = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
         inside = instantiate(f[0][1], f[1])
-        rest = divide_exactly({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
+        rest = divide_exactly({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in selected.items()}, inside, facts)
         if rest is None:
             continue
-        p = {term: c for term, c in p.items() if term not in own}
-        slope = add(
-            scale(multiply(differentiate(inside, by, where, facts), rest, facts), 2),
-            multiply(inside, differentiate(rest, by, where, facts), facts),
+        p = {term: c for term, c in p.items() if term not in selected}
+        factor = add(
+            scale(multiply(differentiate(inside, head, where, facts), rest, facts), 2),
+            multiply(inside, differentiate(rest, head, where, facts), facts),
         )
-        found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
-    return found, p
+        result = add(result, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, factor, facts))
+    return result, p
 
 
 MAX_DIVISION_STEPS = 50
 
 
 def divide_exactly(p: dict, a: dict, facts: Facts) -> dict | None:
-    """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
+    """Return r with p = a r by long division, or None if a does not divide p or one of them contains a sum."""
     if any(bound for bound, _ in (*p, *a)):
         return None
     atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
@@ -469,46 +480,49 @@ def divide_exactly(p: dict, a: dict, facts: Facts) -> dict | None:
 
 
 def any_contains(polynomials: list, head: tuple) -> bool:
+    """Return whether one of the polynomials contains the symbol with this head."""
     return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
 
 
 NOT_SHOWN = "where it is 0, a slope is not shown to exist"
 
 
-def differentiate_factor(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
+def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple, facts: Facts) -> dict:
+    """Return the derivative of f^power with respect to the entry of the symbol `head_by` at the indices `where`."""
     head, indices = f
     if head[0] in ("inverse", "moment", "joint"):
-        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not any_contains(facts.parameters, by):
+        if head[0] == "inverse" and head[1] != head_by[1] or head[0] != "inverse" and not any_contains(facts.parameters, head_by):
             return {}
         raise Unknown(
-            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
+            "the derivative of "
+            + ("an inverse" if head[0] == "inverse" else f"a moment head_by {head_by[1]}, which an assumption ties to it")
         )
-    moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
-    if moves and power.denominator != 1 and power < 1:
+    varies = head == head_by or isinstance(head[-1], tuple) and mentions(head, head_by)
+    if varies and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
         facts.require_sign("nonzero", inner, f"a root of it is differentiated: {NOT_SHOWN}")
-    lower_power_ = reduce_term({}, [(f, power - 1)], facts)
-    if head == by:
+    result = reduce_term({}, [(f, power - 1)], facts)
+    if head == head_by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
-        return scale(multiply(lower_power_, same, facts), power)
-    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, by):
+        return scale(multiply(result, same, facts), power)
+    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, head_by):
         inner = instantiate(head[1], indices)
-        chain = scale(differentiate(inner, by, where, facts), power)
+        chain = scale(differentiate(inner, head_by, where, facts), power)
         if head[0] == "abs":
             facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {NOT_SHOWN}")
-            slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
-            lower_power_ = multiply(lower_power_, slope, facts)
+            factor = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
+            result = multiply(result, factor, facts)
         if head[0] == "exp":
             return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
         if head[0] == "log":
-            lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
-        return multiply(lower_power_, chain, facts)
-    if head[0] == "whole" and mentions(head, by):
+            result = multiply(result, allowed_power(inner, Fraction(-1), facts), facts)
+        return multiply(result, chain, facts)
+    if head[0] == "whole" and mentions(head, head_by):
         base, times = base_and_count(instantiate(head[1], indices))
         facts.require_sign("nonzero", base, f"a power of it is differentiated: {NOT_SHOWN}")
-        slope = multiply(differentiate(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
-        return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
-    if mentions(head, by):
+        factor = multiply(differentiate(base, head_by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        return multiply(scale(multiply(times, factor, facts), power), reduce_term({}, [(f, power)], facts), facts)
+    if mentions(head, head_by):
         raise Unknown(f"the derivative of {head[0]}")
     return {}
