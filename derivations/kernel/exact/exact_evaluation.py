@@ -1,7 +1,4 @@
-"""Expression trees evaluated at concrete numbers, exactly: rationals where the value is rational, rigorous balls where not.
-
-python-flint is used here and nowhere else.
-"""
+"""Evaluates expression trees at concrete numbers exactly: rationals where the value is rational, rigorous balls otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from .integer_powers import base_and_count
 from .taylor_series import ORDER, NoSlope, Taylor
 
 ctx.prec = 160
-SCALAR_PLACES = ((),)  # the one place of a number
+SCALAR_PLACES = ((),)  # the only place of a scalar
 
 
 class Undefined(KernelError):
@@ -29,15 +26,17 @@ class Undefined(KernelError):
 
 
 def number(value) -> fmpq:
+    """Return a rational number as FLINT's type."""
     return fmpq(value.numerator, value.denominator)
 
 
 def fraction(value: fmpq) -> Fraction:
+    """Return FLINT's rational as a Fraction."""
     return Fraction(int(value.p), int(value.q))
 
 
 def differ(a, b) -> bool:
-    """Are the two certainly different?"""
+    """Return whether two numbers certainly differ. Balls that overlap may be equal."""
     if isinstance(a, fmpq) and isinstance(b, fmpq):
         return a != b
     if isinstance(a, acb) or isinstance(b, acb):
@@ -46,16 +45,24 @@ def differ(a, b) -> bool:
 
 
 def breaks(relation: str, a, b) -> bool:
-    """Do the two certainly not stand in the relation, "=" or "<="? Complex numbers have no order."""
+    """Return whether two numbers certainly violate the relation "=" or "<=".
+
+    Complex numbers cannot violate "<=", since they have no order.
+    """
     return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
 
 
 def is_complex(a) -> bool:
+    """Return whether a number is a complex ball."""
     return isinstance(a, acb)
 
 
 def evaluate(e: Expr, env: dict) -> dict:
-    """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
+    """Return the entries of e by place, a tuple of indices that count from 0. `env` maps sizes to integers and symbols to dicts of
+    entries.
+
+    Raise Undefined if a value does not exist, and KernelError if it cannot be settled or e contains a node that cannot be evaluated.
+    """
     places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
     rule = RULES.get(e.op)
     if rule is None:
@@ -64,17 +71,19 @@ def evaluate(e: Expr, env: dict) -> dict:
 
 
 def everywhere(e: Expr, env: dict):
-    """The entries of e at every value of its free indices; only the free ones that env does not set."""
+    """Yield the entries of e at every value of its free indices, except those that `env` fixes."""
     free = sorted((i for i in free_indices(e) if ("index", i.data[0]) not in env), key=lambda i: i.data[0])
     for chosen in product(*(range(size_value(i.data[1], env)) for i in free)):
         yield from evaluate(e, env | {("index", i.data[0]): k for i, k in zip(free, chosen)}).values()
 
 
 def size_value(size: Expr, env: dict) -> int:
+    """Return the value of a size."""
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
 def evaluate_scalar(e: Expr, env: dict):
+    """Return the value of a scalar expression."""
     return evaluate(e, env)[()]
 
 
@@ -84,18 +93,21 @@ def evaluate_symbol(e, env, places):
 
 
 def entrywise(operation):
-    def run(e, env, places):
+    """Return the rule of an operator that applies an operation to corresponding entries; scalars are broadcast."""
+
+    def rule(e, env, places):
         if not e.shape:
             return {(): operation(*[evaluate(argument, env)[()] for argument in e.args])}
         parts = [evaluate(argument, env) for argument in e.args]
         return {p: operation(*(part[p if argument.shape else ()] for part, argument in zip(parts, e.args))) for p in places}
 
-    return run
+    return rule
 
 
 def divide(a, b):
+    """Return a / b for numbers or series. Raise Undefined if b is 0, KernelError if b is a ball that may contain 0."""
     if isinstance(a, Taylor) or isinstance(b, Taylor):
-        return (a if isinstance(a, Taylor) else b * 0 + a).over(b, divide)
+        return (a if isinstance(a, Taylor) else b * 0 + a).divide_by(b, divide)
     if b == 0:
         raise Undefined("a division by zero")
     if not differ(b, number(0)):
@@ -108,7 +120,7 @@ def evaluate_power(e, env, places):
 
 
 def raise_to(base, exponent):
-    """A power of numbers, or of series."""
+    """Return a power of a number or a series. Raise Undefined where it does not exist."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
         return base**n if n >= 0 else divide(number(1), base**-n)
@@ -135,7 +147,7 @@ def raise_to(base, exponent):
 
 
 def to_real(x, what: str):
-    """A number as a real one, which it has to be for what is done with it."""
+    """Return a number that must be real as a real one; `what` is done with it, for the message. Raise Undefined if it is not real."""
     if not isinstance(x, acb):
         return x
     if differ(x.imag, number(0)):
@@ -146,6 +158,7 @@ def to_real(x, what: str):
 
 
 def integer_root(n: int):
+    """Return the square root of a natural number if it is a whole number, otherwise None."""
     return isqrt(n) if isqrt(n) ** 2 == n else None
 
 
@@ -183,7 +196,7 @@ def evaluate_entry(e, env, places):
 
 
 def apply_function(name: str, x):
-    """A function of a number, or of a series."""
+    """Return a function of a number or a series, by the function's name."""
     rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
     if name not in rules:
         raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
@@ -191,14 +204,14 @@ def apply_function(name: str, x):
 
 
 def entire_function(name: str, at_zero: int):
-    """A function that has a value everywhere, with its value at 0."""
+    """Return the rule of a function that is defined everywhere; `at_zero` is its exact value at 0."""
 
-    def run(x):
+    def rule(x):
         if isinstance(x, fmpq) and x == 0:
             return number(at_zero)
         return getattr(x if isinstance(x, acb) else arb(x), name)()
 
-    return run
+    return rule
 
 
 def logarithm(x):
@@ -222,9 +235,9 @@ OF_SERIES = {
     "abs": lambda x: x.absolute(),
     "log": lambda x: x.logarithm(logarithm),
     "exp": lambda x: x.exponential(OF_NUMBERS["exp"]),
-    "cos": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
-    "sin": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
-    "tanh": lambda x: x.tangent(OF_NUMBERS["tanh"]),
+    "cos": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
+    "sin": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
+    "tanh": lambda x: x.hyperbolic_tangent(OF_NUMBERS["tanh"]),
 }
 
 
@@ -241,7 +254,7 @@ OF_VECTORS = {
 
 
 def maximum(entries: list):
-    """The largest number; of series, the one that is the largest at the point, and so near it."""
+    """Return the largest entry; of series, the one that is largest near the point, on its side."""
     if any(map(is_complex, entries)):
         raise KernelError("the largest of complex numbers, which have no order")
     if any(isinstance(x, Taylor) for x in entries):
@@ -250,28 +263,31 @@ def maximum(entries: list):
 
 
 def maximum_of_series(entries: list):
-    """The largest on one side of the point: of two, the one whose first coefficient that differs is the larger."""
+    """Return the largest series on one side of the point: of two, the one whose first differing coefficient is larger."""
     best = entries[0]
     for x in entries[1:]:
-        gap = x - best
-        if not isinstance(gap, Taylor):
-            best = x if differ(gap, number(0)) and gap > 0 else best
-        elif not all(isinstance(c, fmpq) and c == 0 for c in gap.c):
-            best = x if gap.c[gap.leading()] > 0 else best
+        difference = x - best
+        if not isinstance(difference, Taylor):
+            best = x if differ(difference, number(0)) and difference > 0 else best
+        elif not all(isinstance(c, fmpq) and c == 0 for c in difference.c):
+            best = x if difference.c[difference.leading_place()] > 0 else best
     return best
 
 
 def evaluate_softmax(e, env, places):
     scores = evaluate(e.args[0], env)
-    top = {p: apply_function("exp", s) for p, s in scores.items()}
+    exponentials = {p: apply_function("exp", s) for p, s in scores.items()}
     rows = {}
-    for p, t in top.items():
+    for p, t in exponentials.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
-    return {p: divide(top[p], rows[p[:-1]]) for p in places}
+    return {p: divide(exponentials[p], rows[p[:-1]]) for p in places}
 
 
 def evaluate_derivative(e, env, places):
-    """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
+    """Return the derivative from series of the body on both sides of the point.
+
+    A second derivative must be with respect to the same symbol.
+    """
     body, by = e.args
     target = variable(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
@@ -282,25 +298,26 @@ def evaluate_derivative(e, env, places):
         return {(): derivative_along(body, env, env["step"])}
     if any(n.op == "derivative" for n in walk(body)):
         evaluate_scalar(body, env)  # at the point itself there has to be what is differentiated
-    q = root_denominator(body)
-    sides = [one_sided_derivative(body, env, name, place, q, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
+    power = root_denominator(body)
+    sides = [one_sided_derivative(body, env, name, place, power, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
     if any(differ(sides[0], x) for x in sides):
         raise Undefined("the slopes on the two sides of a corner differ, and one is taken there")
     return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else enclose(sides)}
 
 
-def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, q: int, sign: int):
-    """The slope of the body on one side of the point, which is env's."""
-    step = Taylor([number(0)] * q + [number(sign)] + [number(0)] * (q * (ORDER - 1) - 1))
+def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: int, sign: int):
+    """Return the derivative of the body on one side of the point that `env` describes."""
+    step = Taylor([number(0)] * power + [number(sign)] + [number(0)] * (power * (ORDER - 1) - 1))
     near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
-    slope = derivative_along(body, near, step)
-    return slope.c[0] if isinstance(slope, Taylor) else slope
+    derivative = derivative_along(body, near, step)
+    return derivative.c[0] if isinstance(derivative, Taylor) else derivative
 
 
 def derivative_along(body: Expr, near: dict, step: Taylor):
+    """Return the derivative of the body in the environment `near`, where one entry is the point plus the series `step`."""
     try:
         found = evaluate_scalar(body, near)
-        return found.slope(step) if isinstance(found, Taylor) else number(0)
+        return found.derivative(step) if isinstance(found, Taylor) else number(0)
     except NoSlope as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
@@ -308,7 +325,7 @@ def derivative_along(body: Expr, near: dict, step: Taylor):
 
 
 def enclose(numbers: list):
-    """A ball that holds all of them."""
+    """Return a ball that contains all the numbers."""
     first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
     for x in rest:
         first = first.union(x)
@@ -316,23 +333,24 @@ def enclose(numbers: list):
 
 
 def has_corners(body: Expr, target: Expr) -> bool:
-    """Is there a modulus, or a power that is not whole, of what moves?"""
+    """Return whether the body contains a modulus, or a fractional power, of something that contains the target."""
     bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_integer_constant(n.args[1]))
     return any(target in set(walk(n)) for n in bent)
 
 
 def is_integer_constant(e: Expr) -> bool:
+    """Return whether e is a whole number."""
     return e.op == "const" and e.data.denominator == 1
 
 
 def root_denominator(e: Expr) -> int:
-    """A q with which f(point + t^q) has whole powers of t alone, whatever the roots in f are taken of."""
-    own = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
-    return own * lcm(*map(root_denominator, e.args))
+    """Return a number q such that e at point + t^q is a series in whole powers of t, whatever its roots are taken of."""
+    q = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
+    return q * lcm(*map(root_denominator, e.args))
 
 
 def evaluate_rank(e, env, places):
-    """The rank of a rational matrix; of a ball matrix only where a largest minor is certainly not zero."""
+    """Return the rank of a rational matrix. The rank of a matrix of balls is known only if it is square and certainly nonsingular."""
     inside = evaluate(e.args[0], env)
     rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
     if all(isinstance(v, fmpq) for v in inside.values()):
@@ -343,6 +361,7 @@ def evaluate_rank(e, env, places):
 
 
 def determinant(entries: dict, n: int):
+    """Return the determinant of an n by n matrix by Laplace expansion."""
     if n == 1:
         return entries[0, 0]
 
@@ -353,7 +372,11 @@ def determinant(entries: dict, n: int):
 
 
 def round_to(x, format_: str, unbounded: bool = False):
-    """The nearest number of a binary format, ties to even, subnormal numbers included. IEEE 754, 4.3.1."""
+    """Return the nearest number of a binary format, ties to even, subnormal numbers included (IEEE 754, 4.3.1). Raise Undefined on
+    overflow.
+
+    `unbounded` removes the limits of the exponent.
+    """
     if not isinstance(x, fmpq):
         raise KernelError("rounding is evaluated at rational numbers only")
     bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
@@ -373,23 +396,24 @@ def round_to(x, format_: str, unbounded: bool = False):
 
 
 def list_outcomes(body: Expr, env: dict) -> list:
-    """What the body is where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
+    """Return the values of the body over all combinations of values of its random entries, which are equally likely."""
     entries = [
         (s.data[0], place)
         for s in symbols(body).values()
         if s.data[1] == "random"
         for place in product(*(range(size_value(n, env)) for n in s.shape))
     ]
-    found = []
+    values = []
     for outcome in product(*(env["supports"][name] for name, _ in entries)):
         drawn = {}
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
-        found.append(evaluate_scalar(body, env | drawn))
-    return found
+        values.append(evaluate_scalar(body, env | drawn))
+    return values
 
 
 def average(values: list):
+    """Return the arithmetic mean."""
     return divide(sum(values, number(0)), number(len(values)))
 
 
@@ -430,7 +454,7 @@ RULES = {
 
 
 def polynomial_value(p: dict, values: dict):
-    """A normal form without open indices at concrete values of its atoms: sizes, scalars and moments by head."""
+    """Return a normal form without sums at the given values of its atoms: sizes, scalars and moments by head."""
     result = number(0)
     for (bound, factors), c in p.items():
         if any(f[0][0] == "joint" for f, _ in factors):
@@ -439,7 +463,7 @@ def polynomial_value(p: dict, values: dict):
             raise KernelError("a sum over an index cannot be evaluated here")
         term = number(c)
         for (head, indices), e in factors:
-            if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
+            if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
                 term = term * apply_function("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
                 continue
             if head[0] in ("whole", "turn"):
@@ -470,11 +494,11 @@ def polynomial_value(p: dict, values: dict):
     return result
 
 
-DIGITS = (6, 12, 24, 40)  # of a ball; as many of these as it takes to tell two of them apart
+DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
 
 
 def number_latex(v, digits: int = DIGITS[0]) -> str:
-    """A value for a page: a closed form, a rational, or the digits of a ball."""
+    """Return a value as LaTeX: a closed form, a rational, or the digits of a ball."""
     if isinstance(v, Expr):
         return Value().show(v)
     if isinstance(v, fmpq):
@@ -483,25 +507,28 @@ def number_latex(v, digits: int = DIGITS[0]) -> str:
 
 
 def nested(entries: dict):
-    """Entries by place as nested tuples."""
+    """Return entries by place as nested tuples."""
     if () in entries:
         return entries[()]
-    firsts = sorted({place[0] for place in entries})
-    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == first}) for first in firsts)
+    rows = sorted({place[0] for place in entries})
+    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == row}) for row in rows)
 
 
 def show_value(v, digits: int = DIGITS[0]) -> str:
-    """A rational as it is. Of a ball the digits that are certain, with an ellipsis behind them: 0.333333… for a third that is not known as one."""
+    """Return a value as text.
+
+    A rational is exact. A ball shows its certain digits and an ellipsis, so 0.333333… is not known to be a third.
+    """
     if isinstance(v, fmpq):
         return str(v)
     if isinstance(v, acb):
         return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
     found = certain_digits(v, digits)
-    return f"{found}…" if found else f"≈{v.str(digits, radius=False)}"  # one that may lie on both sides of a round number
+    return f"{found}…" if found else f"≈{v.str(digits, radius=False)}"  # a ball around a round number has no certain digits
 
 
 def certain_digits(v: arb, digits: int) -> str:
-    """So many digits that all numbers in the ball begin with; "" where they have none in common."""
+    """Return the first digits that all numbers in the ball share, "" if there are fewer than asked for."""
     middle, radius, exponent = (int(x) for x in v.mid_rad_10exp(digits + 5))
     if abs(middle) <= radius:
         return ""
@@ -511,9 +538,9 @@ def certain_digits(v: arb, digits: int) -> str:
     return format_decimal(low // 10**dropped, exponent + dropped, middle < 0)
 
 
-def format_decimal(number_: int, exponent: int, is_negative: bool) -> str:
-    """number_ * 10**exponent; with a power of ten where it would be long otherwise."""
-    text, sign = str(number_), "-" * is_negative
+def format_decimal(digits: int, exponent: int, is_negative: bool) -> str:
+    """Return digits * 10**exponent as a decimal, in scientific notation if it would be long."""
+    text, sign = str(digits), "-" * is_negative
     point = len(text) + exponent  # how many digits stand before the point
     if -4 <= point <= 0:
         return f"{sign}0.{'0' * -point}{text}"

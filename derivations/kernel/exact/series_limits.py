@@ -1,10 +1,10 @@
 """Limits by series with exact coefficients.
 
-Near the limit everything is written in a small positive quantity eps: 1/x where x -> oo, x where x -> 0+, or exp(-x)
-where x -> oo occurs only in exponentials of itself. A series maps exponents of eps to normal forms. If no negative exponent
-is left, the coefficient at exponent 0 is the limit: the expression is analytic in eps (or in a root of it) near 0.
+Near the limit everything is written in a small positive quantity eps: 1/x for x -> oo, x for x -> 0+, or exp(-x) if x -> oo occurs only
+in exponentials of itself. A series maps exponents of eps to normal forms. If no negative exponent is left, the coefficient at exponent 0
+is the limit: the expression is analytic in eps, or in a root of eps, near 0.
 
-What counts is what is true near the limit. There what moves has the sign of the leading term of its own series.
+Signs are those near the limit: an expression that varies has the sign of the leading term of its series.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .normal_form import Facts, allowed_power, exponential, logarithm, multiply,
 from .polynomial_printing import show_polynomial
 from .polynomials import add, atom, constant, scale
 
-ORDERS = (4, 8, 16)  # terms kept of an infinite series: more are tried where fewer do not settle it
+ORDERS = (4, 8, 16)  # numbers of terms of an infinite series to try, in turn
 EXACT = inf  # the precision of a series that is not cut off
 
 
 class Series(dict):
-    """Exponent of eps -> normal form. What is at or beyond eps^known is not known: it was cut off."""
+    """A map from exponents of eps to normal forms. Terms from eps^known on are not known: the series was truncated there."""
 
     def __init__(self, terms, known=EXACT):
         super().__init__((k, c) for k, c in terms.items() if c and k < known)
         self.known = known
 
     def least(self):
-        """No exponent is below this."""
+        """Return a lower bound of the exponents."""
         return min([*self, self.known])
 
 
@@ -46,27 +46,28 @@ class Grows(KernelError):
 
 
 def head_of(variable: Expr) -> tuple:
+    """Return the head of the variable's atom."""
     return "size" if variable.data[1] == "size" else "entry", variable.data[0]
 
 
 def on_the_way(variable: Expr) -> tuple:
-    """What is known of a variable near every limit, and need not be stated: it goes to 0 from above, or without bound, so it is positive."""
+    """Return what holds for a variable near every limit and need not be stated: a real one is positive."""
     return (Assumption("positive", (variable,)),) if variable.data[1] == "real" else ()
 
 
 @contextmanager
 def near(facts: Facts, variable: Expr, to):
-    """Where the variable goes to its limit: of what moves with it, a sign is required of the leading term of its series."""
-    asked, before = facts.adapt_requirement, facts.is_eventually_positive
+    """In this context the variable goes to its limit: a sign of a varying expression is required of the leading term of its series."""
+    outer_requirement, outer_positive = facts.adapt_requirement, facts.is_eventually_positive
 
-    def of_the_leading_term(kind: str, p: dict, because: str) -> tuple:
+    def require_of_leading_term(kind: str, p: dict, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not moves(p, head_of(variable)) or holds(p):
-            return asked(kind, p, because)
+            return outer_requirement(kind, p, because)
         series = leading_series(p, variable, to, facts)
         if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.at_point):
-            kind = "positive"  # or the next term decides where it is zero
-        return asked(kind, series[min(series)], "the leading term of a series")
+            kind = "positive"  # if it is zero, the next term decides the sign
+        return outer_requirement(kind, series[min(series)], "the leading term of a series")
 
     def ends_positive(p: dict) -> bool:
         if facts.at_point is not None or not moves(p, head_of(variable)):
@@ -81,19 +82,20 @@ def near(facts: Facts, variable: Expr, to):
             facts.missing = lacking
 
     with facts.while_varying(variable.data[0]):
-        facts.adapt_requirement, facts.is_eventually_positive = of_the_leading_term, ends_positive
+        facts.adapt_requirement, facts.is_eventually_positive = require_of_leading_term, ends_positive
         try:
             yield
         finally:
-            facts.adapt_requirement, facts.is_eventually_positive = asked, before
+            facts.adapt_requirement, facts.is_eventually_positive = outer_requirement, outer_positive
 
 
 def moves(p: dict, head: tuple) -> bool:
+    """Return whether p contains the symbol with this head."""
     return any(mentions(f[0], head) for _, factors in p for f, _ in factors)
 
 
 def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
-    """The series of what moves, as far as it takes to see its leading term."""
+    """Return the series of a varying p with as many terms as needed to contain its leading term."""
     small = find_powers_of_eps(p, head_of(variable), to)
     for order in ORDERS:
         if series := expand(p, small, facts, order):
@@ -102,6 +104,7 @@ def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
 
 
 def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
+    """Return the limit of p. Raise Grows if there is no finite one, Unknown if the series do not settle it."""
     head = head_of(variable)
     if to == 0 and head[0] == "size":
         raise Unknown("a size does not go to 0")
@@ -116,27 +119,27 @@ def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
 
 
 def leading_term(series: Series, small: dict, facts: Facts) -> dict:
-    """The first term of a series, in what the series is a series of."""
+    """Return the first term of a series as a normal form, in the atom whose powers the series consists of."""
     ((f, power),) = ((f, power) for f, power in small.items() if f != "variable")
     least = min(series)
     return multiply(series[least], {((), ((f, power * least),)): Fraction(1)}, facts)
 
 
 def find_powers_of_eps(p: dict, head: tuple, to) -> dict:
-    """The atoms that are powers of eps, with their exponents."""
+    """Return the atoms that are powers of eps with their exponents, and the head of the variable under "variable"."""
     if to == 0:
         return {"variable": head, (head, ()): Fraction(1)}
     if to != "oo":
         raise Unknown(f"a limit towards {to}; 'oo' and 0 are known")
-    grow = {"variable": head, (head, ()): Fraction(-1)}
-    own = exponential(atom(head), Facts())
-    ((_, ((exp_atom, _),)),) = own
+    powers_of_variable = {"variable": head, (head, ()): Fraction(-1)}
+    exponential_of_variable = exponential(atom(head), Facts())
+    ((_, ((exp_atom, _),)),) = exponential_of_variable
     bare = any(f == (head, ()) for f in iterate_atoms(p))
-    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in iterate_atoms(p)) else grow
+    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in iterate_atoms(p)) else powers_of_variable
 
 
 def iterate_atoms(p: dict):
-    """All atoms of p, those inside payloads included, except inside the exponential of a single atom."""
+    """Yield all atoms of p, also inside payloads, except inside the exponential of a single atom."""
     for _, factors in p:
         for f, _ in factors:
             yield f
@@ -148,15 +151,17 @@ def iterate_atoms(p: dict):
                 yield from iterate_atoms(instantiate(f[0][1], hold(f[1])))
 
 
-def add_series(*many: Series) -> Series:
+def add_series(*summands: Series) -> Series:
+    """Return the sum of series."""
     result = {}
-    for series in many:
+    for series in summands:
         for k, c in series.items():
             result[k] = add(result.get(k, {}), c)
-    return Series(result, min(series.known for series in many))
+    return Series(result, min(series.known for series in summands))
 
 
 def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
+    """Return the product of two series."""
     result = {}
     for k, c in a.items():
         for j, d in b.items():
@@ -166,28 +171,32 @@ def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
 
 
 def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
+    """Return p as a series with `order` terms of each infinite series. `small` holds the powers of eps."""
     result = Series({})
     for (bound, factors), c in p.items():
-        still = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
+        constant_factors = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
         grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
-        if grows or any(i[0] == "b" for f in factors if f not in still for i in f[0][1]):
+        if grows or any(i[0] == "b" for f in factors if f not in constant_factors for i in f[0][1]):
             raise Unknown("a limit inside a sum over an index")
-        term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(still), facts), c)})
-        for f, power in (x for x in factors if x not in still):
+        term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(constant_factors), facts), c)})
+        for f, power in (x for x in factors if x not in constant_factors):
             term = multiply_series(term, expand_factor(f, power, small, facts, order), facts)
         result = add_series(result, term)
     return result
 
 
 def depends_on_eps(f: tuple, small: dict) -> bool:
+    """Return whether an atom is a power of eps or contains one."""
     return f in small or (isinstance(f[0][-1], tuple) and any(depends_on_eps(g, small) for g in payload_atoms(f)))
 
 
 def payload_atoms(f: tuple):
+    """Return the atoms in an atom's payload."""
     return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
 
 
 def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
+    """Return a power of an atom as a series."""
     if f in small:
         return Series({small[f] * power: constant(1)})
     if not depends_on_eps(f, small):
@@ -200,18 +209,18 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
         return exponentiate_series(multiply_series(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
     if head == "sum":
         return raise_series(inner, power, facts, order)
-    if head == "abs" and inner:  # near the limit it has the sign of its leading term
+    if head == "abs" and inner:  # near the limit its argument has the sign of its leading term
         leading = inner[min(inner)]
         if facts.is_positive(leading) or facts.is_positive(scale(leading, -1)):
-            sized = inner if facts.is_positive(leading) else multiply_series(inner, Series({Fraction(0): constant(-1)}), facts)
-            return sized if power == 1 else raise_series(sized, power, facts, order)
+            modulus = inner if facts.is_positive(leading) else multiply_series(inner, Series({Fraction(0): constant(-1)}), facts)
+            return modulus if power == 1 else raise_series(modulus, power, facts, order)
     if head == "log" and power == 1:
         return take_series_logarithm(inner, small, facts, order)
     raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
 def split_leading(series: Series, facts: Facts):
-    """series = c * eps^k * (1 + rest), c the leading coefficient, which must not be zero."""
+    """Return (c, k, rest) with series = c eps^k (1 + rest). Require that the leading coefficient c is nonzero."""
     if not series:
         raise Unknown("a series that vanishes as far as it is known")
     k = min(series)
@@ -222,7 +231,7 @@ def split_leading(series: Series, facts: Facts):
 
 
 def compose_power_series(rest: Series, coefficient, facts: Facts, order: int) -> Series:
-    """sum over n of coefficient(n) rest^n, for a series without constant term, cut off."""
+    """Return the sum over n of coefficient(n) rest^n, truncated, for a series without constant term."""
     least = rest.least()
     known = min(order * max(1, least), rest.known) if rest else rest.known
     result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
@@ -234,6 +243,7 @@ def compose_power_series(rest: Series, coefficient, facts: Facts, order: int) ->
 
 
 def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
+    """Return the exponential of a series. Raise Unknown if it has negative exponents."""
     if series.least() < 0:
         if not series:
             raise Unknown("the exponential of something that may grow without bound")
@@ -247,7 +257,7 @@ def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -
 
 
 def explain_mixed_growth(leading: dict, small: dict) -> str:
-    """What is said of exp(-x) beside powers of x; '' where the exponential is of something else."""
+    """Return the message for exp(-x) next to powers of x, or '' if the exponential is of something else."""
     if leading.keys() != atom(small["variable"]).keys():
         return ""
     of, like = show_polynomial(atom(small["variable"])), show_polynomial(leading)
@@ -255,12 +265,13 @@ def explain_mixed_growth(leading: dict, small: dict) -> str:
 
 
 def describe_divergence(leading: dict, facts: Facts) -> str:
-    """Which way it goes, and how."""
+    """Return in which direction and how fast a leading term diverges, in words."""
     falls = facts.is_positive(scale(leading, -1))
     return f"{'falls' if falls else 'may grow'} without bound, like {show_polynomial(leading)}"
 
 
 def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int) -> Series:
+    """Return the logarithm of a series. Raise Unknown if it tends to 0 or diverges."""
     leading, k, rest = split_leading(series, facts)
     if k:
         like = show_polynomial(leading_term(series, small, facts))
@@ -270,6 +281,7 @@ def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int)
 
 
 def raise_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
+    """Return a rational power of a series. Require a positive leading coefficient for roots."""
     leading, k, rest = split_leading(series, facts)
     if power.denominator != 1:
         facts.require_sign("positive", leading, "a root of a series")
