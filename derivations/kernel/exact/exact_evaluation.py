@@ -297,7 +297,7 @@ def evaluate_derivative(e, env, places):
             raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
         return {(): derivative_along(body, env, env["step"])}
     if any(n.op == "derivative" for n in walk(body)):
-        evaluate_scalar(body, env)  # at the point itself there has to be what is differentiated
+        evaluate_scalar(body, env)  # raises Undefined if the inner derivative does not exist at the point
     power = root_denominator(body)
     sides = [one_sided_derivative(body, env, name, place, power, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
     if any(differ(sides[0], x) for x in sides):

@@ -1,4 +1,4 @@
-"""What is visibly not negative: the certificate of an inequality, part by part."""
+"""Decides whether the nonnegative form of an inequality is visibly nonnegative, part by part."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .tree_to_normal_form import read
 
 
 def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
-    """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
+    """Return whether e is built from squares, exponentials, absolute values and assumptions by operations that preserve signs."""
     return find_unclear_part(e, facts) is None
 
 
 def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
-    """The smallest part that is not visibly non-negative; None if all of e is."""
+    """Return the smallest part of e that is not visibly nonnegative, or None if e is."""
     if sign_is_known(e, facts):
         return None
     if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
@@ -34,32 +34,34 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return find_unclear_part(e.args[0], facts)
     if e.op == "function" and e.data == "norm":
         return None
-    if e.op == "variance":  # of what is real: what is not has none
+    if e.op == "variance":  # its argument is real: otherwise reading it fails
         return None
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1:
-        return None  # a root; that it exists is required where the certificate is read
+        return None  # a root; reading the form requires that it exists
     if e.op == "pow" and e.args[1].op == "const":
         return None if e.args[1].data % 2 == 0 else find_unclear_part(e.args[0], facts)
     return e
 
 
 def find_unclear_summand(e: Expr, facts: Facts) -> Expr | None:
-    """A summand; or the whole sum, where one is taken away: what is taken away is not seen to be smaller than the rest."""
+    """Return the unclear part of a summand, or the whole sum if it subtracts a part that is not seen to be smaller than the rest."""
     parts = [find_unclear_part(part, facts) for part in e.args]
-    goes_on = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
-    return e if goes_on or any(part is not None and is_subtracted(part) for part in parts) else first_not_none(parts)
+    is_unclear_sum = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
+    return e if is_unclear_sum or any(part is not None and is_subtracted(part) for part in parts) else first_not_none(parts)
 
 
 def first_not_none(parts: Iterable) -> Expr | None:
-    """The first part that is not None."""
+    """Return the first part that is not None, or None."""
     return next((part for part in parts if part is not None), None)
 
 
 def is_subtracted(e: Expr) -> bool:
+    """Return whether a summand has a visible minus sign."""
     return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(is_subtracted, e.args))
 
 
 def sign_is_known(e: Expr, facts: Facts) -> bool:
+    """Return whether the normal form of e is known to be nonnegative."""
     try:
         return not e.shape and facts.is_nonnegative(read(e, facts))
     except Unknown:
@@ -67,13 +69,13 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
 
 
 def by_cases(e: Expr, facts: Facts) -> bool:
-    """Is it seen by what the largest of some entries is, or by what is 0 or 1?"""
+    """Return whether e contains a maximum or a 0-1 symbol and is nonnegative because of it."""
     spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
     return spoken and (sign_is_known(e, facts) or is_maximum_minus_entry(e))
 
 
 def is_maximum_minus_entry(e: Expr) -> bool:
-    """Is e the largest entry of something, less one of its entries, as it is written?"""
+    """Return whether e is written as a maximum minus one of its entries."""
     more, less = split_difference(e) if e.op == "add" else (e, None)
     is_largest = (more.op, more.data) == ("function", "largest")
     return less is not None and is_largest and less.op == "entry" and less.args[0] == more.args[0]
@@ -92,10 +94,10 @@ def term_by_term(e: Expr, facts: Facts) -> bool:
 
 
 def increase(e: Expr, facts: Facts) -> bool:
-    """Is e = f(u) - f(v) for a function f that nowhere falls between v and u, where u - v is visibly not negative?
+    """Return whether e = f(u) - f(v), where f increases between v and u, and u - v is visibly nonnegative.
 
-    exp and odd powers rise everywhere. log and roots rise wherever they exist, and that they exist is required where the certificate is
-    read. An even power rises from 0 on, so v has to be visibly not negative there. 1 is exp(0), and log(u) is log(u) - log(1).
+    exp and odd powers increase everywhere. log and roots increase wherever they exist, and reading the form requires that they do. An
+    even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
         return find_unclear_part(write_difference(strip(e.args[0]), lift(1)), facts) is None
@@ -112,7 +114,7 @@ def increase(e: Expr, facts: Facts) -> bool:
 
 
 def split_difference(e: Expr) -> tuple:
-    """(a, b) for a sum that is a - b; b is None for any other."""
+    """Return (a, b) if a sum is a - b; b is None for any other sum."""
     first, second = map(strip, e.args)
     for more, less in ((first, second), (second, first)):
         if less.op == "neg":
@@ -122,19 +124,22 @@ def split_difference(e: Expr) -> tuple:
     return first, None
 
 
-def split_application(e: Expr, beside: Expr) -> tuple:
-    """(f, u) for e = f(u): exp, log, or a power greater than 0, which is its exponent; 1 beside an exponential is exp(0). Else (None, e)."""
+def split_application(e: Expr, other: Expr) -> tuple:
+    """Return (f, u) if e = f(u), where f is "exp", "log" or a positive exponent; otherwise (None, e).
+
+    Next to an exponential, 1 counts as exp(0).
+    """
     if e.op == "function" and e.data in ("exp", "log"):
         return e.data, e.args[0]
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data > 0:
         return e.args[1].data, e.args[0]
-    if e.op == "const" and e.data == 1 and beside.op == "function" and beside.data == "exp":
+    if e.op == "const" and e.data == 1 and other.op == "function" and other.data == "exp":
         return "exp", lift(0)
     return None, e
 
 
 def write_difference(u: Expr, v: Expr) -> Expr:
-    """u - v, as an author would write it."""
+    """Return u - v as an author would write it."""
     if v.op == "const" and not v.data:
         return u
     if u.op == "add" and v in u.args:
@@ -146,13 +151,13 @@ def write_difference(u: Expr, v: Expr) -> Expr:
 
 
 def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
-    """|x| + x and |x| - x are not negative."""
+    """Return whether a sum of these is |x| + x or |x| - x, which are nonnegative."""
     first, second = strip(first), strip(second)
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
 
 
 def doubt(certificate: Expr, facts: Facts) -> str:
-    """Why a certificate is not accepted; '' if it is visibly not negative."""
+    """Return why a nonnegative form is not accepted, '' if it is visibly nonnegative."""
     part = find_unclear_part(certificate, facts)
     if part is None:
         return ""
@@ -168,6 +173,7 @@ def doubt(certificate: Expr, facts: Facts) -> str:
 
 
 def never_positive(e: Expr, facts: Facts) -> bool:
+    """Return whether e is known to be at most 0."""
     try:
         return facts.is_nonnegative(scale(read(e, facts), -1))
     except Unknown:
@@ -175,5 +181,5 @@ def never_positive(e: Expr, facts: Facts) -> bool:
 
 
 def stated(e: Expr) -> str:
-    """The assumption that e is not negative, as a script writes it."""
+    """Return the assumption that e is nonnegative, as a script writes it."""
     return f"nonnegative({script(e)})"

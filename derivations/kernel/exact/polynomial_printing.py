@@ -1,4 +1,4 @@
-"""A polynomial of the normal form as a tree again, for messages: in it indices have the names that an author would give them."""
+"""Converts a polynomial of the normal form back to a tree for messages, in which indices have the names that an author would give them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ONE = Expr("const", (), (), Fraction(1))
 
 
 class IndexNames:
-    """A name for each index of a polynomial: its own where it has one, else one that nothing near is called by.
+    """Names for the indices of a polynomial: the author's name if there is one, otherwise one that is not used nearby.
 
-    near: trees that are read beside it. A sum over a size is over the index that they sum over that size with, if they do.
+    `near` are trees shown next to it. An index that is summed over a size is named like the index that they sum over that size with, if
+    there is one.
     """
 
     def __init__(self, p: dict, near: tuple = ()):
@@ -26,13 +27,13 @@ class IndexNames:
         self.summed = list(dict.fromkeys(n.data for n in nodes if n.op == "sum"))
         own = {author_name(i) for i in indices_in(p)} - {""}
         self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", *INDEXED)}
-        self.free = own  # what no index that is summed over may be called
+        self.free = own  # names that bound indices must not take
         self.given = {}
         for index in sorted(i for i in indices_in(p) if i[0] == "f"):  # rows before columns
             self.of(index)
 
     def of(self, index: tuple) -> Expr:
-        """The index as a tree: a number, or a variable with its name."""
+        """Return the index as a tree: a number, or a variable with its name."""
         if index[0] == "c":
             return Expr("const", (), (), Fraction(index[1]))
         if index not in self.given:
@@ -40,12 +41,13 @@ class IndexNames:
         return index_tree(self.given[index])
 
     def unused(self) -> str:
+        """Return a new name."""
         name = next(name for name in candidate_names() if name not in self.used)
         self.used.add(name)
         return name
 
     def bind(self, sizes: tuple, known: dict) -> list:
-        """Names for the indices of one sum over these sizes. known: the indices that stand in it and are bound outside."""
+        """Return names for the bound indices of one sum over these sizes. `known` are the outer indices that occur in it."""
         taken, chosen = self.free | {i.data[0] for i in known.values() if i.op == "index"}, []
         for size in sizes:
             wanted = [name for name, over in self.summed if over == size and name not in taken]
@@ -56,27 +58,30 @@ class IndexNames:
 
 
 def candidate_names():
+    """Yield names for indices, without end."""
     yield from INDEX_NAMES
     yield from (f"i_{k}" for k in count(1))
 
 
 def index_tree(name: str) -> Expr:
+    """Return an index of this name as a tree."""
     return Expr("index", (), (), (name, None))
 
 
 def author_name(index: tuple) -> str:
-    """The name that an author gave an index, if one did."""
+    """Return the name that an author gave an index, or ""."""
     if index[0] == "held":
         return index[2] if len(index) == 3 else author_name(index[1]) if isinstance(index[1], tuple) else ""
     return index[1] if index[0] == "f" and not index[1].startswith("axis ") else ""
 
 
 def indices_in(p: dict) -> set:
+    """Return the indices of p that need a name: free and temporarily free ones."""
     return {i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bcsm"}
 
 
 def symbols_in(p: dict) -> set:
-    """All that the atoms name, those inside of others included."""
+    """Return all names that occur in the atoms of p, at any depth."""
     found = set()
     for _, factors in p:
         for (head, _), _ in factors:
@@ -85,12 +90,12 @@ def symbols_in(p: dict) -> set:
 
 
 def tree(p: dict, near: tuple = ()) -> Expr:
-    """The polynomial as an expression to print. Shapes are left out: nothing is computed with it."""
+    """Return the polynomial as an expression for printing. Its nodes have no shapes, so nothing can be computed with it."""
     return sum_to_tree(p, IndexNames(p, near), {})
 
 
 def sum_to_tree(p: dict, names: IndexNames, known: dict) -> Expr:
-    """The sum of all terms. known: what indices that are bound outside are called."""
+    """Return the sum of all terms. `known` maps indices that are bound further out to their trees."""
     if not p:
         return Expr("const", (), (), Fraction(0))
     terms = sorted(p.items(), key=lambda item: (-total_degree(item[0]), repr(item)))
@@ -105,38 +110,43 @@ def sum_to_tree(p: dict, names: IndexNames, known: dict) -> Expr:
 
 
 def total_degree(term: tuple) -> Fraction:
+    """Return the sum of the powers in a term."""
     return sum((power for _, power in term[1]), Fraction(0))
 
 
 def term_to_tree(bound: tuple, factors: tuple, c: Fraction, names: IndexNames, known: dict) -> Expr:
+    """Return one term, with coefficient c, as a tree."""
     chosen = names.bind(bound, known)
     known = known | {("b", k): index_tree(name) for k, name in enumerate(chosen)}
-    above, below = [], []
+    numerator, denominator = [], []
     for factor, power in factors:
         base = factor_to_tree(factor, names, known)
         shown = base if abs(power) == 1 else Expr("pow", (base, Expr("const", (), (), abs(power))))
-        (above if power > 0 else below).append(shown)
+        (numerator if power > 0 else denominator).append(shown)
     number = Expr("const", (), (), c)
-    coefficient = [number] * (c != 1 or not above)
-    if bound and c != 1:  # the number stands before the sum
-        return product_tree([number, wrap_in_sums(quotient_tree(above, below), chosen, bound)])
-    return wrap_in_sums(quotient_tree(coefficient + above, below), chosen, bound)
+    coefficient = [number] * (c != 1 or not numerator)
+    if bound and c != 1:  # the number is written before the sum
+        return product_tree([number, wrap_in_sums(quotient_tree(numerator, denominator), chosen, bound)])
+    return wrap_in_sums(quotient_tree(coefficient + numerator, denominator), chosen, bound)
 
 
 def wrap_in_sums(body: Expr, names: list, sizes: tuple) -> Expr:
+    """Return the body summed over these indices."""
     for name, size in reversed(list(zip(names, sizes))):
         body = Expr("sum", (body,), (), (name, size))
     return body
 
 
-def quotient_tree(above: list, below: list) -> Expr:
-    if not below:
-        return product_tree(above)
-    *before, last = above or [ONE]
-    return product_tree([*before, Expr("div", (last, product_tree(below)))])
+def quotient_tree(numerator: list, denominator: list) -> Expr:
+    """Return a quotient of products."""
+    if not denominator:
+        return product_tree(numerator)
+    *before, last = numerator or [ONE]
+    return product_tree([*before, Expr("div", (last, product_tree(denominator)))])
 
 
 def product_tree(factors: list) -> Expr:
+    """Return the product of factors, 1 if there are none."""
     result = factors[0] if factors else ONE
     for factor in factors[1:]:
         result = Expr("mul", (result, factor))
@@ -144,16 +154,17 @@ def product_tree(factors: list) -> Expr:
 
 
 def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
+    """Return an atom as a tree."""
     head, indices = factor
     at = tuple(known[i] if i in known else names.of(i) for i in indices)
     if isinstance(head[-1], tuple):  # a function of a smaller polynomial
-        outside = {("outside", i.data[0]): i for i in known.values() if i.op == "index"}  # whose names are taken
+        outside = {("outside", i.data[0]): i for i in known.values() if i.op == "index"}  # their names are taken
         outside |= {("s", k): i for k, i in enumerate(at)}
         if head[0] in ("whole", "turn"):
             (((_, factors), _),) = head[-1]
             counts = {which: tuple(x for x in factors if (x[0][0][0] in ("size", "value")) is which) for which in (True, False)}
-            below, above = (sum_to_tree({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
-            return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else below, above))
+            base_, exponent = (sum_to_tree({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
+            return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else base_, exponent))
         if head[0] == "largest":
             return Expr("function", (entries(dict(head[-1]), head[1], names, outside),), (), "largest")
         inside = sum_to_tree(dict(head[-1]), names, outside)
@@ -172,7 +183,7 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
 
 
 def entries(p: dict, size, names: IndexNames, known: dict) -> Expr:
-    """What the largest is taken of: written out where there are so many, or a vector, in which what runs stands without its index."""
+    """Return the argument of a maximum: entries that are written out as an array, others as a vector whose running index is left out."""
     if not isinstance(size, int):
         runs = index_tree(names.unused())
         return strip_index(sum_to_tree(p, names, known | {RUNS: runs}), runs)
@@ -184,12 +195,14 @@ def entries(p: dict, size, names: IndexNames, known: dict) -> Expr:
 
 
 def strip_index(e: Expr, index: Expr) -> Expr:
+    """Return the tree with each entry at this index replaced by its vector."""
     if e.op == "entry" and e.args[1:] == (index,):
         return e.args[0]
     return Expr(e.op, tuple(strip_index(x, index) for x in e.args), e.shape, e.data)
 
 
 def symbol_tree(name: str) -> Expr:
+    """Return a symbol of this name as a tree."""
     return Expr("symbol", (), (), (name, ""))
 
 
@@ -206,7 +219,10 @@ ATOM_TREES = {
 
 
 def show_polynomial(p: dict, *near: Expr) -> str:
-    """Plain text for messages. near: the trees that it came from, whose names for indices it takes; of tensors it is one entry."""
+    """Return a polynomial as plain text.
+
+    `near` are the trees that it came from, whose names of indices it uses; of a tensor it shows one entry.
+    """
     names = IndexNames(p, near)
     shown = plain(sum_to_tree(p, names, {}))
     axes = [("f", f"axis {k}") for k in range(len(near[0].shape))] if near else []
@@ -216,5 +232,5 @@ def show_polynomial(p: dict, *near: Expr) -> str:
 
 
 def in_short(text: str, most: int) -> str:
-    """A text as far as its first so many characters go, and a sign that it goes on."""
+    """Return a text of at most `most` characters, with a sign that it was cut off."""
     return shorten(text, most, placeholder=" …")
