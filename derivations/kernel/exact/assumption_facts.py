@@ -1,4 +1,4 @@
-"""What the stated assumptions allow the exact witness to do."""
+"""Builds the facts that a claim's assumptions give the exact witness."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from .tree_to_normal_form import read
 
 
 def facts_of(given: tuple) -> Facts:
-    """What the stated assumptions allow the exact witness to do; and which of it is left where something moves."""
+    """Return the facts that the assumptions give, including which of them remain when symbols vary."""
     facts = collect_stated_facts(given)
     facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
     return facts
 
 
 def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
-    """Does an assumption that holds at a point hold near it too, where the symbols of these names move?
+    """Return whether an assumption that holds at a point also holds near it when the symbols with these names vary.
 
-    It does if it says nothing of them, and if it says that something continuous is positive or not zero.
+    It does if it does not mention them, or if it says that a continuous expression is positive or nonzero.
     """
     nodes = [n for x in a.args for n in walk(x)]
     if not any(n.op == "symbol" and n.data[0] in moving for n in nodes):
         return True
     if any(n.op in ("rounded", "rank") for n in nodes):
         return False
-    if a.kind == "nonnegative":  # what is not zero beside is positive
+    if a.kind == "nonnegative":  # if it is also nonzero, it is positive
         return facts.is_nonzero(read(a.args[0], facts))
     return a.kind in ("positive", "nonzero", "invertible")
 
 
 def collect_stated_facts(given: tuple) -> Facts:
-    """What the assumptions say, one by one."""
+    """Return the facts that the assumptions state."""
     facts = Facts()
     facts.decide_by_cases = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means, variances, gaussians = {}, {}, set()
 
-    def know(name: str, order: float):
-        """What has a moment has each lower one."""
+    def add_moment_order(name: str, order: float):
+        """Record that a moment exists, and with it every lower one."""
         facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
-            facts.reading_assumption = True  # an assumption holds only where it has a meaning
+            facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:
                 getattr(facts, a.kind).append(read(x, facts))
             facts.reading_assumption = False
@@ -79,13 +79,13 @@ def collect_stated_facts(given: tuple) -> Facts:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
             table[name] = read(a.args[1], facts)
             facts.parameters.append(table[name])
-            know(name, 1 if a.kind == "mean" else 2)
+            add_moment_order(name, 1 if a.kind == "mean" else 2)
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
             for x in a.args:
-                know(x.data[0], inf)
+                add_moment_order(x.data[0], inf)
         elif a.kind == "moment":
-            know(a.args[0].data[0], int(a.args[1].data))
+            add_moment_order(a.args[0].data[0], int(a.args[1].data))
     for name in {*means, *variances, *gaussians}:
         m = means.get(name, atom(("moment", name, 1)))
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
@@ -96,14 +96,14 @@ def collect_stated_facts(given: tuple) -> Facts:
 
 
 def require_variances(given: tuple, facts: Facts) -> None:
-    """That what is stated to be a variance is visibly not negative: of a random number with another one anything could be said."""
+    """Require that each stated variance is visibly nonnegative: from a negative variance anything would follow."""
     for a in (a for a in given if a.kind == "variance"):
         why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
         facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
 
 
 def contracted_axes(a: Assumption) -> tuple:
-    """The two matrices of a known product, each with the axis that is summed over."""
+    """Return the two matrices of a stated product as (head, axis that is summed over)."""
     ends = []
     for x, axis in zip(a.args, (1, 0)):
         inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))

@@ -1,4 +1,4 @@
-"""What the two sides of a refutation are worth, in closed form where they have one: fractions, roots, logarithms, powers of e."""
+"""Closed forms of the two sides of a refutation, where they have one: fractions, roots, logarithms, powers of e."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .witness import sides_at, values_at
 
 
 def closed_sides(claim: Claim) -> list[dict]:
-    """Both sides at the counterexample, their entries by place: a tree of numbers where there is one, else what was computed."""
+    """Return both sides at the counterexample, as entries by place: an expression of numbers if there is one, else the computed value."""
     if is_law(*claim.trees[:2]):
         return sides_at(claim)
     env = values_at(claim)
@@ -28,7 +28,10 @@ def closed_sides(claim: Claim) -> list[dict]:
 
 
 def evaluate_closed_side(claim: Claim, side: Expr, env: dict, entries: dict) -> dict:
-    """env: the counterexample as the exact witness computes with it. entries: what it made of the side."""
+    """Return the closed forms of a side, whose computed values are `entries`.
+
+    `env` is the counterexample as the exact witness evaluates it.
+    """
     known = {name: array(value) for name, value in claim.at}
     known |= {name: lift(k) for name, k in env.items() if isinstance(name, str) and isinstance(k, int)}
     at_values = substitute_values(side, known, {name[1]: k + 1 for name, k in env.items() if isinstance(name, tuple)})
@@ -36,7 +39,7 @@ def evaluate_closed_side(claim: Claim, side: Expr, env: dict, entries: dict) -> 
 
 
 def substitute_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -> Expr:
-    """The tree with values for its symbols, its sizes, and its open indices, which count from 1."""
+    """Return the tree with values for its symbols, its sizes, and its open indices, which count from 1."""
     if e.op == "symbol" and e.data[0] in known:
         return known[e.data[0]]
     if e.op == "index" and e.data[0] in places:
@@ -51,7 +54,10 @@ def substitute_values(e: Expr, known: dict[str, Expr], places: dict[str, int]) -
 
 
 def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
-    """The closed form of an entry, if it has one that, evaluated anew, is not told from the value; else the value. A rational is one."""
+    """Return the closed form of an entry if it has one whose value does not differ from the computed one, otherwise that.
+
+    A rational is one.
+    """
     if isinstance(value, exact_evaluation.fmpq):
         return value
     try:
@@ -62,27 +68,27 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
 
 
 def to_closed_form(p: dict) -> Expr:
-    """A normal form without symbols as an expression: over one denominator, if all its terms have it."""
-    above, below = split_denominator(p)
-    return tidy(tree(above)) / tidy(tree(below)) if below else tidy(tree(above))
+    """Return a normal form without symbols as an expression, over one denominator if all its terms share it."""
+    numerator, denominator = split_denominator(p)
+    return tidy(tree(numerator)) / tidy(tree(denominator)) if denominator else tidy(tree(numerator))
 
 
 def split_denominator(p: dict) -> tuple[dict, dict]:
-    """(numerator, denominator) with whole numbers for coefficients; the denominator is {} where the terms share none."""
+    """Return (numerator, denominator) with whole coefficients; the denominator is {} if the terms do not share one."""
     shared = set.intersection(*(set(factors) for _, factors in p)) if p else set()
     for factor in shared:
         (head, indices), power = factor
         if head[0] == "sum" and power == -1:
-            above = {(bound, tuple(f for f in factors if f != factor)): c for (bound, factors), c in p.items()}
-            below = dict(instantiate(head[-1], indices))
-            every = [*above.values(), *below.values()]
+            numerator = {(bound, tuple(f for f in factors if f != factor)): c for (bound, factors), c in p.items()}
+            denominator = dict(instantiate(head[-1], indices))
+            every = [*numerator.values(), *denominator.values()]
             times = Fraction(lcm(*(int(c.denominator) for c in every)), gcd(*(int(c.numerator) for c in every)))
-            return {term: c * times for term, c in above.items()}, {term: c * times for term, c in below.items()}
+            return {term: c * times for term, c in numerator.items()}, {term: c * times for term, c in denominator.items()}
     return p, {}
 
 
 def tidy(e: Expr) -> Expr:
-    """A power of an exponential as an exponential, and a fraction of something as something over a number."""
+    """Return e with powers of exponentials as exponentials, and fractions times something as something over a number."""
     e = Expr(e.op, tuple(map(tidy, e.args)), e.shape, e.data)
     if e.op == "paren":
         return e.args[0]
@@ -94,9 +100,9 @@ def tidy(e: Expr) -> Expr:
 
 
 def multiply_by_number(number: Fraction, e: Expr) -> Expr:
-    """number * e, with the number's denominator below."""
-    above, below = int(number.numerator), int(number.denominator)
+    """Return number * e with the number's denominator denominator the fraction line."""
+    numerator, denominator = int(number.numerator), int(number.denominator)
     if e.op == "const":
-        return lift(Fraction(above, below) * Fraction(int(e.data.numerator), int(e.data.denominator)))
-    whole = e if above == 1 else lift(above) * e
-    return whole if below == 1 else whole / below
+        return lift(Fraction(numerator, denominator) * Fraction(int(e.data.numerator), int(e.data.denominator)))
+    whole = e if numerator == 1 else lift(numerator) * e
+    return whole if denominator == 1 else whole / denominator

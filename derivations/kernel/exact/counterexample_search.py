@@ -1,7 +1,7 @@
-"""Small concrete counterexamples: to a claim that is false, and to one whose assumption was dropped.
+"""Searches for small concrete counterexamples: to a false claim, and to a claim without one of its assumptions.
 
-A search that finds nothing proves nothing; it decides only how good an error message is, and whether an assumption can
-be shown to be needed. What it finds is checked by exact evaluation.
+A search that finds nothing proves nothing. It only improves error messages and decides whether an assumption can be shown to be needed.
+Exact evaluation checks every counterexample.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
-HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
+HUGE = [Fraction(2) ** 128]  # rounding it overflows
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
-LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
+LARGEST = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
 
 
 class Found:
-    """A counterexample: values by name, and the two sides there (None where a side is undefined)."""
+    """A counterexample: values by name, and the two sides there; an undefined side is a description."""
 
     def __init__(self, at: dict, left, right, note: str = ""):
         self.at, self.left, self.right, self.note = at, left, right, note
@@ -45,12 +45,13 @@ class Found:
 
 
 def show_both(left, right) -> tuple[str, str]:
-    """Two values, with as many digits as it takes to tell them apart."""
+    """Return two values as text, with as many digits as it takes to tell them apart."""
     both = ((show_array(left, digits), show_array(right, digits)) for digits in exact_evaluation.DIGITS)
     return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
 
 
 def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
+    """Return the entries of a value as text."""
     if isinstance(v, (str, int)):
         return str(v)
     if set(v) == {()}:
@@ -62,11 +63,12 @@ def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
 
 
 def is_law(*trees: Expr) -> bool:
+    """Return whether a tree contains an expectation or a variance."""
     return takes_average(*trees)
 
 
 def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
-    """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
+    """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one."""
     if is_law(left, right):
         return find_law_counterexample(left, right, given, relation)
     for env, others in candidates((left, right), given):
@@ -76,7 +78,7 @@ def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", u
 
 
 def candidates(sides: tuple, given: tuple):
-    """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
+    """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
     bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
@@ -96,7 +98,7 @@ def candidates(sides: tuple, given: tuple):
 
 
 def sizes_to_try(names: list, given: tuple) -> list:
-    """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
+    """Return the sizes to try in turn: small ones, or larger ones if assumptions about sizes rule those out."""
     about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
 
     def allowed(chosen: tuple) -> bool:
@@ -114,18 +116,19 @@ def sizes_to_try(names: list, given: tuple) -> list:
 
 
 def of_sizes(x: Expr) -> bool:
-    """Does it hold nothing but sizes, no index that runs to one either?"""
+    """Return whether x contains only sizes, and no open index."""
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
 def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
+    """Return random entries for a symbol. `extra` adds numbers to the usual ones; `only` replaces them."""
     places = list(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)))
     pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
 def failure(left, right, given, relation, env, undefined=False):
-    """The two sides where the claim fails under its assumptions, else None."""
+    """Return the two sides if the claim fails at these values while its assumptions hold, otherwise None."""
     try:
         if not all(holds(a, env, left, right) for a in given):
             return None
@@ -149,7 +152,10 @@ def failure(left, right, given, relation, env, undefined=False):
 
 
 def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
-    """Does a stated assumption certainly hold at these values? One about an open index is about each of its values."""
+    """Return whether an assumption certainly holds at these values. One with an open index must hold at each of its values.
+
+    Raise KernelError if it cannot be tested at values.
+    """
     env = {name: value for name, value in env.items() if not isinstance(name, tuple) or a.kind == "in range"}
     if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
         test = {
@@ -171,13 +177,13 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
         wide = env | {"unbounded": True}
-        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # what else stands in them may be known as balls alone
+        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # other parts of the sides may be balls
         return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
 def shrink(left, right, given, relation, env, others, undefined) -> Found:
-    """Greedily make entries 0, then 1, while the claim still fails."""
+    """Return the counterexample after greedily replacing entries by 0, then 1, while the claim still fails."""
     for target in (0, 1):
         for s in others:
             for place, value in list(env[s.data[0]].items()):
@@ -191,7 +197,7 @@ def shrink(left, right, given, relation, env, others, undefined) -> Found:
 
 
 def shown(env: dict, *trees: Expr) -> dict:
-    """What a message says of the values: tensors, sizes that cannot be seen from those, and indices, counted from 1."""
+    """Return the values that a message shows: tensors, sizes that their shapes do not show, and indices, counted from 1."""
     named = symbols(*trees)
     seen = {size.data[0] for name, s in named.items() if name in env for size in s.shape if size.op == "symbol"}
     return {n: v for n, v in env.items() if isinstance(n, str) and n not in seen} | {
@@ -199,10 +205,14 @@ def shown(env: dict, *trees: Expr) -> dict:
     }
 
 
-# Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
+# Laws of expectation: the search chooses sizes, parameters and, where the assumptions leave it open, the distribution.
 
 
 def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
+    """Return a counterexample to a law of expectation, or None.
+
+    Random symbols that need not be independent are made as dependent as possible.
+    """
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
@@ -248,10 +258,10 @@ CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
 
 
 def heavy_tails(taken: dict) -> str:
-    """Laws under which what is averaged has no mean: random name -> the order of a moment that it lacks, in words; '' for none.
+    """Return, in words, distributions without the moments in `taken`, which maps random names to orders; '' if it is empty.
 
-    Student's t with r degrees of freedom has every moment below the order r, and not that one; moved and stretched it has any mean and
-    variance that it may have. A polynomial of that degree, in entries of which the others are what they are, has no mean then.
+    Student's t with r degrees of freedom has all moments below the order r but not that one. Shifted and scaled, it has any mean and
+    variance that it can have. The expectation of a polynomial of degree r in such an entry does not exist.
     """
     return " and ".join(
         f"{name} may have {CAUCHY if r == 1 else STUDENT.format(r)}, which has no {moment_name(r).partition(' ')[2]}"
@@ -260,7 +270,7 @@ def heavy_tails(taken: dict) -> str:
 
 
 def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list):
-    """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
+    """Return the problem with all random tensors linear functions of one tensor w, which makes them as dependent as possible."""
     shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
     one = random_tensor("w", *shape)
 
@@ -281,23 +291,24 @@ def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list):
 
 
 def may_share_distribution(given: tuple, randoms: list) -> bool:
-    """May these be one random tensor? Not where they are stated to have different moments."""
+    """Return whether the random tensors may be one tensor: not if different moments are stated."""
     told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
     return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
 
 
-# Name, and the values taken with equal probability, in standard deviations from the mean; Gaussians are averaged in closed form.
+# Name -> the values taken with equal probability, as multiples of one deviation from the mean. Gaussians are averaged in closed form.
 FAMILIES = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
 
 
 def substitute(e: Expr, replacements: dict) -> Expr:
+    """Return the tree with subtrees replaced."""
     if e in replacements:
         return replacements[e]
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
 def distributions(given: tuple, randoms: list) -> list:
-    """(the assumptions with a mean and a variance for each random name, the name of a family), each once."""
+    """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
     told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
     families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in told)]
 
@@ -309,18 +320,20 @@ def distributions(given: tuple, randoms: list) -> list:
 
 
 class Reading:
-    """The normal forms of sides under some assumptions, each read once: what they are is asked at many numbers."""
+    """The normal forms of sides under some assumptions, cached because they are evaluated at many numbers."""
 
     def __init__(self, assumptions: tuple, places: dict):
         self.facts, self.places, self.found = facts_of(assumptions), places, {}
 
     def of(self, e: Expr) -> dict:
+        """Return the normal form of e."""
         if id(e) not in self.found:
             self.found[id(e)] = read(e, self.facts, self.places)
         return self.found[id(e)]
 
 
 def try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+    """Return a counterexample with random entries from this family at these values, or None."""
     points = FAMILIES[family]
     try:
         if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):

@@ -82,7 +82,7 @@ def is_maximum_minus_entry(e: Expr) -> bool:
 
 
 def term_by_term(e: Expr, facts: Facts) -> bool:
-    """Is e the difference of two sums over one index, or of a size and a sum up to it, of which no term is visibly negative?"""
+    """Return whether e is a difference of two sums over one index, or of a size and a sum up to it, whose terms are all nonnegative."""
     if e.op != "add":
         return False
     more, less = split_difference(e)
