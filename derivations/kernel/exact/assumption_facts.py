@@ -112,7 +112,7 @@ def contracted_axes(a: Assumption) -> tuple:
 
 
 def make_moment_function(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
-    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
+    """Return the function r -> E[x^r]: from mean and variance up to r = 2, beyond that by the Gaussian recursion or as an atom."""
 
     def moment(r: int) -> dict:
         if r == 1:

@@ -6,6 +6,7 @@ Exact evaluation checks every counterexample.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -208,50 +209,55 @@ def shown(env: dict, *trees: Expr) -> dict:
 # Laws of expectation: the search chooses sizes, parameters and, where the assumptions leave it open, the distribution.
 
 
-def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
-    """Return a counterexample to a law of expectation, or None.
-
-    Random symbols that need not be independent are made as dependent as possible.
-    """
+def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Found | None:
+    """Return a counterexample to a law of expectation, or None."""
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
+    left, right, given, randoms, note = make_dependent(left, right, given, randoms)
+    tried = distributions(given, randoms)
+    readings: dict = {}
+    for env in generate_law_environments(left, right, given, names):
+        for complete, family in tried:
+            if found := try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+                return found
+    return None
+
+
+def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict[str, Expr]) -> Iterator[dict]:
+    """Yield values for the sizes, scalars and free indices; every entry of another tensor is 1."""
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
-    joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
-    note = ""
-    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and may_share_distribution(given, randoms)):
-        left, right, given, randoms, note = couple_randoms(left, right, given, randoms)
-    elif not joint and len(randoms) > 1:
-        first, *rest = randoms
-        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
-        note = ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
-        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
-        randoms = [first]
-    elif not joint and len(randoms) == 1 and randoms[0].shape:
-        (tensor,) = randoms
-        one = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
-        left, right = (substitute(e, {tensor: one * ones(*tensor.shape)}) for e in (left, right))
-        note = f"every entry of {tensor.data[0]} the same {one.data[0]}"
-        given = tuple(replace(a, args=tuple(one if x == tensor else x for x in a.args)) for a in given)
-        randoms = [one]
-    elif not joint:
-        given += (independent(*randoms),)
-    tried, readings = distributions(given, randoms), {}
+    free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
     for chosen in sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
-            env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
+            env: dict = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
             env |= {
                 s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)), number(1))
                 for s in tensors
             }
-            free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
             for places in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
-                here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
-                for complete, family in tried:
-                    if found := try_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
-                        return found
-    return None
+                yield env | {("index", i.data[0]): k for i, k in zip(free, places)}
+
+
+def make_dependent(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
+    """Return the problem with random symbols as dependent as the assumptions allow, and a note that says how."""
+    if any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent"):
+        return left, right, given, randoms, ""
+    if len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and may_share_distribution(given, randoms)):
+        return couple_randoms(left, right, given, randoms)
+    if len(randoms) > 1:
+        first, *rest = randoms
+        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
+        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
+        return left, right, given, [first], ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
+    if len(randoms) == 1 and randoms[0].shape:
+        (tensor,) = randoms
+        entry = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
+        left, right = (substitute(e, {tensor: entry * ones(*tensor.shape)}) for e in (left, right))
+        given = tuple(replace(a, args=tuple(entry if x == tensor else x for x in a.args)) for a in given)
+        return left, right, given, [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}"
+    return left, right, (*given, independent(*randoms)), randoms, ""
 
 
 CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
@@ -269,35 +275,35 @@ def heavy_tails(taken: dict) -> str:
     )
 
 
-def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list):
+def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
     """Return the problem with all random tensors linear functions of one tensor w, which makes them as dependent as possible."""
     shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
-    one = random_tensor("w", *shape)
+    w = random_tensor("w", *shape)
 
-    def told(kind, s, default):
+    def stated_moment(kind: str, s: Expr, default: int) -> Expr:
         return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
 
-    def linear(s):
-        spread, centre = told("variance", s, 1) ** Fraction(1, 2), told("mean", s, 0)
-        every = one * ones(*s.shape) if s.shape != shape else one
-        return spread * every + (centre * ones(*s.shape) if s.shape else centre)
+    def as_linear(s: Expr) -> Expr:
+        deviation, centre = stated_moment("variance", s, 1) ** Fraction(1, 2), stated_moment("mean", s, 0)
+        tensor = w * ones(*s.shape) if s.shape != shape else w
+        return deviation * tensor + (centre * ones(*s.shape) if s.shape else centre)
 
-    instead = {s: linear(s) for s in randoms}
-    kept = tuple(a for a in given if not any(s in a.args for s in randoms))
+    replacements = {s: as_linear(s) for s in randoms}
+    about_others = tuple(a for a in given if not any(s in a.args for s in randoms))
     normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
-    given = kept + (independent(one), mean(one, 0), variance(one, 1)) + ((gaussian(one),) if normal else ())
+    given = about_others + (independent(w), mean(w, 0), variance(w, 1)) + ((gaussian(w),) if normal else ())
     note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
-    return substitute(left, instead), substitute(right, instead), given, [one], note
+    return substitute(left, replacements), substitute(right, replacements), given, [w], note
 
 
 def may_share_distribution(given: tuple, randoms: list) -> bool:
     """Return whether the random tensors may be one tensor: not if different moments are stated."""
-    told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
-    return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
+    moments = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
+    return all(len({value for stated in moments for kind, value in stated if kind == k}) < 2 for k in ("mean", "variance"))
 
 
 # Name -> the values taken with equal probability, as multiples of one deviation from the mean. Gaussians are averaged in closed form.
-FAMILIES = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
+FAMILIES: dict[str, tuple[int, ...] | None] = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
 
 
 def substitute(e: Expr, replacements: dict) -> Expr:
@@ -309,12 +315,12 @@ def substitute(e: Expr, replacements: dict) -> Expr:
 
 def distributions(given: tuple, randoms: list) -> list:
     """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
-    told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
-    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in told)]
+    stated = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
+    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in stated)]
 
     def completed(moments: tuple) -> tuple:
         rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments)]
-        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in told)
+        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in stated)
 
     return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
 

@@ -1,4 +1,4 @@
-"""The values that an author gives, of a counterexample or of `without`: read, and what is wrong with them."""
+"""Reads the values that an author gives, for a counterexample or in `without`, and explains what is wrong with them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Fails(KernelError):
 
 
 def values_at(claim: Claim, at: tuple = None) -> dict:
-    """Bindings as an environment for evaluation, with sizes read off the arrays' shapes."""
+    """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
     at = dict(claim.at if at is None else at)
     named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
     named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
@@ -58,17 +58,19 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
 
 
 def describe_length(length: int, s: Expr, axis: int) -> str:
+    """Return a number of rows, columns or entries in words."""
     one, many = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
     return f"{length} {one if length == 1 else many}"
 
 
 class KnownSizes:
-    """Sizes by name, with what made them so."""
+    """Values of sizes by name, with the reason for each."""
 
     def __init__(self):
         self.known, self.reasons = {}, {}
 
     def agree(self, size: Expr, length: int, because: str):
+        """Record the value of a size. Raise Fails if it differs from a value recorded earlier."""
         if size.op == "const" and size.data != length:
             raise Fails(f"the values disagree about the size {show(size)}: {because}")
         if size.op == "const":
@@ -80,7 +82,7 @@ class KnownSizes:
 
 
 def explain_unused_name(claim: Claim, name: str) -> str:
-    """Why nothing takes this value."""
+    """Return why no value can be given to this name."""
     if binders := [n.op for tree in claim.trees for n in walk(tree) if n.op in BINDERS and n.data[0] == name]:
         return f"is {'summed over' if 'sum' in binders else 'what each(...) runs over'}: it takes each of its values"
     if any(i.data[0] == name for a in claim.given for x in a.args for i in free_indices(x)):
@@ -89,7 +91,7 @@ def explain_unused_name(claim: Claim, name: str) -> str:
 
 
 def read_index_value(index: Expr, value, env: dict) -> int:
-    """The value given to an index, counted from 0."""
+    """Return the value given to an index, counted from 0. Raise Fails if it is out of range."""
     name, size = index.data
     most = exact_evaluation.size_value(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
@@ -100,10 +102,12 @@ def read_index_value(index: Expr, value, env: dict) -> int:
 
 
 def format_value(value) -> str:
+    """Return a given value as text."""
     return f"[{', '.join(map(format_value, value))}]" if isinstance(value, tuple) else show(value)
 
 
 def flatten_value(value, where: tuple):
+    """Yield (place, number) for each entry of a given value. Raise Fails if an entry is not a real number."""
     if isinstance(value, tuple):
         for k, v in enumerate(value):
             yield from flatten_value(v, where + (k,))
@@ -120,25 +124,25 @@ def flatten_value(value, where: tuple):
 
 
 def missing(error: KeyError) -> str:
-    """What a value was looked for in vain."""
+    """Return what an evaluation lacked a value for, in words."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
     return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 
 def some_values(claim: Claim) -> str:
-    """The beginning of what an author writes for the values of the claim's symbols."""
+    """Return the beginning of what an author writes to give values to the claim's symbols."""
     named = symbols(claim.start, *(s.expr for s in claim.steps)).values()
-    real = [s for s in named if s.data[1] == "real" and s not in claim.towards]  # what a limit is taken in has no value
+    real = [s for s in named if s.data[1] == "real" and s not in claim.towards]  # the variable of a limit has no value
     return ", ".join(f"{s.data[0]}: ..." for s in sorted(real, key=lambda s: s.data[0]))
 
 
 def as_written(a: Assumption) -> str:
-    """An assumption as a script writes it."""
+    """Return an assumption as a script writes it."""
     name = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}.get(a.kind, a.kind)
     return f"{name}({', '.join(map(script, a.args))})"
 
 
-# What is wrong with values that show nothing
+# Messages about values that are no counterexample
 
 
 VIOLATIONS = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
@@ -147,7 +151,7 @@ UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left s
 
 
 def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
-    """Why these values are no counterexample: an assumption that they break, a side that is undefined, or two sides that agree."""
+    """Return why these values are no counterexample: a violated assumption, an undefined side, or two sides that agree."""
     for a in given:
         if reason := broken(a, env, left, right):
             return reason
@@ -177,11 +181,12 @@ def at_these(relation: str, left: dict, right: dict) -> str:
 
 
 def all_rational(entries: dict) -> bool:
+    """Return whether all entries are rational."""
     return all(isinstance(v, exact_evaluation.fmpq) for v in entries.values())
 
 
 def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
-    """How the values break an assumption; '' if they do not."""
+    """Return how the values violate an assumption; '' if they do not."""
     try:
         if holds(a, env, left, right):
             return ""
@@ -193,7 +198,7 @@ def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
 
 
 def describe_violation(a: Assumption, env: dict) -> str:
-    """What the assumption is about, at the values that break it."""
+    """Return the value of an assumption's expression where it is violated, in words."""
     if a.kind in VIOLATIONS:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
         for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
@@ -208,13 +213,13 @@ def describe_violation(a: Assumption, env: dict) -> str:
 
 
 def sign_holds(a: Assumption, env: dict) -> bool:
-    """Does an assumption about a sign hold at one value of its indices?"""
+    """Return whether an assumption about a sign holds at one value of its indices."""
     v = exact_evaluation.evaluate(a.args[0], env)[()]
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
 def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
-    """Where the claim fails without an assumption at the values given for that, at some value of each open index."""
+    """Return a counterexample without an assumption at the given values and some value of each open index, or None."""
     for here in every_index(env, left, right):
         sides = failure(left, right, rest, relation, here, undefined=True)
         if sides:
@@ -223,7 +228,7 @@ def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
 
 
 def every_index(env: dict, left: Expr, right: Expr):
-    """The environment with each value of the free indices that it leaves open."""
+    """Yield the environment with each value of the free indices that it leaves open."""
     free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
     free.sort(key=lambda i: i.data[0])
     for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):

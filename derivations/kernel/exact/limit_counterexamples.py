@@ -1,8 +1,8 @@
-"""Counterexamples to limits: numbers for all that stands still, at which the left side goes elsewhere, or nowhere.
+"""Counterexamples to limits: numbers for everything but the variable at which the left side has another limit, or none.
 
-A value of the variable shows nothing: what is false there may be true near the limit. So none is given to it, and what counts is where the
-series goes at these numbers, that it grows without bound, or that a side has no value however near the limit. What that does not settle is
-no counterexample.
+One value of the variable proves nothing: a claim that is false there may be true near the limit. So the variable gets no value. A
+counterexample is a different limit of the series at these numbers, a series that diverges, or a side that is undefined arbitrarily close
+to the limit.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from .series_limits import Grows, head_of, leading_series, limit, moves, near, o
 from .tree_to_normal_form import read
 
 MAX_TRIALS = 240
-DISTANCES = [Fraction(4) ** k for k in (3, 5, 8)]  # where what has no value near the limit is looked at
+DISTANCES = [Fraction(4) ** k for k in (3, 5, 8)]  # where an expression without a value near the limit is evaluated, for the message
 
 
 class EntryLimit(NamedTuple):
-    """What becomes of an entry at numbers for all that stands still. With nothing set it is not settled."""
+    """The limit of an entry at numbers for everything but the variable. If no field is set, it is not settled."""
 
     value: object = None
-    reason: str = ""  # why there is no value, however near the limit
+    reason: str = ""  # why there is no value arbitrarily close to the limit
     grows: bool = False
 
 
 class NoValue(Exception):
-    """What is read has no value, however near the limit."""
+    """The expression has no value arbitrarily close to the limit."""
 
 
 def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
-    """Where left goes elsewhere than to right, at numbers at which the assumptions hold; '' if none is found."""
+    """Return, in words, numbers that satisfy the assumptions at which the left side has another limit; '' if none were found."""
     return next(
         filter(
             None, (explain_failure(left, right, towards, env, only_numbers=True) for env in generate_numbers(left, right, towards, given))
@@ -54,41 +54,46 @@ def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
 
 
 def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
-    """The same, and where a side has no value or the left one no limit."""
+    """Return the same, also if a side has no value or the left side no limit."""
     env = next((env for env in generate_numbers(left, right, towards, given) if explain_failure(left, right, towards, env)), None)
     return explain_failure(left, right, towards, shrink(left, right, towards, given, env)) if env else ""
 
 
 def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
-    """With entries made 0, then 1, while the claim still fails."""
-    still = standing_still(given, towards)
+    """Return the numbers after replacing entries by 0, then 1, while the claim fixed fails."""
+    fixed = standing_still(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
-            less = env | {name: env[name] | {place: exact_evaluation.number(target)}}
-            if env[name][place] not in (0, target) and satisfies(still, less, left, right) and explain_failure(left, right, towards, less):
-                env = less
+            candidate = env | {name: env[name] | {place: exact_evaluation.number(target)}}
+            if (
+                env[name][place] not in (0, target)
+                and satisfies(fixed, candidate, left, right)
+                and explain_failure(left, right, towards, candidate)
+            ):
+                env = candidate
     return env
 
 
 def generate_numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
-    """Values at which the assumptions hold, of all but the variable."""
-    still = standing_still(given, towards)
-    if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in still for x in a.args)).values()):
+    """Yield values of everything but the variable at which the assumptions hold."""
+    fixed = standing_still(given, towards)
+    if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in fixed for x in a.args)).values()):
         return
     seen = set()
-    for env, _ in islice(candidates((left, right), still), MAX_TRIALS):
+    for env, _ in islice(candidates((left, right), fixed), MAX_TRIALS):
         env = {name: value for name, value in env.items() if name != towards[0].data[0]}
-        if (key := repr(sorted(env.items(), key=repr))) not in seen and satisfies(still, env, left, right):
+        if (key := repr(sorted(env.items(), key=repr))) not in seen and satisfies(fixed, env, left, right):
             yield env
         seen.add(key)
 
 
 def standing_still(given: tuple, towards: tuple) -> tuple:
-    """The assumptions about what stands still: what is stated of the variable is said near the limit."""
+    """Return the assumptions that are not about the variable of the limit. Those about it hold near the limit."""
     return tuple(a for a in given if a.args != (towards[0],))
 
 
 def satisfies(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
+    """Return whether the assumptions certainly hold at these values."""
     try:
         return all(holds(a, env, left, right) for a in given)
     except (Undefined, KeyError, KernelError):
@@ -96,58 +101,60 @@ def satisfies(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr)
 
 
 def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool = False) -> str:
-    """How the claim fails at these values, in an entry; '' where it does not, or where that is not settled."""
+    """Return how the claim fails at these values in some entry; '' if it does not or that is not settled."""
     variable, to = towards
     for place in list_places(right, env):
-        goes, stated = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
-        if goes.value is not None and stated.value is not None and exact_evaluation.differ(goes.value, stated.value):
-            found, said = show_both({(): goes.value}, {(): stated.value})
-            how = f"the series gives {found} as {show(variable)} -> {to}, and {said} is stated"
-        elif only_numbers or not (stated.reason or goes.reason or goes.grows):
+        left_limit, right_value = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
+        if left_limit.value is not None and right_value.value is not None and exact_evaluation.differ(left_limit.value, right_value.value):
+            shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+            how = f"the series gives {shown_limit} as {show(variable)} -> {to}, and {shown_right} is stated"
+        elif only_numbers or not (right_value.reason or left_limit.reason or left_limit.grows):
             continue
-        elif goes.grows:
+        elif left_limit.grows:
             how = f"the left side has no finite limit as {show(variable)} -> {to}"
-        elif goes.reason:
-            how = f"the left side is undefined ({goes.reason}), however near the limit"
+        elif left_limit.reason:
+            how = f"the left side is undefined ({left_limit.reason}), however near the limit"
         else:
-            how = f"the right side is undefined ({stated.reason})"
+            how = f"the right side is undefined ({right_value.reason})"
         return f"{describe_numbers(env, left, right)}{how}"
     return ""
 
 
 def fails_at(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
-    """How the claim fails at values given for all but the variable, at some value of each open index; '' where it is not seen to."""
-    still = standing_still(given, towards)
-    here = (here for here in every_index(env, left, right) if satisfies(still, here, left, right))
-    return next(filter(None, (explain_failure(left, right, towards, one) for one in here)), "")
+    """Return how the claim fails at values for all but the variable, for some value of each open index; '' if that is not found."""
+    fixed = standing_still(given, towards)
+    here = (here for here in every_index(env, left, right) if satisfies(fixed, here, left, right))
+    return next(filter(None, (explain_failure(left, right, towards, chosen) for chosen in here)), "")
 
 
 def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
-    """Why these values, of all but the variable, show nothing."""
+    """Return why these values of all but the variable are no counterexample."""
     variable, to = towards
     here = next(every_index(env, left, right))
     for a in standing_still(given, towards):
         if reason := broken(a, here, left, right):
             return reason
     place = next(list_places(right, here))
-    goes, stated = find_entry_limit(left, towards, here, place), evaluate_entry(right, here, place)
-    if goes.value is None or stated.value is None:
-        return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
-    found, said = show_both({(): goes.value}, {(): stated.value})
-    return f"at the given values the left side goes to {found} as {show(variable)} -> {to}, and the right side is {said}"
+    left_limit, right_value = find_entry_limit(left, towards, here, place), evaluate_entry(right, here, place)
+    if left_limit.value is None or right_value.value is None:
+        return f"at the given values it is not settled where the left side left_limit as {show(variable)} -> {to}"
+    shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+    return f"at the given values the left side left_limit to {shown_limit} as {show(variable)} -> {to}, and the right side is {shown_right}"
 
 
 def describe_numbers(env: dict, left: Expr, right: Expr) -> str:
+    """Return the values as the beginning of a message."""
     where = ", ".join(f"{name} = {show_array(v)}" for name, v in shown(env, left, right).items())
     return f"at {where} " * bool(where)
 
 
 def list_places(e: Expr, env: dict) -> Iterator[tuple]:
+    """Yield the places of a tensor's entries."""
     yield from product(*(range(exact_evaluation.size_value(s, env)) for s in e.shape))
 
 
 def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
-    """An entry of the right side, in which nothing moves."""
+    """Return the value of an entry of the right side, which does not depend on the variable."""
     try:
         return EntryLimit(exact_evaluation.evaluate(right, env)[place])
     except Undefined as error:
@@ -157,7 +164,7 @@ def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
 
 
 def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> EntryLimit:
-    """Where an entry of the left side goes at these values of all but the variable, as far as that is settled."""
+    """Return the limit of an entry of the left side at these values, as far as it is settled."""
     variable, to = towards
     facts = facts_of(on_the_way(variable))
     if has_undefined_part(left, variable, env):
@@ -178,7 +185,7 @@ def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> Ent
 
 
 def has_undefined_part(left: Expr, variable: Expr, env: dict) -> bool:
-    """Has a part in which nothing moves no value at these numbers?"""
+    """Return whether a part that does not depend on the variable is undefined at these numbers."""
     for part in walk(left):
         if part.op in ("const", "symbol", "index") or variable in set(walk(part)):
             continue
@@ -195,10 +202,13 @@ def has_undefined_part(left: Expr, variable: Expr, env: dict) -> bool:
 
 @contextmanager
 def raising_no_value(facts: Facts, variable: Expr, to):
-    """Where numbers stand for all but the variable: NoValue where a sign is required that what is read certainly has not near the limit."""
-    asked = facts.adapt_requirement
+    """In this context, raise NoValue when a required sign certainly does not hold near the limit.
 
-    def or_no_value(kind: str, p: dict, because: str) -> tuple:
+    Everything but the variable is a number.
+    """
+    outer_requirement = facts.adapt_requirement
+
+    def require_or_raise(kind: str, p: dict, because: str) -> tuple:
         leading = p
         if moves(p, head_of(variable)):
             series = leading_series(p, variable, to, facts)
@@ -210,17 +220,17 @@ def raising_no_value(facts: Facts, variable: Expr, to):
             and value_passes(leading, lambda v: not exact_evaluation.is_complex(v) and v < 0)
         ):
             raise NoValue
-        return asked(kind, p, because)
+        return outer_requirement(kind, p, because)
 
-    facts.adapt_requirement = or_no_value
+    facts.adapt_requirement = require_or_raise
     try:
         yield
     finally:
-        facts.adapt_requirement = asked
+        facts.adapt_requirement = outer_requirement
 
 
 def value_passes(p: dict, test) -> bool:
-    """Does a normal form that holds numbers alone pass a test?"""
+    """Return whether a normal form without symbols passes a test; False if it cannot be evaluated."""
     try:
         return bool(test(exact_evaluation.polynomial_value(p, {})))
     except (Undefined, KeyError, OverflowError, KernelError):
@@ -228,7 +238,7 @@ def value_passes(p: dict, test) -> bool:
 
 
 def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
-    """The variable of a limit, near it; nothing where there is no limit."""
+    """Return a value of the variable near its limit, as an environment; {} if there is no limit."""
     if not towards:
         return {}
     variable, to = towards
@@ -236,7 +246,7 @@ def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
 
 
 def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
-    """Why the left side has no value as near the limit as it is looked at; '' where it has one, or where that is not settled."""
+    """Return why the left side has no value at several points near the limit; '' if it has one or that is not settled."""
     reason = ""
     for far in DISTANCES:
         try:
@@ -250,7 +260,7 @@ def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
 
 
 def substitute_numbers(e: Expr, env: dict) -> Expr:
-    """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that nothing binds."""
+    """Return the tree with the numbers that `env` gives to sizes, scalars, entries of tensors and free indices."""
     if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
         raise Unknown(f"the slope by {show(e.args[1])}, for which a number stands")
     shape = tuple(substitute_numbers(s, env) for s in e.shape)
@@ -268,4 +278,5 @@ def substitute_numbers(e: Expr, env: dict) -> Expr:
 
 
 def constant(value: Fraction) -> Expr:
+    """Return a number as a tree."""
     return Expr("const", (), (), value)

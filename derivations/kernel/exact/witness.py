@@ -1,4 +1,4 @@
-"""The exact witness at work on a claim: what it accepts, and everything it refuses."""
+"""Checks a claim with the exact witness: the proof, and everything that makes it reject a claim."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .tree_to_normal_form import read
 
 
 def equal(left: Expr, right: Expr, facts: Facts) -> dict:
-    """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
+    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
     for places in iterate_axis_values(left, right):
         difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
@@ -47,7 +47,7 @@ def equal(left: Expr, right: Expr, facts: Facts) -> dict:
 
 
 def iterate_axis_values(*trees: Expr):
-    """For axes and free indices of a known size, each value; one of a symbolic size stays general."""
+    """Yield the values of axes and free indices of known size, in every combination. Those of symbolic size stay general."""
     axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
     known = {name: size for name, size in axes.items() if size.op == "const"}
     for chosen in product(*(range(1, int(size.data) + 1) for size in known.values())):
@@ -58,13 +58,13 @@ RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "re
 
 
 def exact(claim: Claim) -> Verdict:
-    """Prove the claim, or raise Refused with the step, the residual and a counterexample."""
+    """Prove the claim and return the verdict. Raise Refused with the step, the remaining difference and a counterexample if it fails."""
     relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
-    bad_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
-    if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
+    has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
+    if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
-    if strange := strangers(claim):
-        raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, strange))))
+    if unrelated := strangers(claim):
+        raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -78,8 +78,8 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    if leaves := explain_vacuity(claim):
-        raise Refused(claim.file, claim.line, claim.id, leaves)
+    if vacuity := explain_vacuity(claim):
+        raise Refused(claim.file, claim.line, claim.id, vacuity)
     return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
@@ -104,8 +104,8 @@ INDICES_ONLY = (
 
 
 def explain_vacuity(claim: Claim) -> str:
-    """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
-    if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
+    """Return why the claim says less than it seems to, because its assumptions contradict each other or pin a value; '' if they do not."""
+    if not claim.given or claim.kind == "refutation":  # a refutation names values at which its assumptions hold
         return ""
     if about := only_of_indices(claim):
         return INDICES_ONLY.format(assumption_text(about))
@@ -118,7 +118,7 @@ def explain_vacuity(claim: Claim) -> str:
 
 
 def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
-    """That nothing was found at these sizes, and what may be done: with one entry no two of an open index contradict each other."""
+    """Return the message that no values were found at these sizes, and a remedy."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
     rule = ruling_out(claim, sizes)
     remedy = f"rule such sizes out, as in {as_written(rule)}" if rule else "assume less"
@@ -126,7 +126,7 @@ def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
 
 
 def explain_no_example(claim: Claim) -> str:
-    """What the assumptions lack; the first of them that fail together are named."""
+    """Return the message that no values satisfy the assumptions, with the smallest set of assumptions that fail together."""
     says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
     if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
         most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
@@ -139,17 +139,17 @@ def explain_no_example(claim: Claim) -> str:
 
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
-    """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
+    """Prove that left and right are in the claim's relation under the assumptions `given`. Raise Fails if the proof fails."""
     facts = collect_claim_facts(claim, given)
     facts.near = (left, right)
-    if claim.kind != "refutation":  # which names the values, and has them checked
+    if claim.kind != "refutation":  # a refutation names values, which are checked
         require_variances(given, facts)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
     if reason:
-        facts.missing |= facts.possible_independence  # what independence would take apart, and is left over
+        facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
     searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
     relation = "<=" if claim.kind == "inequality" else "="
     if found := searched and counterexample(left, right, given, relation, undefined=True):
@@ -167,12 +167,12 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
 
 
 def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
-    """What may be used: what is stated; and of the variable of a limit what is true near the limit."""
+    """Return the facts that may be used: the assumptions and, for a limit, what holds for its variable near the limit."""
     return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
 
 
 def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple):
-    """Where a step fails under these assumptions, or where a side of it has no value; None or '' if nothing is found."""
+    """Return where a step fails under these assumptions or a side has no value; None or '' if nothing is found."""
     if claim.kind != "limit":
         return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
     return failing_limit(left, right, claim.towards, given) or counterexample(
@@ -181,7 +181,7 @@ def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple):
 
 
 def drop_implied(remedies: list) -> list:
-    """The same assumptions without one that another says too."""
+    """Return the assumptions without duplicates and without those that another one implies."""
     stronger = {
         f"{weaker}{x.removeprefix('positive')}" for x in remedies if x.startswith("positive(") for weaker in ("nonzero", "nonnegative")
     }
@@ -189,6 +189,7 @@ def drop_implied(remedies: list) -> list:
 
 
 def prove_equality(claim, left, right, facts):
+    """Return why two sides are not equal, or a false value. The other `prove_*` functions do the same for their kinds of claims."""
     residual = equal(left, right, facts)
     return (
         residual
@@ -217,7 +218,7 @@ def certificate_shape(claim) -> tuple:
 
 
 def prove_rank(claim, left, right, facts):
-    """A matrix that factors through r columns has rank at most r."""
+    """Check a bound on a rank: a matrix that factors through r columns has rank at most r."""
     if len(claim.because) != 2:
         return "a bound on a rank needs a factorisation, because=(A, B)"
     first, second = claim.because
@@ -273,11 +274,12 @@ def prove_refutation(claim, left, right, facts):
 
 
 def format_no_counterexample(reason: str) -> str:
+    """Return the reason why values are no counterexample as a message."""
     return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
 
 
 def evaluate_law_sides(claim, facts, at):
-    """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
+    """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
     heads = {("size", n): exact_evaluation.number(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
@@ -285,7 +287,7 @@ def evaluate_law_sides(claim, facts, at):
 
 
 def sides_at(claim: Claim) -> list:
-    """Both sides of what is refuted at the counterexample: their entries by place."""
+    """Return both sides of a refuted relation at the counterexample, as entries by place."""
     at = values_at(claim)
     sides = claim.trees[:2]
     if is_law(*sides):
@@ -294,6 +296,7 @@ def sides_at(claim: Claim) -> list:
 
 
 def explain_law_refutation(claim, left, right, facts, at):
+    """Return why the values do not refute a law, or a false value."""
     for a in claim.given:
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
@@ -329,26 +332,26 @@ PROOFS = {
 
 
 def show_needed(claim: Claim, assumption: Assumption) -> str:
-    """How the claim fails without the assumption; Refused if it does not."""
-    rest = tuple(a for a in claim.given if a != assumption)
+    """Return how the claim fails without the assumption. Raise Refused if it does not."""
+    others = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
-    less = remaining_moments(claim, assumption, rest)
+    weaker = remaining_moments(claim, assumption, others)
     try:
-        if still_proved(claim, rest):
-            if constrains_sizes(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
+        if still_proved(claim, others):
+            if constrains_sizes(assumption) and (sizes := empty_sizes(replace(claim, given=others))):
                 return f"with {format_sizes(sizes)} the other assumptions leave nothing"
             raise Fails(
                 format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it")
             )
-        if less and is_sufficient(claim, rest + less):
-            instead = ", ".join(map(as_written, less))
+        if weaker and is_sufficient(claim, others + weaker):
+            instead = ", ".join(map(as_written, weaker))
             raise Fails(
                 format_not_needed(
-                    assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. Drop it, and state {instead} in its place"
+                    assumption, f"it is enough that {' and '.join(map(assumption_text, weaker))}. Drop it, and state {instead} in its place"
                 )
             )
-        rest += less
-        found = check_hint(claim, assumption, rest, hint) if hint is not None else search_without(claim, rest)
+        others += weaker
+        found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
     except KernelError as error:
         raise Refused(claim.file, claim.line, claim.id, str(error)) from None
     if found:
@@ -363,12 +366,12 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
 
 
 def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
-    """Of an assumption about the variable of a limit alone: that it needs no saying."""
+    """Return the remark that an assumption about the variable of a limit alone need not be stated, '' for others."""
     return f"what is so of {show(a.args[0])} near the limit is known, and " if claim.kind == "limit" and a.args == claim.towards[:1] else ""
 
 
 def constrains_sizes(a: Assumption) -> bool:
-    """Does it say which sizes there are?"""
+    """Return whether an assumption restricts sizes."""
     return a.kind in SIGNS and of_sizes(*a.args)
 
 
@@ -381,17 +384,18 @@ def format_not_needed(assumption: Assumption, tried: str) -> str:
 
 
 def list_sides(claim: Claim) -> list:
-    """Pairs of sides to try: the claim as a whole first, for there a counterexample says most; then step by step."""
+    """Return pairs of sides to try: first the whole claim, where a counterexample says most, then each step."""
     ends = [claim.start, *(step.expr for step in claim.steps)]
     return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
 
 
 def search_without(claim: Claim, rest: tuple):
+    """Return a counterexample to the claim under the other assumptions, or a false value."""
     return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, rest))), None)
 
 
 def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
-    """The counterexample that the author gave; Fails, with what is wrong with it, if it is none."""
+    """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
     if claim.kind == "limit":
         return check_limit_hint(claim, assumption, rest, hint, about)
@@ -411,7 +415,7 @@ def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
 
 
 def check_limit_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
-    """The same for a limit. A hint gives values to all but the variable: what is so at one value of it says nothing of the limit."""
+    """Return the counterexample that the author gave for a limit. It gives values to everything but the variable."""
     variable, to = claim.towards
     name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
     if name in dict(hint):
@@ -433,7 +437,7 @@ def check_limit_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tu
 
 
 def still_proved(claim: Claim, rest: tuple) -> bool:
-    """Does the exact witness prove the claim under fewer assumptions?"""
+    """Return whether the exact witness proves the claim under fewer assumptions."""
     if claim.kind == "refutation":
         return False
     facts = collect_claim_facts(claim, rest)
@@ -442,7 +446,7 @@ def still_proved(claim: Claim, rest: tuple) -> bool:
 
 
 def is_provable(claim: Claim, facts: Facts) -> bool:
-    """The same, but for what is used and not stated, which the facts then hold."""
+    """Return whether the proof goes through, apart from what it uses without its being stated, which `facts` then records."""
     previous = claim.start
     try:
         for step in claim.steps:
@@ -455,7 +459,7 @@ def is_provable(claim: Claim, facts: Facts) -> bool:
 
 
 def remaining_moments(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
-    """That the moments exist which are taken, where the assumption says so: less than it says, unless that is all it says."""
+    """Return assumptions that the moments exist that the claim needs, if `assumption` implies them and says more than that."""
     if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
         return ()
     facts, about = facts_of(rest), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
@@ -467,17 +471,18 @@ def remaining_moments(claim: Claim, assumption: Assumption, rest: tuple) -> tupl
 
 
 def lessened(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
-    """The claim's assumptions, this one and the rest, with no more of this one than the claim needs."""
+    """Return the claim's assumptions with `assumption` replaced by as little of it as the claim needs."""
     choices = (rest, rest + remaining_moments(claim, assumption, rest))
     return next((given for given in choices if is_sufficient(claim, given)), (*rest, assumption))
 
 
 def is_sufficient(claim: Claim, given: tuple) -> bool:
-    """Are these assumptions enough for the proof; for a refuted law, to compute its sides?"""
+    """Return whether these assumptions are enough for the proof or, for a refuted law, to compute its sides."""
     return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
 
 
 def find_failure_without(claim, left, right, rest):
+    """Return where the relation fails under these assumptions, in words or as a counterexample, or a false value."""
     if claim.kind == "refutation" and is_law(left, right):
         return explain_undefined_sides(claim, rest)
     if claim.kind == "refutation":
@@ -486,13 +491,13 @@ def find_failure_without(claim, left, right, rest):
 
 
 def explain_negative_variance(given: tuple) -> str:
-    """Where a variance that is stated is one no more; '' where each is visibly not negative."""
+    """Return where a stated variance would be negative; '' if all are visibly nonnegative."""
     require_variances(given, facts := facts_of(given))
     return negative_variance(given) if facts.missing else ""
 
 
 def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
-    """A law of which one side has no mean; '' where every moment that is taken is stated to exist."""
+    """Return distributions for which a side has no mean; '' if every moment that is used is stated to exist."""
     facts = facts_of(given)
     try:
         for side in (left, right):
@@ -503,7 +508,7 @@ def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
 
 
 def explain_undefined_sides(claim, rest):
-    """A refuted law states a distribution. Without this part of it, the two sides have no definite value."""
+    """Return why the sides of a refuted law have no definite value under fewer assumptions, '' if they have one."""
     facts = facts_of(rest)
     try:
         evaluate_law_sides(claim, facts, values_at(claim))
@@ -513,6 +518,7 @@ def explain_undefined_sides(claim, rest):
 
 
 def make_verdict(claim: Claim) -> Verdict:
+    """Return the verdict on a claim that was proved."""
     scopes = {
         "definition": (
             "not applicable",
