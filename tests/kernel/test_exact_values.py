@@ -14,8 +14,10 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import closed_forms
 from derivations.kernel.exact.closed_forms import closed_sides
 from derivations.kernel.exact.counterexample_search import show_both
-from derivations.kernel.exact.exact_evaluation import differ, evaluate, number, number_latex, show_value
-from derivations.kernel.exact.witness import sides_at
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import differ, number
+from derivations.kernel.exact.proofs import sides_at
+from derivations.kernel.exact.value_printing import number_latex, show_value
 from derivations.kernel.run import certificates, worker
 from derivations.kernel.run.records import both_latex
 

@@ -37,7 +37,8 @@ from derivations.kernel import (
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
-from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, fraction, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import Undefined, fraction, number
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.run import certificates, records, worker

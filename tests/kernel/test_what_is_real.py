@@ -40,7 +40,8 @@ from derivations.kernel import (
 from derivations.kernel.attack import fuzz_claim
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import Undefined, number
 from derivations.kernel.run.witnesses import WITNESSES
 
 n, m = sizes("n m")

@@ -28,7 +28,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip, symbol, walk
 from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError, quantity
-from ..exact.witness import still_proved
+from ..exact.assumption_needs import still_proved
 from ..run import certificates, worker
 
 OUTCOMES = ("occurs", "passed over", "not seen")

@@ -33,7 +33,8 @@ from .counterexample_search import (
     show_array,
     sizes_to_try,
 )
-from .exact_evaluation import Undefined, evaluate, number
+from .exact_evaluation import evaluate
+from .exact_numbers import Undefined, number
 from .limit_counterexamples import point_near
 from .random_matrices import has_no_rational_example, with_matrices
 

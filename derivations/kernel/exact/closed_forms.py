@@ -9,14 +9,16 @@ from ..core.claims import Claim
 from ..core.expr import Expr, array, exp, lift
 from ..core.operators import INDEXED
 from ..errors import KernelError
-from . import exact_evaluation
+from . import exact_numbers
 from .assumption_facts import facts_of
 from .atom_payloads import instantiate
 from .counterexample_search import is_law
-from .exact_evaluation import differ, evaluate
+from .exact_evaluation import evaluate
+from .exact_numbers import differ
+from .given_values import values_at
 from .polynomial_printing import tree
+from .proofs import sides_at
 from .tree_to_normal_form import lower
-from .witness import sides_at, values_at
 
 
 def closed_sides(claim: Claim) -> list[dict]:
@@ -58,7 +60,7 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
 
     A rational is one.
     """
-    if isinstance(value, exact_evaluation.fmpq):
+    if isinstance(value, exact_numbers.fmpq):
         return value
     try:
         form = to_closed_form(lower(e, tuple(("c", k + 1) for k in place), {}, facts_of(())))

@@ -18,11 +18,13 @@ from ..core.expr import Expr, free_indices, inverse, lift, matmul, ones, symbols
 from ..core.expr import random as random_tensor
 from ..errors import KernelError
 from ..printing.plain_text import plain
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers, value_printing
 from .assumption_facts import facts_of
-from .exact_evaluation import Undefined, differ, evaluate, number, polynomial_value, show_value
+from .exact_evaluation import evaluate, polynomial_value
+from .exact_numbers import Undefined, differ, number
 from .normal_form import moment_name
 from .tree_to_normal_form import read
+from .value_printing import show_value
 
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
@@ -47,11 +49,11 @@ class Found:
 
 def show_both(left, right) -> tuple[str, str]:
     """Return two values as text, with as many digits as it takes to tell them apart."""
-    both = ((show_array(left, digits), show_array(right, digits)) for digits in exact_evaluation.DIGITS)
+    both = ((show_array(left, digits), show_array(right, digits)) for digits in value_printing.DIGITS)
     return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
 
 
-def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
+def show_array(v, digits: int = value_printing.DIGITS[0]) -> str:
     """Return the entries of a value as text."""
     if isinstance(v, (str, int)):
         return str(v)
@@ -149,7 +151,7 @@ def failure(left, right, given, relation, env, undefined=False):
         return None
     if sides[0].keys() != sides[1].keys():
         return None  # sides of different shapes are not even compared
-    return sides if any(exact_evaluation.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+    return sides if any(exact_numbers.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
 def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
@@ -163,7 +165,7 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
             "positive": lambda v: v > 0,
             "nonnegative": lambda v: v >= 0,
             "nonzero": lambda v: differ(v, number(0)),
-            "representable": lambda v: exact_evaluation.round_to(v, "fp32") == v,
+            "representable": lambda v: exact_numbers.round_to(v, "fp32") == v,
         }[a.kind]
         return all(bool(test(v)) for x in a.args for v in exact_evaluation.everywhere(x, env))
     if a.kind == "zero_or_one":
@@ -362,14 +364,14 @@ def try_distribution(left, right, given, complete, randoms, env, family, note, r
                     evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
                     for kind in ("mean", "variance")
                 )
-                width = evaluate((lift(exact_evaluation.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                width = evaluate((lift(exact_numbers.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
                 supports[s.data[0]] = [m + width * x for x in points]
             sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
     except Undefined as error:
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not any(exact_evaluation.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
+    if not isinstance(sides[0], str) and not any(exact_numbers.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:

@@ -12,9 +12,9 @@ from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from ..printing.script_text import script
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers
 from .counterexample_search import Found, failure, holds, show_array, shown
-from .exact_evaluation import Undefined
+from .exact_numbers import Undefined
 
 
 class Fails(KernelError):
@@ -118,7 +118,7 @@ def flatten_value(value, where: tuple):
             raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
         except Undefined as error:
             raise Fails(f"a value is undefined: {error}") from None
-        if number_ is None or exact_evaluation.is_complex(number_):
+        if number_ is None or exact_numbers.is_complex(number_):
             raise Fails(f"the value {show(value)} is not a real number")
         yield where, number_
 
@@ -172,7 +172,7 @@ def at_these(relation: str, left: dict, right: dict) -> str:
     """What the two sides are, which do not show that the relation fails."""
     settled = (
         left.keys() == right.keys()
-        and not any(exact_evaluation.differ(left[p], right[p]) for p in left)
+        and not any(exact_numbers.differ(left[p], right[p]) for p in left)
         and all_rational(left)
         and all_rational(right)
     )
@@ -182,7 +182,7 @@ def at_these(relation: str, left: dict, right: dict) -> str:
 
 def all_rational(entries: dict) -> bool:
     """Return whether all entries are rational."""
-    return all(isinstance(v, exact_evaluation.fmpq) for v in entries.values())
+    return all(isinstance(v, exact_numbers.fmpq) for v in entries.values())
 
 
 def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:

@@ -17,11 +17,11 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers
 from .assumption_facts import facts_of
 from .atom_payloads import Unknown
 from .counterexample_search import candidates, holds, show_array, show_both, shown
-from .exact_evaluation import Undefined
+from .exact_numbers import Undefined
 from .given_values import broken, every_index
 from .normal_form import Facts
 from .series_limits import Grows, head_of, leading_series, limit, moves, near, on_the_way
@@ -64,7 +64,7 @@ def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> 
     fixed = standing_still(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
-            candidate = env | {name: env[name] | {place: exact_evaluation.number(target)}}
+            candidate = env | {name: env[name] | {place: exact_numbers.number(target)}}
             if (
                 env[name][place] not in (0, target)
                 and satisfies(fixed, candidate, left, right)
@@ -105,7 +105,7 @@ def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_num
     variable, to = towards
     for place in list_places(right, env):
         left_limit, right_value = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
-        if left_limit.value is not None and right_value.value is not None and exact_evaluation.differ(left_limit.value, right_value.value):
+        if left_limit.value is not None and right_value.value is not None and exact_numbers.differ(left_limit.value, right_value.value):
             shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
             how = f"the series gives {shown_limit} as {show(variable)} -> {to}, and {shown_right} is stated"
         elif only_numbers or not (right_value.reason or left_limit.reason or left_limit.grows):
@@ -177,7 +177,7 @@ def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> Ent
         return EntryLimit(reason=explain_undefined_near(left, towards, env))
     except Grows as error:
         return EntryLimit(
-            grows=not facts.unstated and value_passes(error.coefficient, lambda v: exact_evaluation.differ(v, exact_evaluation.number(0)))
+            grows=not facts.unstated and value_passes(error.coefficient, lambda v: exact_numbers.differ(v, exact_numbers.number(0)))
         )
     except (Undefined, KeyError, OverflowError, KernelError):
         return EntryLimit()
@@ -217,7 +217,7 @@ def raising_no_value(facts: Facts, variable: Expr, to):
             not leading
             and kind != "nonnegative"
             or kind != "nonzero"
-            and value_passes(leading, lambda v: not exact_evaluation.is_complex(v) and v < 0)
+            and value_passes(leading, lambda v: not exact_numbers.is_complex(v) and v < 0)
         ):
             raise NoValue
         return outer_requirement(kind, p, because)
@@ -242,7 +242,7 @@ def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
     if not towards:
         return {}
     variable, to = towards
-    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_evaluation.number(far if to == "oo" else 1 / far)}}
+    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_numbers.number(far if to == "oo" else 1 / far)}}
 
 
 def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
@@ -268,7 +268,7 @@ def substitute_numbers(e: Expr, env: dict) -> Expr:
         value = env[e.data[0]]
         if e.data[1] == "size":
             return constant(Fraction(value))
-        entries = {place: constant(exact_evaluation.fraction(v)) for place, v in value.items()}
+        entries = {place: constant(exact_numbers.fraction(v)) for place, v in value.items()}
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))
