@@ -105,7 +105,7 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     """Return sizes that the assumptions about sizes allow but at which no values were found that satisfy the others; {} if there are none.
 
     An assumption with an open index applies to each of its values, and a variance counts as a nonnegative number. Assumptions that are
-    consistent for only_matrices entries may contradict each other for more entries, and so may assumptions about a matrix and about its inverse.
+    consistent for few entries may contradict each other for more entries, and so may assumptions about a matrix and about its inverse.
     """
     kinds = (*SIGNS, "variance", "zero_or_one", "invertible", "product")
     known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a)]
@@ -136,7 +136,7 @@ def ruling_out(claim: Claim, sizes: dict[str, int]) -> Assumption | None:
 
 
 def list_large_sizes(sizes: list, others: list) -> Iterator[tuple]:
-    """Yield large sizes, all equal or choice large and the rest 1, as far as the assumptions can be computed there."""
+    """Yield large sizes, all equal or one large and the rest 1, as far as the assumptions can be computed there."""
     matrices = any(a.kind in ("invertible", "product") for a in others)  # these take too many numbers
     for k in () if matrices else LARGE_SIZES:
         for choice in dict.fromkeys([(k,) * len(sizes), *(tuple(k if name == n else 1 for name in sizes) for n in sizes)]):
@@ -170,7 +170,7 @@ def widen_orthogonal(sizes: dict[str, int], given: list) -> dict[str, int]:
 
 
 def list_size_grid(sizes: list, about: tuple) -> list[tuple]:
-    """Return choices of sizes: all equal, or choice larger or smaller than the rest, if the assumptions about them allow it."""
+    """Return choices of sizes: all equal, or one larger or smaller than the rest, if the assumptions about them allow it."""
     alike = [(k,) * len(sizes) for k in range(1, MAX_SIZE + 1)]
     apart = [
         tuple(k if name == choice else rest for name in sizes)
@@ -253,7 +253,7 @@ def only_of_indices(claim: Claim) -> Assumption | None:
 
 
 def negative_variance(given: tuple) -> str:
-    """Return, in words, values at which a stated variance shown_variance be negative while the other assumptions hold; '' if none were found."""
+    """Return, in words, values at which a stated variance would be negative while the other assumptions hold; '' if none were found."""
     signs = [a for a in given if a.kind in SIGNS]
     for a in (a for a in given if a.kind == "variance"):
         below = Assumption("positive", (-a.args[1],))
@@ -266,7 +266,7 @@ def negative_variance(given: tuple) -> str:
                     where = ", ".join(f"{name} = {show_array(value)}" for name, value in env.items())
                     shown_variance = show_array(evaluate(a.args[1], env))
                     at = f"at {where} " * bool(where)
-                    return f"{at}each entry of {show(a.args[0])} shown_variance have the variance {shown_variance}, and nothing random has"
+                    return f"{at}each entry of {show(a.args[0])} would have the variance {shown_variance}, and nothing random has"
     return ""
 
 
@@ -293,7 +293,7 @@ def pinned(claim: Claim) -> str:
 
 
 def find_pinned_sizes(given: list) -> list[tuple[str, int]]:
-    """Return the sizes that assumptions about sizes restrict to choice value.
+    """Return the sizes that assumptions about sizes restrict to one value.
 
     The largest value tried does not count: larger ones may exist.
     """
@@ -306,7 +306,7 @@ def find_pinned_sizes(given: list) -> list[tuple[str, int]]:
         if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)
     ]
     values_of = [(name, {choice[k] for choice in allowed}) for k, name in enumerate(sizes)]
-    return [(name, *values) for name, values in values_of if len(values) == 1 and most not in values]
+    return [(name, min(values)) for name, values in values_of if len(values) == 1 and most not in values]
 
 
 def perturb(env: dict, names: dict) -> Iterator[dict]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from ..core.assumptions import Assumption, is_random, symbol_of
@@ -10,7 +11,7 @@ from ..errors import KernelError
 from .max_facts import by_case
 from .nonnegativity import stated, visibly_nonnegative
 from .normal_form import Facts, multiply
-from .polynomials import add, atom, scale
+from .polynomials import Polynomial, add, atom, scale
 from .tree_to_normal_form import read
 
 
@@ -41,9 +42,11 @@ def collect_stated_facts(given: tuple) -> Facts:
     facts = Facts()
     facts.decide_by_cases = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
-    means, variances, gaussians = {}, {}, set()
+    means: dict[str, Polynomial] = {}
+    variances: dict[str, Polynomial] = {}
+    gaussians: set[str] = set()
 
-    def add_moment_order(name: str, order: float):
+    def add_moment_order(name: str, order: float) -> None:
         """Record that a moment exists, and with it every lower one."""
         facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
@@ -111,10 +114,10 @@ def contracted_axes(a: Assumption) -> tuple:
     return tuple(ends)
 
 
-def make_moment_function(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
+def make_moment_function(name: str, m: Polynomial, v: Polynomial, is_gaussian: bool, facts: Facts) -> Callable[[int], Polynomial]:
     """Return the function r -> E[x^r]: from mean and variance up to r = 2, beyond that by the Gaussian recursion or as an atom."""
 
-    def moment(r: int) -> dict:
+    def moment(r: int) -> Polynomial:
         if r == 1:
             return m
         if r == 2:

@@ -15,7 +15,7 @@ from .assumption_consistency import (
 )
 from .assumption_facts import facts_of, require_variances
 from .atom_payloads import Unknown
-from .counterexample_search import SIGNS, counterexample, heavy_tails, is_law, of_sizes
+from .counterexample_search import SIGNS, Found, counterexample, heavy_tails, is_law, of_sizes
 from .given_values import Fails, as_written, at_hint, broken, every_index, problem, some_values, values_at
 from .limit_counterexamples import failing_limit, fails_at, no_failure, standing_still
 from .normal_form import Facts
@@ -23,7 +23,7 @@ from .proofs import PROOFS, collect_claim_facts, evaluate_law_sides
 from .tree_to_normal_form import read
 
 
-def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple):
+def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
     """Return where a step fails under these assumptions or a side has no value; None or '' if nothing is found."""
     if claim.kind != "limit":
         return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
@@ -84,18 +84,18 @@ def format_not_needed(assumption: Assumption, tried: str) -> str:
     return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
 
 
-def list_sides(claim: Claim) -> list:
+def list_sides(claim: Claim) -> list[tuple[Expr, Expr]]:
     """Return pairs of sides to try: first the whole claim, where a counterexample says most, then each step."""
     ends = [claim.start, *(step.expr for step in claim.steps)]
     return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
 
 
-def search_without(claim: Claim, rest: tuple):
-    """Return a counterexample to the claim under the other assumptions, or a false value."""
+def search_without(claim: Claim, rest: tuple) -> Found | str | None:
+    """Return a counterexample to the claim under the other assumptions, or None or ''."""
     return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, rest))), None)
 
 
-def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
+def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple) -> Found | str:
     """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
     if claim.kind == "limit":
@@ -182,8 +182,8 @@ def is_sufficient(claim: Claim, given: tuple) -> bool:
     return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
 
 
-def find_failure_without(claim, left, right, rest):
-    """Return where the relation fails under these assumptions, in words or as a counterexample, or a false value."""
+def find_failure_without(claim: Claim, left: Expr, right: Expr, rest: tuple) -> Found | str | None:
+    """Return where the relation fails under these assumptions, in words or as a counterexample, or None or ''."""
     if claim.kind == "refutation" and is_law(left, right):
         return explain_undefined_sides(claim, rest)
     if claim.kind == "refutation":
@@ -208,7 +208,7 @@ def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
     return heavy_tails(facts.required_moments)
 
 
-def explain_undefined_sides(claim, rest):
+def explain_undefined_sides(claim: Claim, rest: tuple) -> str:
     """Return why the sides of a refuted law have no definite value under fewer assumptions, '' if they have one."""
     facts = facts_of(rest)
     try:

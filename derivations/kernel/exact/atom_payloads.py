@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import permutations
 
 from ..errors import KernelError
-from .polynomials import atom, ordered, rename
+from .fractions import Fraction
+from .polynomials import Polynomial, atom, ordered, rename
 
 
 class Unknown(KernelError):
     """A node, or a combination of nodes, that the exact witness does not support."""
 
 
-def externals(p: dict) -> list:
+def externals(p: Polynomial) -> list:
     """Return the indices of p that are not bound within it, sorted."""
     return list(ordered({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}))
 
 
-def freeze(p: dict) -> tuple:
+def freeze(p: Polynomial) -> tuple:
     """Return p as a hashable tuple of its sorted items."""
     return ordered(p.items())
 
 
-def payload(p: dict) -> tuple:
+def payload(p: Polynomial) -> tuple:
     """Return p with its outer indices replaced by slots, numbered so that the result is smallest, and those indices in slot order."""
     return cached_payload(tuple(p.items()))
 
@@ -40,7 +42,7 @@ def cached_payload(terms: tuple) -> tuple:
     return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[0]))
 
 
-def instantiate(frozen: tuple, indices: tuple) -> dict:
+def instantiate(frozen: tuple, indices: tuple) -> Polynomial:
     """Return a payload as a polynomial with its slots filled. The indices must not be bound, or its own sums would capture them."""
     if any(i[0] == "b" for i in indices):
         raise AssertionError("a bound index would be captured")
@@ -69,7 +71,7 @@ def settle(head: tuple, indices: tuple) -> tuple:
     return indices if len(orders) == 1 else min((tuple(indices[k] for k in order) for order in orders), key=repr)
 
 
-def renamed(p: dict, mapping: dict) -> dict:
+def renamed(p: Polynomial, mapping: dict) -> Polynomial:
     """Return the polynomial with its indices replaced according to the mapping."""
     return {(b, ordered(rename(f, mapping))): c for (b, f), c in p.items()}
 
@@ -80,7 +82,7 @@ def hold(indices: tuple) -> tuple:
     return tuple(("held", ("b", i[1], level)) if i[0] == "b" else i for i in indices)
 
 
-def function_atom(head, p: dict, power=1) -> dict:
+def function_atom(head: str | tuple, p: Polynomial, power: int | Fraction = 1) -> Polynomial:
     """Return a power of the atom with this head and with p as its payload."""
     frozen, indices = payload(p)
     return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
@@ -110,7 +112,7 @@ def is_real(head: tuple) -> bool:
     )
 
 
-def on_axes(p: dict):
+def on_axes(p: Polynomial) -> Iterator[tuple]:
     """Yield ((symbol's head, axis), index) for each index of a symbol that no sum binds, also inside other atoms."""
     for _, factors in p:
         for (head, indices), _ in factors:

@@ -17,6 +17,7 @@ from .exact_evaluation import evaluate
 from .exact_numbers import differ
 from .given_values import values_at
 from .polynomial_printing import tree
+from .polynomials import Polynomial
 from .proofs import sides_at
 from .tree_to_normal_form import lower
 
@@ -69,13 +70,13 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
         return value
 
 
-def to_closed_form(p: dict) -> Expr:
+def to_closed_form(p: Polynomial) -> Expr:
     """Return a normal form without symbols as an expression, over one denominator if all its terms share it."""
     numerator, denominator = split_denominator(p)
     return tidy(tree(numerator)) / tidy(tree(denominator)) if denominator else tidy(tree(numerator))
 
 
-def split_denominator(p: dict) -> tuple[dict, dict]:
+def split_denominator(p: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Return (numerator, denominator) with whole coefficients; the denominator is {} if the terms do not share one."""
     shared = set.intersection(*(set(factors) for _, factors in p)) if p else set()
     for factor in shared:
@@ -102,7 +103,7 @@ def tidy(e: Expr) -> Expr:
 
 
 def multiply_by_number(number: Fraction, e: Expr) -> Expr:
-    """Return number * e with the number's denominator denominator the fraction line."""
+    """Return number * e with the number's denominator below the fraction line."""
     numerator, denominator = int(number.numerator), int(number.denominator)
     if e.op == "const":
         return lift(Fraction(numerator, denominator) * Fraction(int(e.data.numerator), int(e.data.denominator)))

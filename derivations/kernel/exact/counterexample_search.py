@@ -6,12 +6,13 @@ Exact evaluation checks every counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
 from ..core.expr import Expr, free_indices, inverse, lift, matmul, ones, symbols, takes_average, walk
@@ -23,6 +24,7 @@ from .assumption_facts import facts_of
 from .exact_evaluation import evaluate, polynomial_value
 from .exact_numbers import Undefined, differ, number
 from .normal_form import moment_name
+from .polynomials import Polynomial
 from .tree_to_normal_form import read
 from .value_printing import show_value
 
@@ -38,22 +40,22 @@ LARGEST = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried,
 class Found:
     """A counterexample: values by name, and the two sides there; an undefined side is a description."""
 
-    def __init__(self, at: dict, left, right, note: str = ""):
+    def __init__(self, at: dict, left: Any, right: Any, note: str = "") -> None:
         self.at, self.left, self.right, self.note = at, left, right, note
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
         left, right = show_both(self.left, self.right)
         return f"at {where or 'every value'}: left = {left}, right = {right}"
 
 
-def show_both(left, right) -> tuple[str, str]:
+def show_both(left: Any, right: Any) -> tuple[str, str]:
     """Return two values as text, with as many digits as it takes to tell them apart."""
     both = ((show_array(left, digits), show_array(right, digits)) for digits in value_printing.DIGITS)
     return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
 
 
-def show_array(v, digits: int = value_printing.DIGITS[0]) -> str:
+def show_array(v: Any, digits: int = value_printing.DIGITS[0]) -> str:
     """Return the entries of a value as text."""
     if isinstance(v, (str, int)):
         return str(v)
@@ -70,7 +72,7 @@ def is_law(*trees: Expr) -> bool:
     return takes_average(*trees)
 
 
-def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
+def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Found | None:
     """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one."""
     if is_law(left, right):
         return find_law_counterexample(left, right, given, relation)
@@ -80,7 +82,7 @@ def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", u
     return None
 
 
-def candidates(sides: tuple, given: tuple):
+def candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
     """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
@@ -123,21 +125,21 @@ def of_sizes(x: Expr) -> bool:
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
-def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
+def draw(s: Expr, env: dict, generator: Random, extra: Sequence = (), only: Sequence = ()) -> dict:
     """Return random entries for a symbol. `extra` adds numbers to the usual ones; `only` replaces them."""
     places = list(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)))
     pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
-def failure(left, right, given, relation, env, undefined=False):
+def failure(left: Expr, right: Expr, given: tuple, relation: str, env: dict, undefined: bool = False) -> list | None:
     """Return the two sides if the claim fails at these values while its assumptions hold, otherwise None."""
     try:
         if not all(holds(a, env, left, right) for a in given):
             return None
     except (Undefined, KernelError, KeyError):
         return None
-    sides = []
+    sides: list = []
     for e in (left, right):
         try:
             sides.append(evaluate(e, env))
@@ -185,7 +187,7 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
-def shrink(left, right, given, relation, env, others, undefined) -> Found:
+def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, others: list[Expr], undefined: bool) -> Found:
     """Return the counterexample after greedily replacing entries by 0, then 1, while the claim still fails."""
     for target in (0, 1):
         for s in others:
@@ -195,8 +197,8 @@ def shrink(left, right, given, relation, env, others, undefined) -> Found:
                 candidate = env | {s.data[0]: env[s.data[0]] | {place: number(target)}}
                 if failure(left, right, given, relation, candidate, undefined):
                     env = candidate
-    sides = failure(left, right, given, relation, env, undefined)
-    return Found(shown(env, left, right), *sides)
+    sides = failure(left, right, given, relation, env, undefined) or [None, None]
+    return Found(shown(env, left, right), sides[0], sides[1])
 
 
 def shown(env: dict, *trees: Expr) -> dict:
@@ -330,19 +332,32 @@ def distributions(given: tuple, randoms: list) -> list:
 class Reading:
     """The normal forms of sides under some assumptions, cached because they are evaluated at many numbers."""
 
-    def __init__(self, assumptions: tuple, places: dict):
-        self.facts, self.places, self.found = facts_of(assumptions), places, {}
+    def __init__(self, assumptions: tuple, places: dict) -> None:
+        self.facts, self.places = facts_of(assumptions), places
+        self.forms: dict[int, Polynomial] = {}
 
-    def of(self, e: Expr) -> dict:
+    def of(self, e: Expr) -> Polynomial:
         """Return the normal form of e."""
-        if id(e) not in self.found:
-            self.found[id(e)] = read(e, self.facts, self.places)
-        return self.found[id(e)]
+        if id(e) not in self.forms:
+            self.forms[id(e)] = read(e, self.facts, self.places)
+        return self.forms[id(e)]
 
 
-def try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+def try_distribution(
+    left: Expr,
+    right: Expr,
+    given: tuple,
+    complete: tuple,
+    randoms: list[Expr],
+    env: dict,
+    family: str,
+    note: str,
+    relation: str,
+    readings: dict,
+) -> Found | None:
     """Return a counterexample with random entries from this family at these values, or None."""
     points = FAMILIES[family]
+    sides: list
     try:
         if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
@@ -350,15 +365,15 @@ def try_distribution(left, right, given, complete, randoms, env, family, note, r
             heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
             heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
             places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
-            at = (complete, *places.items())
-            reading = readings[at] = readings.get(at) or Reading(complete + (gaussian(*randoms),), places)
+            key = (complete, *places.items())
+            reading = readings[key] = readings.get(key) or Reading(complete + (gaussian(*randoms),), places)
             sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
             if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divisors):
                 raise Undefined("a division by zero")
         else:
             if sum(len(points) * prod(exact_evaluation.size_value(n, env) for n in s.shape) for s in randoms) > 12:
                 return None
-            supports = {}
+            supports: dict[str, list] = {}
             for s in randoms:
                 m, v = (
                     evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
@@ -378,4 +393,4 @@ def try_distribution(left, right, given, complete, randoms, env, family, note, r
         if a.kind in ("mean", "variance"):
             distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
     at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
-    return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))
+    return Found(at, sides[0], sides[1], note=", ".join([note] * bool(note) + distribution))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 
-def not_in_a_circle(question):
+def not_in_a_circle(question: Callable[..., bool]) -> Callable[..., bool]:
     """Decorate a method so that a question that recurs while it is being answered gets the answer False: it must not rest on itself."""
 
     @wraps(question)
-    def answer(self, p: dict) -> bool:
+    def answer(self: Any, p: dict) -> bool:
         key = id(self), question.__name__, frozenset(p.items())
         if key in self.open_questions:
             return False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .fractions import Fraction
 from .normal_form import FRESH, Facts, multiply
-from .polynomials import rename
+from .polynomials import Polynomial, rename
 
 
-def clear_denominators(p: dict, facts: Facts) -> dict:
+def clear_denominators(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p multiplied by the sums in its denominators, as often as needed. They are nonzero, so p is 0 exactly if the result is."""
     while p:
-        lowest = {}
+        lowest: dict[tuple, Fraction] = {}
         for _, factors in p:
             for f, e in factors:
                 if f[0][0] == "sum" and e < 0 and not any(i[0] == "b" for i in f[1]):
@@ -22,7 +22,7 @@ def clear_denominators(p: dict, facts: Facts) -> dict:
     return drop_vanishing_sums(p, facts)
 
 
-def drop_vanishing_sums(p: dict, facts: Facts) -> dict:
+def drop_vanishing_sums(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p without the sums whose terms are 0 at every value of their indices once denominators are cleared."""
     result = p
     for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:

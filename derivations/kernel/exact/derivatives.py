@@ -12,10 +12,10 @@ from .normal_form import (
     multiply,
     reduce_term,
 )
-from .polynomials import add, rename, scale
+from .polynomials import Polynomial, add, rename, scale
 
 
-def differentiate(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
+def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Polynomial:
     """Return the derivative of p with respect to the entry of the symbol `head` at the indices `where`."""
     result, p = differentiate_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
@@ -34,7 +34,7 @@ def differentiate(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
     return result
 
 
-def differentiate_moduli(p: dict, head: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
+def differentiate_moduli(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> tuple[Polynomial, Polynomial]:
     """Return (the derivative of some terms, the remaining terms). The terms are those of the form |a| a r, which have a derivative also at
     a = 0.
 
@@ -60,17 +60,18 @@ def differentiate_moduli(p: dict, head: tuple, where: tuple, facts: Facts) -> tu
 MAX_DIVISION_STEPS = 50
 
 
-def divide_exactly(p: dict, a: dict, facts: Facts) -> dict | None:
+def divide_exactly(p: Polynomial, a: Polynomial, facts: Facts) -> Polynomial | None:
     """Return r with p = a r by long division, or None if a does not divide p or one of them contains a sum."""
     if any(bound for bound, _ in (*p, *a)):
         return None
     atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
 
-    def order(term):
+    def order(term: tuple) -> list:
         powers = dict(term[1])
         return [powers.get(f, Fraction(0)) for f in atoms]
 
-    lead, result = max(a, key=order), {}
+    lead = max(a, key=order)
+    result: Polynomial = {}
     inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
     for _ in range(MAX_DIVISION_STEPS):
         if not p:
@@ -91,15 +92,14 @@ def any_contains(polynomials: list, head: tuple) -> bool:
 NOT_SHOWN = "where it is 0, a slope is not shown to exist"
 
 
-def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple, facts: Facts) -> dict:
+def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple, facts: Facts) -> Polynomial:
     """Return the derivative of f^power with respect to the entry of the symbol `head_by` at the indices `where`."""
     head, indices = f
     if head[0] in ("inverse", "moment", "joint"):
         if head[0] == "inverse" and head[1] != head_by[1] or head[0] != "inverse" and not any_contains(facts.parameters, head_by):
             return {}
         raise Unknown(
-            "the derivative of "
-            + ("an inverse" if head[0] == "inverse" else f"a moment head_by {head_by[1]}, which an assumption ties to it")
+            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {head_by[1]}, which an assumption ties to it")
         )
     varies = head == head_by or isinstance(head[-1], tuple) and mentions(head, head_by)
     if varies and power.denominator != 1 and power < 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import lcm
+from typing import Any
 
 from flint import acb, arb, fmpq, fmpq_mat
 
@@ -26,6 +28,7 @@ from .exact_numbers import (
     to_real,
 )
 from .integer_powers import base_and_count
+from .polynomials import Polynomial
 from .taylor_series import ORDER, NoSlope, Taylor
 
 SCALAR_PLACES = ((),)  # the only place of a scalar
@@ -44,7 +47,7 @@ def evaluate(e: Expr, env: dict) -> dict:
     return rule(e, env, places)
 
 
-def everywhere(e: Expr, env: dict):
+def everywhere(e: Expr, env: dict) -> Iterator:
     """Yield the entries of e at every value of its free indices, except those that `env` fixes."""
     free = sorted((i for i in free_indices(e) if ("index", i.data[0]) not in env), key=lambda i: i.data[0])
     for chosen in product(*(range(size_value(i.data[1], env)) for i in free)):
@@ -56,20 +59,20 @@ def size_value(size: Expr, env: dict) -> int:
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
-def evaluate_scalar(e: Expr, env: dict):
+def evaluate_scalar(e: Expr, env: dict) -> Any:
     """Return the value of a scalar expression."""
     return evaluate(e, env)[()]
 
 
-def evaluate_symbol(e, env, places):
+def evaluate_symbol(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     value = env[e.data[0]]
     return {(): number(value)} if e.data[1] == "size" else value
 
 
-def entrywise(operation):
+def entrywise(operation: Callable) -> Callable[[Expr, dict, Sequence[tuple]], dict]:
     """Return the rule of an operator that applies an operation to corresponding entries; scalars are broadcast."""
 
-    def rule(e, env, places):
+    def rule(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
         if not e.shape:
             return {(): operation(*[evaluate(argument, env)[()] for argument in e.args])}
         parts = [evaluate(argument, env) for argument in e.args]
@@ -78,17 +81,17 @@ def entrywise(operation):
     return rule
 
 
-def evaluate_power(e, env, places):
+def evaluate_power(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     return {(): raise_to(evaluate_scalar(e.args[0], env), evaluate_scalar(e.args[1], env))}
 
 
-def evaluate_matmul(e, env, places):
+def evaluate_matmul(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     left, right = (evaluate(argument, env) for argument in e.args)
     split, inner = len(e.args[0].shape) - 1, size_value(e.args[0].shape[-1], env)
     return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), number(0)) for p in places}
 
 
-def evaluate_inverse(e, env, places):
+def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     n, entries = size_value(e.shape[0], env), evaluate(e.args[0], env)
     if not all(isinstance(v, fmpq) for v in entries.values()):
         raise KernelError(f"{show(e)} is evaluated at rational entries only")
@@ -99,23 +102,23 @@ def evaluate_inverse(e, env, places):
     return {p: result[p] for p in places}
 
 
-def evaluate_sum(e, env, places):
+def evaluate_sum(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
     return {(): sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
-def evaluate_each(e, env, places):
+def evaluate_each(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
     rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
     return {p: rows[p[0]][p[1:]] for p in places}
 
 
-def evaluate_entry(e, env, places):
+def evaluate_entry(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
 
 
-def evaluate_function(e, env, places):
+def evaluate_function(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     if e.data in OF_VECTORS:
         return {(): OF_VECTORS[e.data](e.args[0], env)}
     return {p: apply_function(e.data, v) for p, v in evaluate(e.args[0], env).items()}
@@ -127,16 +130,16 @@ OF_VECTORS = {
 }
 
 
-def evaluate_softmax(e, env, places):
+def evaluate_softmax(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     scores = evaluate(e.args[0], env)
     exponentials = {p: apply_function("exp", s) for p, s in scores.items()}
-    rows = {}
+    rows: dict[tuple, Any] = {}
     for p, t in exponentials.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
     return {p: divide(exponentials[p], rows[p[:-1]]) for p in places}
 
 
-def evaluate_derivative(e, env, places):
+def evaluate_derivative(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     """Return the derivative from series of the body on both sides of the point.
 
     A second derivative must be with respect to the same symbol.
@@ -158,7 +161,7 @@ def evaluate_derivative(e, env, places):
     return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else enclose(sides)}
 
 
-def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: int, sign: int):
+def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: int, sign: int) -> Any:
     """Return the derivative of the body on one side of the point that `env` describes."""
     step = Taylor([number(0)] * power + [number(sign)] + [number(0)] * (power * (ORDER - 1) - 1))
     near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
@@ -166,7 +169,7 @@ def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: 
     return derivative.c[0] if isinstance(derivative, Taylor) else derivative
 
 
-def derivative_along(body: Expr, near: dict, step: Taylor):
+def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
     """Return the derivative of the body in the environment `near`, where one entry is the point plus the series `step`."""
     try:
         found = evaluate_scalar(body, near)
@@ -194,7 +197,7 @@ def root_denominator(e: Expr) -> int:
     return q * lcm(*map(root_denominator, e.args))
 
 
-def evaluate_rank(e, env, places):
+def evaluate_rank(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     """Return the rank of a rational matrix. The rank of a matrix of balls is known only if it is square and certainly nonsingular."""
     inside = evaluate(e.args[0], env)
     rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
@@ -215,14 +218,14 @@ def list_outcomes(body: Expr, env: dict) -> list:
     ]
     values = []
     for outcome in product(*(env["supports"][name] for name, _ in entries)):
-        drawn = {}
+        drawn: dict[str, dict] = {}
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
         values.append(evaluate_scalar(body, env | drawn))
     return values
 
 
-def evaluate_variance(e, env, places):
+def evaluate_variance(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     found = list_outcomes(e.args[0], env)
     return {(): average([v * v for v in found]) - average(found) ** 2}
 
@@ -258,7 +261,7 @@ RULES = {
 }
 
 
-def polynomial_value(p: dict, values: dict):
+def polynomial_value(p: Polynomial, values: dict) -> Any:
     """Return a normal form without sums at the given values of its atoms: sizes, scalars and moments by head."""
     result = number(0)
     for (bound, factors), c in p.items():

@@ -5,9 +5,11 @@ Only the modules of this room use python-flint.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from math import isqrt
+from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
@@ -22,7 +24,7 @@ class Undefined(KernelError):
     """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
 
 
-def number(value) -> fmpq:
+def number(value: Any) -> fmpq:
     """Return a rational number as FLINT's type."""
     return fmpq(value.numerator, value.denominator)
 
@@ -32,7 +34,7 @@ def fraction(value: fmpq) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def differ(a, b) -> bool:
+def differ(a: Any, b: Any) -> bool:
     """Return whether two numbers certainly differ. Balls that overlap may be equal."""
     if isinstance(a, fmpq) and isinstance(b, fmpq):
         return a != b
@@ -41,7 +43,7 @@ def differ(a, b) -> bool:
     return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
 
 
-def breaks(relation: str, a, b) -> bool:
+def breaks(relation: str, a: Any, b: Any) -> bool:
     """Return whether two numbers certainly violate the relation "=" or "<=".
 
     Complex numbers cannot violate "<=", since they have no order.
@@ -49,12 +51,12 @@ def breaks(relation: str, a, b) -> bool:
     return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
 
 
-def is_complex(a) -> bool:
+def is_complex(a: Any) -> bool:
     """Return whether a number is a complex ball."""
     return isinstance(a, acb)
 
 
-def divide(a, b):
+def divide(a: Any, b: Any) -> Any:
     """Return a / b for numbers or series. Raise Undefined if b is 0, KernelError if b is a ball that may contain 0."""
     if isinstance(a, Taylor) or isinstance(b, Taylor):
         return (a if isinstance(a, Taylor) else b * 0 + a).divide_by(b, divide)
@@ -65,7 +67,7 @@ def divide(a, b):
     return a / b
 
 
-def raise_to(base, exponent):
+def raise_to(base: Any, exponent: Any) -> Any:
     """Return a power of a number or a series. Raise Undefined where it does not exist."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
@@ -92,7 +94,7 @@ def raise_to(base, exponent):
     return arb(base) ** arb(exponent)
 
 
-def to_real(x, what: str):
+def to_real(x: Any, what: str) -> Any:
     """Return a number that must be real as a real one; `what` is done with it, for the message. Raise Undefined if it is not real."""
     if not isinstance(x, acb):
         return x
@@ -103,12 +105,12 @@ def to_real(x, what: str):
     return x.real
 
 
-def integer_root(n: int):
+def integer_root(n: int) -> int | None:
     """Return the square root of a natural number if it is a whole number, otherwise None."""
     return isqrt(n) if isqrt(n) ** 2 == n else None
 
 
-def apply_function(name: str, x):
+def apply_function(name: str, x: Any) -> Any:
     """Return a function of a number or a series, by the function's name."""
     rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
     if name not in rules:
@@ -116,10 +118,10 @@ def apply_function(name: str, x):
     return rules[name](x)
 
 
-def entire_function(name: str, at_zero: int):
+def entire_function(name: str, at_zero: int) -> Callable:
     """Return the rule of a function that is defined everywhere; `at_zero` is its exact value at 0."""
 
-    def rule(x):
+    def rule(x: Any) -> Any:
         if isinstance(x, fmpq) and x == 0:
             return number(at_zero)
         return getattr(x if isinstance(x, acb) else arb(x), name)()
@@ -127,7 +129,7 @@ def entire_function(name: str, at_zero: int):
     return rule
 
 
-def logarithm(x):
+def logarithm(x: Any) -> Any:
     x = to_real(x, "a logarithm of a number")
     if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")
@@ -156,7 +158,7 @@ OF_SERIES = {
 }
 
 
-def maximum(entries: list):
+def maximum(entries: list) -> Any:
     """Return the largest entry; of series, the one that is largest near the point, on its side."""
     if any(map(is_complex, entries)):
         raise KernelError("the largest of complex numbers, which have no order")
@@ -165,7 +167,7 @@ def maximum(entries: list):
     return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
 
 
-def maximum_of_series(entries: list):
+def maximum_of_series(entries: list) -> Any:
     """Return the largest series on one side of the point: of two, the one whose first differing coefficient is larger."""
     best = entries[0]
     for x in entries[1:]:
@@ -177,7 +179,7 @@ def maximum_of_series(entries: list):
     return best
 
 
-def enclose(numbers: list):
+def enclose(numbers: list) -> Any:
     """Return a ball that contains all the numbers."""
     first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
     for x in rest:
@@ -185,18 +187,18 @@ def enclose(numbers: list):
     return first
 
 
-def determinant(entries: dict, n: int):
+def determinant(entries: dict, n: int) -> Any:
     """Return the determinant of an n by n matrix by Laplace expansion."""
     if n == 1:
         return entries[0, 0]
 
-    def minor(j):
+    def minor(j: int) -> dict:
         return {(i - 1, k - (k > j)): entries[i, k] for i in range(1, n) for k in range(n) if k != j}
 
     return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), number(0))
 
 
-def round_to(x, format_: str, unbounded: bool = False):
+def round_to(x: Any, format_: str, unbounded: bool = False):
     """Return the nearest number of a binary format, ties to even, subnormal numbers included (IEEE 754, 4.3.1). Raise Undefined on
     overflow.
 
@@ -220,6 +222,6 @@ def round_to(x, format_: str, unbounded: bool = False):
     return number(result)
 
 
-def average(values: list):
+def average(values: list) -> Any:
     """Return the arithmetic mean."""
     return divide(sum(values, number(0)), number(len(values)))

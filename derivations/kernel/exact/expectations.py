@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations, product
 
 from .atom_payloads import Unknown, function_atom, instantiate
 from .fractions import Fraction
 from .index_sums import fresh, summed
 from .normal_form import Facts, allowed_power, exponential, multiply, reduce_term
-from .polynomials import add, atom, constant, rename, scale, size_polynomial
+from .polynomials import Polynomial, add, atom, constant, rename, scale, size_polynomial
 
 
-def expectation(p: dict, facts: Facts) -> dict:
+def expectation(p: Polynomial, facts: Facts) -> Polynomial:
     """Return E[p] over every random entry in p."""
     return add(*(scale(term_mean(bound, factors, facts), c) for (bound, factors), c in p.items()))
 
 
-def term_mean(bound: tuple, factors: tuple, facts: Facts) -> dict:
+def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     """Return the expectation of one term.
 
     Entries at distinct indices are independent, so their moments multiply once it is known which coincide.
@@ -57,7 +58,7 @@ def is_joint_moment(chance: list, rest: list) -> bool:
     return whole and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
 
 
-def joint_moment(chance: list, facts: Facts) -> dict:
+def joint_moment(chance: list, facts: Facts) -> Polynomial:
     """Return E[x^a y^b] of entries that may be dependent, as one atom.
 
     It exists if both have moments of order a + b (Hoelder's inequality).
@@ -67,9 +68,9 @@ def joint_moment(chance: list, facts: Facts) -> dict:
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
-def polynomial_mean(chance: list, rest: list, facts: Facts) -> dict:
-    """Return the expectation of a product of random entries times the rest: a sum over all partition in which their indices may coincide."""
-    result = {}
+def polynomial_mean(chance: list, rest: list, facts: Facts) -> Polynomial:
+    """Return the expectation of a product of random entries times the rest: a sum over all ways in which their indices may coincide."""
+    result: Polynomial = {}
     for partition in product(*(set_partitions(members) for members in group_indices(chance))):
         term = reduce_term({}, rest, facts)
         for blocks in partition:
@@ -79,7 +80,7 @@ def polynomial_mean(chance: list, rest: list, facts: Facts) -> dict:
             for first, second in combinations(blocks, 2):
                 term = multiply(term, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
         same = {index: block[0] for blocks in partition for block in blocks for index in block}
-        entries = {}
+        entries: dict[tuple, Fraction] = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
         for ((_, name), _at), power in entries.items() if term else ():
@@ -90,7 +91,7 @@ def polynomial_mean(chance: list, rest: list, facts: Facts) -> dict:
     return result
 
 
-def delta(first: tuple, second: tuple) -> dict:
+def delta(first: tuple, second: tuple) -> Polynomial:
     """Return the Kronecker delta of two indices."""
     return atom(("delta",), *sorted((first, second), key=repr))
 
@@ -98,7 +99,7 @@ def delta(first: tuple, second: tuple) -> dict:
 def share_axis(first: list, second: list, chance: list) -> bool:
     """Return whether the two groups have indices on the same axis of the same tensor, so that it matters whether they coincide."""
 
-    def places(group):
+    def places(group: list) -> set:
         return {(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i in group}
 
     return bool(places(first) & places(second))
@@ -106,7 +107,7 @@ def share_axis(first: list, second: list, chance: list) -> bool:
 
 def group_indices(chance: list) -> list:
     """Return the indices in classes: indices that share an axis are in one class, directly or through other indices."""
-    classes = []
+    classes: list[list] = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
         near = [c for c in classes if share_axis(c, [index], chance)]
         classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
@@ -115,7 +116,7 @@ def group_indices(chance: list) -> list:
 
 def set_partitions(members: list) -> list:
     """Return all partitions of the members into blocks."""
-    ways = [[]]
+    ways: list[list[list]] = [[]]
     for member in members:
         ways = [
             new for way in ways for new in [way + [[member]]] + [way[:k] + [block + [member]] + way[k + 1 :] for k, block in enumerate(way)]
@@ -123,7 +124,7 @@ def set_partitions(members: list) -> list:
     return ways
 
 
-def entry_moment(name: str, power, facts: Facts) -> dict:
+def entry_moment(name: str, power: Fraction, facts: Facts) -> Polynomial:
     """Return E[x^power] for an entry x of the random symbol `name`."""
     if power.denominator != 1 or power < 0:
         raise Unknown(f"the expectation of the power {power} of {name}")
@@ -145,13 +146,13 @@ def random_names(head: tuple) -> set:
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
-def gaussian_mean(factors: list, facts: Facts) -> dict:
+def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     """Return the expectation of a product of exponentials of Gaussian entries, integrating out one random symbol x ~ N(m, v) at a time.
 
     E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv.
     """
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
-    exponent = {}
+    exponent: Polynomial = {}
     for f, power in factors:
         if random_names(f[0]):
             if f[0][0] != "exp":
@@ -162,7 +163,10 @@ def gaussian_mean(factors: list, facts: Facts) -> dict:
     if name is None:
         raise Unknown("the expectation of exp of random entries that are not stated to be Gaussian")
     mean, v = facts.gaussian[name]
-    j, size, rest, linear, square = fresh(), None, {}, {}, {}
+    j, size = fresh(), None
+    rest: Polynomial = {}
+    linear: Polynomial = {}
+    square: Polynomial = {}
     for (bound, fs), c in exponent.items():
         own = [(f, power) for f, power in fs if f[0] == ("random", name)]
         if not own:
@@ -193,7 +197,7 @@ def gaussian_mean(factors: list, facts: Facts) -> dict:
     return expectation(smaller, facts)
 
 
-def require_absolute_mean(exponent: dict, facts: Facts) -> None:
+def require_absolute_mean(exponent: Polynomial, facts: Facts) -> None:
     """Require that E|exp(z)| = E exp(Re z) exists. Otherwise there is no expectation, even if iterated integrals exist."""
     if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
         raise Unknown("the expectation of exp of random entries times what need not be real")
@@ -207,6 +211,6 @@ def contains_imaginary(head: tuple) -> bool:
     return any(f[0][0] == "i" or contains_imaginary(f[0]) for (_, factors), _ in inside for f, _ in factors)
 
 
-def real_part(p: dict) -> dict:
+def real_part(p: Polynomial) -> Polynomial:
     """Return the terms of p without a factor i."""
     return {term: c for term, c in p.items() if all(f[0][0] != "i" for f, _ in term[1])}

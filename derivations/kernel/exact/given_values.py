@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
+from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
@@ -21,15 +23,16 @@ class Fails(KernelError):
     """The exact witness does not accept a relation."""
 
 
-def values_at(claim: Claim, at: tuple = None) -> dict:
+def values_at(claim: Claim, at: tuple | None = None) -> dict:
     """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
-    at = dict(claim.at if at is None else at)
+    given = dict(claim.at if at is None else at)
     named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
     named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
     named |= {n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"}
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
-    env, sizes = {}, KnownSizes()
-    for name, value in at.items():
+    env: dict = {}
+    sizes = KnownSizes()
+    for name, value in given.items():
         if name in indices and name not in named:
             continue
         if name not in named:
@@ -54,7 +57,7 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
     lacking = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
     if lacking:
         raise Fails(f"no value is given for {', '.join(lacking)}")
-    return env | {("index", name): read_index_value(indices[name], at[name], env) for name in indices if name in at}
+    return env | {("index", name): read_index_value(indices[name], given[name], env) for name in indices if name in given}
 
 
 def describe_length(length: int, s: Expr, axis: int) -> str:
@@ -66,10 +69,11 @@ def describe_length(length: int, s: Expr, axis: int) -> str:
 class KnownSizes:
     """Values of sizes by name, with the reason for each."""
 
-    def __init__(self):
-        self.known, self.reasons = {}, {}
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.reasons: dict[str, str] = {}
 
-    def agree(self, size: Expr, length: int, because: str):
+    def agree(self, size: Expr, length: int, because: str) -> None:
         """Record the value of a size. Raise Fails if it differs from a value recorded earlier."""
         if size.op == "const" and size.data != length:
             raise Fails(f"the values disagree about the size {show(size)}: {because}")
@@ -90,7 +94,7 @@ def explain_unused_name(claim: Claim, name: str) -> str:
     return "the claim does not mention"
 
 
-def read_index_value(index: Expr, value, env: dict) -> int:
+def read_index_value(index: Expr, value: Any, env: dict) -> int:
     """Return the value given to an index, counted from 0. Raise Fails if it is out of range."""
     name, size = index.data
     most = exact_evaluation.size_value(size, env)
@@ -101,12 +105,12 @@ def read_index_value(index: Expr, value, env: dict) -> int:
     return int(value.data) - 1
 
 
-def format_value(value) -> str:
+def format_value(value: Any) -> str:
     """Return a given value as text."""
     return f"[{', '.join(map(format_value, value))}]" if isinstance(value, tuple) else show(value)
 
 
-def flatten_value(value, where: tuple):
+def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
     """Yield (place, number) for each entry of a given value. Raise Fails if an entry is not a real number."""
     if isinstance(value, tuple):
         for k, v in enumerate(value):
@@ -218,7 +222,7 @@ def sign_holds(a: Assumption, env: dict) -> bool:
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
-def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
+def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict) -> Found | None:
     """Return a counterexample without an assumption at the given values and some value of each open index, or None."""
     for here in every_index(env, left, right):
         sides = failure(left, right, rest, relation, here, undefined=True)
@@ -227,7 +231,7 @@ def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
     return None
 
 
-def every_index(env: dict, left: Expr, right: Expr):
+def every_index(env: dict, left: Expr, right: Expr) -> Iterator[dict]:
     """Yield the environment with each value of the free indices that it leaves open."""
     free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
     free.sort(key=lambda i: i.data[0])

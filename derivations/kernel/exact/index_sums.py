@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.expr import Expr
 from .normal_form import FRESH, Facts, reduce_term
-from .polynomials import add, rename, scale
+from .polynomials import Polynomial, add, rename, scale
 
 
-def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
+def sum_over(size: Expr, term: Callable[[tuple], Polynomial], facts: Facts, name: str = "") -> Polynomial:
     """Return the sum of term(index) over an index of this size. A sum of known length is written out, so that each index is a constant."""
     if size.op == "const":
         return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
@@ -15,11 +17,11 @@ def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
     return summed(term(index), index, size, facts)
 
 
-def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
+def summed(polynomial: Polynomial, free: tuple, size: Expr, facts: Facts) -> Polynomial:
     """Return the sum of a polynomial over one of its free indices. A sum of known length is written out."""
     if size.op == "const":
         return add(*(put(polynomial, free, ("c", k), facts) for k in range(1, int(size.data) + 1)))
-    result = {}
+    result: Polynomial = {}
     for (bound, factors), c in polynomial.items():
         new = ("b", len(bound))
         for term, c2 in reduce_term(dict(enumerate((*bound, size))), rename(factors, {free: new}), facts).items():
@@ -27,7 +29,7 @@ def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
     return {term: c for term, c in result.items() if c}
 
 
-def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
+def put(polynomial: Polynomial, free: tuple, value: tuple, facts: Facts) -> Polynomial:
     """Return the polynomial with one of its free indices set to a value."""
     return add(
         *(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from .atom_payloads import Unknown, function_atom
 from .fractions import Fraction
 from .normal_form import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
-from .polynomials import constant
+from .polynomials import Polynomial, constant
 
 COUNT_HEADS = ("size", "value")  # the heads of atoms that are positive whole numbers
 
 
-def is_whole(exponent: dict) -> bool:
+def is_whole(exponent: Polynomial) -> bool:
     """Return whether the exponent is made of sizes, indices and whole numbers by sums and products."""
     return all(
         not bound and c.denominator == 1 and all(f[0][0] in COUNT_HEADS and e.denominator == 1 and e > 0 for f, e in factors)
@@ -23,7 +23,7 @@ def is_whole(exponent: dict) -> bool:
     )
 
 
-def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
+def whole_power(base: Polynomial, exponent: Polynomial, facts: Facts) -> Polynomial:
     """Return the power of a base whose sign is not known. Raise Unknown for a power of 0 whose exponent may be 0."""
     if not base:
         if facts.is_positive(exponent):
@@ -38,7 +38,7 @@ def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
     return result
 
 
-def raise_to_count(base: dict, count: tuple, times: int, facts: Facts) -> dict:
+def raise_to_count(base: Polynomial, count: tuple, times: int, facts: Facts) -> Polynomial:
     """Return base^(times * count), where count is a product of sizes and indices."""
     if len(base) == 1 and not next(iter(base))[0]:
         (((_, factors), c),) = base.items()
@@ -54,7 +54,7 @@ def raise_to_count(base: dict, count: tuple, times: int, facts: Facts) -> dict:
     return count_power(next(iter(next(iter(function_atom("sum", primitive)))[1]))[0], count, times)
 
 
-def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: Facts) -> dict:
+def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: Facts) -> Polynomial:
     """Return (f^e)^(times * count) for an atom f."""
     base = {((), ((f, Fraction(1)),)): Fraction(1)}
     if f[0][0] == "i":
@@ -68,18 +68,18 @@ def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: 
     return count_power(next(iter(next(iter(function_atom("sum", {((), ((f, e),)): Fraction(1)})))[1]))[0], count, times)
 
 
-def parity_product(count: tuple) -> dict:
+def parity_product(count: tuple) -> Polynomial:
     """Return a product of the same sizes with every power 1: it is odd exactly where `count` is."""
     return {((), tuple((f, Fraction(1)) for f, _ in count)): Fraction(1)}
 
 
-def count_power(f: tuple, count: tuple, times: int) -> dict:
+def count_power(f: tuple, count: tuple, times: int) -> Polynomial:
     """Return the atom of f^count, to the power `times`."""
     inside = tuple(sorted((*count, (f, Fraction(1))), key=repr))
     return function_atom("whole", {((), inside): Fraction(1)}, times)
 
 
-def base_and_count(inside: dict) -> tuple[dict, dict]:
+def base_and_count(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Return (base, exponent) of the power in an atom's payload, both as polynomials."""
     (((_, factors), _),) = inside.items()
     parts = [tuple(x for x in factors if (x[0][0][0] in COUNT_HEADS) is which) for which in (False, True)]

@@ -60,7 +60,7 @@ def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
 
 
 def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
-    """Return the numbers after replacing entries by 0, then 1, while the claim fixed fails."""
+    """Return the numbers after replacing entries by 0, then 1, while the claim still fails."""
     fixed = standing_still(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
@@ -137,9 +137,9 @@ def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict)
     place = next(list_places(right, here))
     left_limit, right_value = find_entry_limit(left, towards, here, place), evaluate_entry(right, here, place)
     if left_limit.value is None or right_value.value is None:
-        return f"at the given values it is not settled where the left side left_limit as {show(variable)} -> {to}"
+        return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
     shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
-    return f"at the given values the left side left_limit to {shown_limit} as {show(variable)} -> {to}, and the right side is {shown_right}"
+    return f"at the given values the left side goes to {shown_limit} as {show(variable)} -> {to}, and the right side is {shown_right}"
 
 
 def describe_numbers(env: dict, left: Expr, right: Expr) -> str:

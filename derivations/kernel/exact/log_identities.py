@@ -8,12 +8,12 @@ from .atom_payloads import instantiate, is_real
 from .denominators import clear_denominators
 from .fractions import Fraction
 from .normal_form import Facts, allowed_power, exponential, multiply
-from .polynomials import add, constant, scale
+from .polynomials import Polynomial, add, constant, scale
 
 MAX_POWER = 12  # the largest total power of the arguments that is multiplied out
 
 
-def cancel(p: dict, facts: Facts) -> bool:
+def cancel(p: Polynomial, facts: Facts) -> bool:
     """Return whether p = sum of c_k log(a_k) + r is certainly 0, because the product of the a_k^c_k is exp(-r).
 
     Each a_k is positive, since its logarithm is taken. The exponential is injective on the real line, so r must be real. For a whole n

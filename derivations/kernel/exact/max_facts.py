@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 
 from .atom_payloads import Unknown, hold, instantiate, mentions
@@ -9,10 +10,10 @@ from .fractions import Fraction
 from .index_sums import fresh, put, summed
 from .max_normal_form import written_out
 from .normal_form import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, multiply, reduce_term
-from .polynomials import RUNS, add, constant, rename, scale
+from .polynomials import RUNS, Polynomial, add, constant, rename, scale
 
 
-def by_case(p: dict, question: str, facts: Facts) -> bool:
+def by_case(p: Polynomial, question: str, facts: Facts) -> bool:
     """Return whether p has a sign in every case: whichever entry a maximum in p is, or whichever value a 0-1 symbol has.
 
     `question` is the method of Facts that decides the sign when p contains neither.
@@ -28,7 +29,7 @@ def by_case(p: dict, question: str, facts: Facts) -> bool:
         return False
 
 
-def holds_by_groups(p: dict, question: str, facts: Facts) -> bool:
+def holds_by_groups(p: Polynomial, question: str, facts: Facts) -> bool:
     """Return whether no group of terms that are summed over the same indices is negative and, for "is_positive", one group is positive."""
     groups: dict = {}
     for (bound, factors), c in p.items():
@@ -39,7 +40,7 @@ def holds_by_groups(p: dict, question: str, facts: Facts) -> bool:
     )
 
 
-def find_maxima(p: dict):
+def find_maxima(p: Polynomial) -> Iterator[tuple]:
     """Yield the atoms of maxima in p that stand for a single number, also those inside other atoms."""
     for _, factors in p:
         for (head, indices), _ in factors:
@@ -54,11 +55,11 @@ def is_bound(index: tuple) -> bool:
     return index[0] == "b" or index[0] == "held" and isinstance(index[1], tuple)
 
 
-def cases(maximum: tuple, facts: Facts):
+def cases(maximum: tuple, facts: Facts) -> Iterator[tuple]:
     """Yield, for each entry that may be the maximum, (the entry, facts, position).
 
-    The facts are pairs (a polynomial that is nonnegative in this case, the indices over which it is). It is so only place these values of
-    the other indices: place others another entry may be the maximum. The position is (index of the entry, size), or None if the entries
+    The facts are pairs (a polynomial that is nonnegative in this case, the indices over which it is). It is so only at these values of
+    the other indices: at others another entry may be the maximum. The position is (index of the entry, size), or None if the entries
     are written out.
     """
     head, indices = maximum
@@ -77,22 +78,23 @@ def cases(maximum: tuple, facts: Facts):
     yield entry, [(add(entry, scale(other, -1)), (any_,))], (place, head[1])
 
 
-def holds_in_case(p: dict, maximum: tuple, case: tuple, question: str, facts: Facts) -> bool:
-    """Return whether p has the sign if the maximum `maximum` is the entry of this case."""
+def holds_in_case(p: Polynomial, maximum: tuple, case: tuple, question: str, facts: Facts) -> bool:
+    """Return whether p has the sign if `maximum` is the entry of this case."""
     entry, known, place = case
     case_facts = copy(facts)
     case_facts.nonnegative_in_case = [*facts.nonnegative_in_case, *known]
     replaced = replace_atom(p, maximum, entry, facts)
-    return (
-        getattr(case_facts, question)(replaced)
-        or place is not None
-        and getattr(case_facts, question)(keep_one_term(replaced, *place, case_facts))
-    )
+    if getattr(case_facts, question)(replaced):
+        return True
+    if place is None:
+        return False
+    index, size = place
+    return getattr(case_facts, question)(keep_one_term(replaced, index, size, case_facts))
 
 
-def replace_atom(p: dict, atom_: tuple, value: dict, facts: Facts) -> dict:
+def replace_atom(p: Polynomial, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:
     """Return p with a polynomial in place of an atom."""
-    result = {}
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
         held, term = {("b", k): fresh() for k in range(len(bound))}, constant(c)
         for f, power in rename(factors, held):
@@ -103,10 +105,10 @@ def replace_atom(p: dict, atom_: tuple, value: dict, facts: Facts) -> dict:
     return result
 
 
-def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: dict, facts: Facts) -> dict:
+def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:
     """Return a power of an atom with a polynomial in place of the atom `atom_`.
 
-    Raise Unknown if it occurs inside an unsupported function.
+    Raise Unknown if that occurs inside an unsupported function.
     """
     head, indices = f
     if f == atom_:
@@ -121,9 +123,9 @@ def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: dict, fact
     return allowed_power(logarithm(inside, facts, seen=True) if head[0] == "log" else inside, power, facts)
 
 
-def keep_one_term(p: dict, at: tuple, size: str, facts: Facts) -> dict:
+def keep_one_term(p: Polynomial, at: tuple, size: str, facts: Facts) -> Polynomial:
     """Return a polynomial that is at most p: each sum of nonnegative terms over this size is replaced by its term at one index."""
-    result = {}
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
         over = next((k for k, s in enumerate(bound) if s.op == "symbol" and s.data[0] == size), None)
         if over is None or c < 0 or not all(factor_sign(f, power, facts) for f, power in factors):

@@ -13,17 +13,17 @@ from .atom_payloads import Unknown, instantiate, is_real, payload
 from .fractions import Fraction
 from .index_renaming import named_alike
 from .normal_form import Facts, exponential, factor_sign, multiply, reduce_term
-from .polynomials import RUNS, add, atom, constant, rename, scale
+from .polynomials import RUNS, Polynomial, add, atom, constant, rename, scale
 
 FEW = 4  # the largest number of entries that is written out: each may add indices of its own
 
 
-def largest_over(p: dict, runs: tuple, size: Expr, facts: Facts) -> dict:
+def largest_over(p: Polynomial, runs: tuple, size: Expr, facts: Facts) -> Polynomial:
     """Return the maximum of p over the free index `runs`, which runs over a range of this size."""
     return largest_of([p], facts, runs, size.data[0] if size.op == "symbol" else str(size.data))
 
 
-def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> dict:
+def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> Polynomial:
     """Return the maximum of these polynomials or, with an index `runs`, of the values of the only one.
 
     Raise Unknown unless they are real.
@@ -35,7 +35,7 @@ def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") ->
     return add(shift, factored_maximum(differences, facts, runs, size))
 
 
-def common_terms(entries: list, runs: tuple) -> dict:
+def common_terms(entries: list, runs: tuple) -> Polynomial:
     """Return the terms that all entries share."""
     first, *others = entries
     return {term: c for term, c in first.items() if not (runs and uses_index(term[1], runs)) and all(p.get(term) == c for p in others)}
@@ -46,7 +46,7 @@ def uses_index(factors: tuple, index: tuple) -> bool:
     return any(index in indices for (_, indices), _ in factors)
 
 
-def factored_maximum(entries: list, facts: Facts, runs: tuple, size: str) -> dict:
+def factored_maximum(entries: list, facts: Facts, runs: tuple, size: str) -> Polynomial:
     """Return the maximum of entries without common terms."""
     if not any(entries):
         return {}
@@ -86,7 +86,7 @@ def fixed_factors(factors: tuple, runs: tuple) -> list:
     return [(f, e) for f, e in factors if f[0][0] != "delta" and runs not in f[1] and not any(i[0] == "b" for i in f[1])]
 
 
-def split_varying_part(p: dict, facts: Facts, runs: tuple) -> tuple:
+def split_varying_part(p: Polynomial, facts: Facts, runs: tuple) -> tuple:
     """Return the same if the polynomial is one varying part times a constant factor of any form, otherwise ()."""
     parts: dict = {}
     for (bound, factors), c in p.items():
@@ -114,7 +114,7 @@ def read_exponents(entries: list) -> list:
     return found
 
 
-def maximum_atom(entries: list, runs: tuple, size: str | int) -> dict:
+def maximum_atom(entries: list, runs: tuple, size: str | int) -> Polynomial:
     """Return the atom of a maximum that cannot be simplified further."""
     if not runs:
         distinct = sorted({repr(sorted(p.items(), key=repr)): p for p in entries}.items())
@@ -122,7 +122,7 @@ def maximum_atom(entries: list, runs: tuple, size: str | int) -> dict:
             return distinct[0][1]
         size = len(distinct)
         entries = [add(*(mark_entry(p, k) for k, (_, p) in enumerate(distinct, 1)))]
-    running = {}
+    running: Polynomial = {}
     for (bound, factors), c in entries[0].items():
         term = named_alike(tuple(enumerate(bound)), tuple(rename(factors, {runs: RUNS})))
         running[term] = running.get(term, 0) + c
@@ -130,13 +130,13 @@ def maximum_atom(entries: list, runs: tuple, size: str | int) -> dict:
     return atom(("largest", size, frozen), *indices)
 
 
-def mark_entry(p: dict, place: int) -> dict:
+def mark_entry(p: Polynomial, place: int) -> Polynomial:
     """Return p with the mark of the entry at this position."""
     mark = ((("place", place), ()), Fraction(1))
     return {(bound, tuple(sorted((mark, *factors), key=repr))): c for (bound, factors), c in p.items()}
 
 
-def written_out(p: dict, count: int) -> list:
+def written_out(p: Polynomial, count: int) -> list:
     """Return the marked entries of a payload, without their marks."""
     entries: list = [{} for _ in range(count)]
     for (bound, factors), c in p.items():

@@ -11,11 +11,14 @@ stated assumptions allow it (`Facts`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import count, product
 from math import comb
+from typing import Any
 
+from ..core.expr import Expr
 from ..printing.plain_text import plain
 from ..printing.script_text import script
 from .atom_payloads import Unknown, externals, function_atom, hold, instantiate, is_random, is_real, on_axes, renamed, settle
@@ -23,7 +26,7 @@ from .cycle_guard import not_in_a_circle
 from .fractions import Fraction
 from .index_renaming import named_alike
 from .polynomial_printing import tree
-from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
+from .polynomials import RUNS, Polynomial, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
 
 MOST_POWER = 20  # the largest power of an index that is summed in closed form
 FRESH = count()
@@ -32,37 +35,42 @@ FRESH = count()
 class Facts:
     """What the stated assumptions of a claim allow. The normal form consults it before it cancels, inverts, averages or takes a root."""
 
-    def __init__(self):
-        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials with this sign, at each value of their open indices
-        self.nonnegative_in_case = []  # pairs: a polynomial that is nonnegative in the case considered, the indices over which that holds
-        self.invertible = set()  # names of matrices
-        self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
-        self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
-        self.gaussian = {}  # random name -> (mean, variance) polynomials
-        self.moment_orders = {}  # random name -> the highest order of a moment that each entry is known to have
-        self.possible_independence = {}  # independence that would factor a joint moment -> the assumption that states it
-        self.required_moments = {}  # random name -> the highest order of a moment that is used and not known to exist
-        self.independent = []  # sets of names whose entries are all independent of one another
-        self.bits = set()  # names of symbols whose entries are all 0 or 1
-        self.representable = []  # polynomials that are floating-point numbers
-        self.parameters = []  # means and variances, as stated
-        self.constrained = set()  # names that occur in a stated product
+    def __init__(self) -> None:
+        # What the assumptions state. Polynomials with open indices are stated at each value of these.
+        self.positive: list[Polynomial] = []
+        self.nonnegative: list[Polynomial] = []
+        self.nonzero: list[Polynomial] = []
+        self.representable: list[Polynomial] = []  # floating-point numbers
+        self.invertible: set[str] = set()  # names of matrices
+        self.products: dict[tuple, Any] = {}  # (head, axis), (head, axis) -> c: summing over these axes gives c times the identity
+        self.constrained: set[str] = set()  # names that occur in a stated product
+        self.bits: set[str] = set()  # names of symbols whose entries are all 0 or 1
         self.in_range = False  # whether no exponent leaves the format's range
-        self.rounded_inputs = []  # polynomials whose rounding has a value, because an assumption mentions it
-        self.reading_assumption = False  # whether an assumption is being read
-        self.divisors = []  # polynomials that were divided by
-        self.missing = {}  # a fact used without being stated -> the assumption that states it, as a script writes it
-        self.near = ()  # the trees being read: messages use their names of indices
-        self.varying = frozenset()  # names of the symbols that vary in a surrounding derivative or limit
-        self.open_questions = set()  # the questions about signs that are being answered
-        self.at_point = None  # inside a derivative: the facts that hold at the point only
-        self.checked_entries = {}  # in one reading: the tensors whose entries were all read, and at which indices
-        self.decide_by_cases = lambda p, question, facts: (
-            False
-        )  # decides a sign by cases of a maximum or a 0-1 value; set with the assumptions
-        self.facts_near = lambda moving: Facts()  # the facts that also hold near the point; set with the assumptions
-        self.is_eventually_positive = lambda p: False  # whether p is positive close enough to a limit; set near a limit
-        self.adapt_requirement = lambda *what: what  # replaces the requirement passed to `require_sign`; set near a limit
+        # The same of random symbols, by name.
+        self.moments: dict[str, Callable[[int], Polynomial]] = {}  # gives E[x^r] for r
+        self.moment_orders: dict[str, float] = {}  # the highest order of a moment that each entry is known to have
+        self.gaussian: dict[str, tuple[Polynomial, Polynomial]] = {}  # (mean, variance)
+        self.independent: list[set[str]] = []  # sets of names whose entries are all independent of one another
+        self.parameters: list[Polynomial] = []  # means and variances, as stated
+        # What was used without being stated.
+        self.missing: dict[str, str] = {}  # description -> the assumption that states it, as a script writes it
+        self.possible_independence: dict[str, str] = {}  # the same for independence that would factor a joint moment
+        self.required_moments: dict[str, int] = {}  # random name -> the highest order of a moment that is not known to exist
+        self.divisors: list[Polynomial] = []  # what was divided by
+        # Where in a proof this is.
+        self.near: tuple[Expr, ...] = ()  # the trees being read: messages use their names of indices
+        self.reading_assumption = False
+        self.rounded_inputs: list[Polynomial] = []  # their rounding has a value, because an assumption mentions it
+        self.varying: frozenset[str] = frozenset()  # names of the symbols that vary in a surrounding derivative or limit
+        self.at_point: Facts | None = None  # inside a derivative: the facts that hold at the point only
+        self.nonnegative_in_case: list[tuple] = []  # (a polynomial, the indices over which it is nonnegative in this case)
+        self.open_questions: set[tuple] = set()  # the questions about signs that are being answered
+        self.checked_entries: dict[int, tuple] = {}  # in one reading: the tensors whose entries were all read, and at which indices
+        # Replaced by `facts_of` and near a limit.
+        self.decide_by_cases: Callable[..., bool] = lambda p, question, facts: False  # by cases of a maximum or a 0-1 value
+        self.facts_near: Callable[[frozenset], Facts] = lambda varying: Facts()  # the facts that also hold near the point
+        self.is_eventually_positive: Callable[[Polynomial], bool] = lambda p: False  # whether p is positive close to the limit
+        self.adapt_requirement: Callable[..., tuple] = lambda *requirement: requirement  # replaces what `require_sign` is passed
 
     @property
     def unstated(self) -> list:
@@ -77,7 +85,7 @@ class Facts:
         """Return the assumptions that would state it, as a script writes them."""
         return [*filter(None, self.missing.values()), *(f"has_moment({name}, {order})" for name, order in self.required_moments.items())]
 
-    def require(self, holds: bool, needed: str, stated: str):
+    def require(self, holds: bool, needed: str, stated: str) -> None:
         """Record what is missing unless it holds.
 
         `needed` says what must hold and why; `stated` is the assumption that says so, as a script writes it.
@@ -85,12 +93,12 @@ class Facts:
         if not holds:
             self.missing.setdefault(needed, stated)
 
-    def require_moment(self, name: str, order: int):
+    def require_moment(self, name: str, order: int) -> None:
         """Record that each entry of a random tensor needs a finite moment of this order."""
         if order > max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0)):
             self.required_moments[name] = order
 
-    def require_sign(self, kind: str, p: dict, because: str):
+    def require_sign(self, kind: str, p: Polynomial, because: str) -> None:
         """Record that p must be "positive", "nonnegative" or "nonzero", for the reason `because`, unless that is known.
 
         Raise Unknown if p is random.
@@ -107,7 +115,7 @@ class Facts:
         is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
-    def stated_instances(self, kind: str, p: dict) -> list:
+    def stated_instances(self, kind: str, p: Polynomial) -> list:
         """Return the polynomials stated to have this sign.
 
         Those with open indices hold at each value, so they are also returned at the indices of p.
@@ -117,7 +125,7 @@ class Facts:
         return [instance for q, open_ in [*everywhere, *here] for instance in list_instances(q, open_, p, self)]
 
     @contextmanager
-    def while_varying(self, name: str):
+    def while_varying(self, name: str) -> Iterator[None]:
         """In this context the symbol of this name varies: a rounding of it is rejected."""
         before, self.varying = self.varying, self.varying | {name}
         try:
@@ -126,7 +134,7 @@ class Facts:
             self.varying = before
 
     @contextmanager
-    def near_point(self, name: str):
+    def near_point(self, name: str) -> Iterator[None]:
         """In this context the symbol of this name varies near a point, so only the facts that also hold near the point are used.
 
         `at_point` keeps the facts at the point itself: what is strictly positive or nonzero there is so nearby.
@@ -134,9 +142,8 @@ class Facts:
         before = {field: getattr(self, field) for field in POINT_FIELDS}
         here = self.at_point
         with self.while_varying(name):
-            if here is None:
-                self.at_point = copy(self)
-            near = self.at_point.facts_near(self.varying)
+            self.at_point = at_point = here or copy(self)
+            near = at_point.facts_near(self.varying)
             vars(self).update({field: getattr(near, field) for field in POINT_FIELDS})
             try:
                 yield
@@ -145,7 +152,7 @@ class Facts:
                 self.at_point = here
 
     @not_in_a_circle
-    def is_positive(self, p: dict) -> bool:
+    def is_positive(self, p: Polynomial) -> bool:
         """Return whether p is known to be positive."""
         return (
             has_visible_sign(p, self, strict=True)
@@ -157,7 +164,7 @@ class Facts:
         )
 
     @not_in_a_circle
-    def is_nonnegative(self, p: dict) -> bool:
+    def is_nonnegative(self, p: Polynomial) -> bool:
         """Return whether p is known to be nonnegative."""
         return (
             has_visible_sign(p, self, strict=False)
@@ -168,12 +175,12 @@ class Facts:
             or self.decide_by_cases(p, "is_nonnegative", self)
         )
 
-    def is_at_least(self, p: dict, q: dict) -> bool:
+    def is_at_least(self, p: Polynomial, q: Polynomial) -> bool:
         """Return whether p is visibly at least q: term by term, or because their difference is stated to be nonnegative."""
         more = add(p, scale(q, -1))
         return has_visible_sign(more, self, strict=False) or is_stated(more, "nonnegative", self) or is_stated(more, "positive", self)
 
-    def is_nonzero(self, p: dict) -> bool:
+    def is_nonzero(self, p: Polynomial) -> bool:
         """Return whether p is known to be nonzero."""
         negative, rotated = scale(p, -1), multiply(atom(("i",)), p, self)  # ip is nonzero if p is
         if any(is_stated(x, "nonzero", self) for x in (p, negative, rotated, scale(rotated, -1))):
@@ -199,7 +206,7 @@ def moment_name(order: int) -> str:
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 
-def is_stated(p: dict, kind: str, facts: Facts) -> bool:
+def is_stated(p: Polynomial, kind: str, facts: Facts) -> bool:
     """Return whether p is a positive rational multiple of a polynomial stated to have this sign, possibly times powers of sizes."""
     stated = [q for q in facts.stated_instances(kind, p) if len(q) == len(p)]
     return any(is_multiple(p, q) for q in stated) or any(
@@ -207,7 +214,7 @@ def is_stated(p: dict, kind: str, facts: Facts) -> bool:
     )
 
 
-def divide_out_sizes(p: dict, facts: Facts) -> dict:
+def divide_out_sizes(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p without the powers of sizes that all its terms share."""
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
     shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
@@ -215,7 +222,7 @@ def divide_out_sizes(p: dict, facts: Facts) -> dict:
     return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
 
-def list_instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
+def list_instances(q: Polynomial, variables: list, p: Polynomial, facts: Facts) -> list:
     """Return a stated polynomial q as it is and with its open indices replaced by indices of p: it holds at every value of them.
 
     An open index may be replaced by an index on the same axis of the same symbol, so that both run over one size. An open index that is
@@ -230,19 +237,19 @@ def list_instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
     return [substitute_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
 
 
-def substitute_indices(q: dict, mapping: dict, facts: Facts) -> dict:
+def substitute_indices(q: Polynomial, mapping: dict, facts: Facts) -> Polynomial:
     """Return a polynomial with some of its free indices replaced simultaneously."""
     if all(old == new for old, new in mapping.items()):
         return q
     return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
 
 
-def multiplied_out(p: dict, facts: Facts) -> dict:
+def multiplied_out(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p with those sums expanded that have the power 1 but were kept as atoms, as in a payload."""
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
-def has_visible_sign(p: dict, facts: Facts, strict: bool) -> bool:
+def has_visible_sign(p: Polynomial, facts: Facts, strict: bool) -> bool:
     """Return whether every term of p is visibly nonnegative and, if `strict`, one of them visibly positive."""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
         if (less := remove_variance(p, facts)) is not None:
@@ -252,7 +259,7 @@ def has_visible_sign(p: dict, facts: Facts, strict: bool) -> bool:
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
 
 
-def remove_variance(p: dict, facts: Facts) -> dict | None:
+def remove_variance(p: Polynomial, facts: Facts) -> Polynomial | None:
     """Return p without n sum(x^2) - sum(x)^2, which is n^2 times a variance and so nonnegative. Return None if p does not contain it."""
     for (bound, factors), c in p.items():
         if c > 0 or len(bound) != 2 or bound[0] != bound[1] or not all(is_real(f[0]) for f, _ in factors):
@@ -268,9 +275,10 @@ def remove_variance(p: dict, facts: Facts) -> dict | None:
     return None
 
 
-def expand_sizes(p: dict, facts: Facts) -> dict:
+def expand_sizes(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p with each size written as 1 plus a nonnegative number ("excess"). Return p itself if it has no plain power of a size."""
-    result, changed = {}, False
+    result: Polynomial = {}
+    changed = False
     for (bound, factors), c in p.items():
         if bound:
             result = add(result, {(bound, factors): c})
@@ -327,14 +335,14 @@ def is_bit(head: tuple, facts: Facts) -> bool:
     return head[0] == "entry" and head[1] in facts.bits
 
 
-def real(p: dict, facts: Facts) -> bool:
+def real(p: Polynomial, facts: Facts) -> bool:
     """Return whether p is real: free of i, or equal to its conjugate, such as a cosine written in exponentials."""
     return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
 
 
-def conjugate(p: dict, facts: Facts) -> dict | None:
+def conjugate(p: Polynomial, facts: Facts) -> Polynomial | None:
     """Return the complex conjugate of p, or None if the conjugate of an atom is not known."""
-    result = {}
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
         conjugated = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
         if any(power is None for _, power in conjugated):
@@ -357,7 +365,7 @@ def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | No
     return power if real(dict(head[-1]), facts) else None
 
 
-def real_and_imaginary(p: dict) -> tuple | None:
+def real_and_imaginary(p: Polynomial) -> tuple | None:
     """Return (a, b) with p = a + ib if every atom except i is visibly real, otherwise None."""
     parts: tuple = ({}, {})
     for (bound, factors), c in p.items():
@@ -384,13 +392,13 @@ def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
     )
 
 
-def divides_nonzero_product(p: dict, facts: Facts) -> bool:
+def divides_nonzero_product(p: Polynomial, facts: Facts) -> bool:
     """Return whether p is a multiple of a factor of a product that is stated to be nonzero."""
     stated = facts.stated_instances("nonzero", p) + facts.stated_instances("positive", p)
     return any(is_multiple(x, part) for q in stated for part in list_product_parts(q) for x in (p, scale(p, -1)))
 
 
-def list_product_parts(q: dict):
+def list_product_parts(q: Polynomial) -> Iterator[Polynomial]:
     """Yield the factors of a product that have positive powers, roots included: the atoms, and the contents of a sum or a modulus."""
     for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
         yield atom(head, *indices)
@@ -398,9 +406,9 @@ def list_product_parts(q: dict):
             yield instantiate(head[1], indices)
 
 
-def multiply(p: dict, q: dict, facts: Facts) -> dict:
+def multiply(p: Polynomial, q: Polynomial, facts: Facts) -> Polynomial:
     """Return the product of two polynomials in normal form."""
-    result = {}
+    result: Polynomial = {}
     for (bound1, factors1), c1 in p.items():
         for (bound2, factors2), c2 in q.items():
             factors = [*factors1, *shift_bound_indices(factors2, len(bound1), len(bound2))]
@@ -409,18 +417,18 @@ def multiply(p: dict, q: dict, facts: Facts) -> dict:
     return {term: c for term, c in result.items() if c}
 
 
-def shift_bound_indices(factors: tuple, by: int, count: int):
+def shift_bound_indices(factors: tuple, by: int, count: int) -> Iterable:
     """Return the factors with their `count` bound indices renumbered to follow `by` others."""
     return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
 
-def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
+def reduce_term(bound: dict, factors: list, facts: Facts) -> Polynomial:
     """Return the normal form of one product of powers of atoms. `bound` maps the numbers of bound indices to their sizes.
 
     Deltas are resolved first: a delta that renames an index starts the reduction again, and by then nothing may have been taken out of
     the term.
     """
-    powers = {}
+    powers: dict[tuple, Fraction] = {}
     for (head, indices), power in factors:
         indices = settle(head, indices)
         powers[head, indices] = powers.get((head, indices), 0) + power
@@ -445,7 +453,7 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
     return reduce_without_deltas(bound, powers, facts)
 
 
-def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
+def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> Polynomial:
     """Return the normal form of a product whose deltas are resolved: simplify powers of special atoms and multiply out sums."""
     held = {("b", k): ("held", next(FRESH)) for k in bound}
     number, sums = simplify_powers(powers, held, facts)
@@ -492,7 +500,7 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
     return number, polynomials
 
 
-def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, sums: list, facts: Facts) -> dict:
+def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, sums: list, facts: Facts) -> Polynomial:
     """Return the term times the number and the powers of polynomials, in which `held` indices take the place of the term's bound ones."""
     product_ = constant(number)
     for inner, power in sums:
@@ -509,7 +517,7 @@ def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, s
     return {term: c for term, c in result.items() if c}
 
 
-def contract(bound: dict, powers: dict, facts: Facts):
+def contract(bound: dict, powers: dict, facts: Facts) -> Polynomial | None:
     """Sum over a bound index that joins the two factors of a stated product, such as a matrix and its inverse.
 
     Return None if there is no such index.
@@ -533,7 +541,7 @@ def contract(bound: dict, powers: dict, facts: Facts):
     return None
 
 
-def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> dict:
+def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> Polynomial:
     """Return the term with canonical names for its bound indices. Sums of a power of the index itself are evaluated in closed form."""
     if not bound:
         return {named_alike((), tuple(powers.items())): Fraction(1)}
@@ -548,11 +556,11 @@ def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> dict:
     return result
 
 
-def power_sum(n: dict, power: int, facts: Facts) -> dict:
+def power_sum(n: Polynomial, power: int, facts: Facts) -> Polynomial:
     """Return 1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. It also holds at n = 0, where the sum is 0."""
     if not power:
         return n
-    result = {}
+    result: Polynomial = {}
     for k in range(power + 1):
         grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli(k))
         for _ in range(power + 1 - k):
@@ -561,7 +569,7 @@ def power_sum(n: dict, power: int, facts: Facts) -> dict:
     return result
 
 
-def exponential(p: dict, facts: Facts) -> dict:
+def exponential(p: Polynomial, facts: Facts) -> Polynomial:
     """Return exp(p), with one atom for each term of p, so that exp(a + b) and exp(a) exp(b) have the same normal form."""
     result = constant(1)
     for (bound, factors), c in p.items():
@@ -579,7 +587,7 @@ def exponential(p: dict, facts: Facts) -> dict:
     return result
 
 
-def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
+def logarithm(p: Polynomial, facts: Facts, seen: bool = False) -> Polynomial:
     """Return log(p). Unless `seen` is true, require that p is positive.
 
     Factors that all terms share are split off if they are visibly positive: log(ab) = log(a) + log(b) for a > 0, since then b > 0 too.
@@ -599,12 +607,12 @@ def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
     return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
 
 
-def atom_or_prime(head: tuple, indices: tuple) -> dict:
+def atom_or_prime(head: tuple, indices: tuple) -> Polynomial:
     """Return the polynomial of an atom; for the atom of a prime number, the number."""
     return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
 
 
-def shared_factors(p: dict, facts: Facts) -> tuple:
+def shared_factors(p: Polynomial, facts: Facts) -> tuple:
     """Return (a positive number, powers of visibly positive atoms) that divide every term of p and add no denominators to the quotient."""
     shared = None
     for _, factors in p:
@@ -614,7 +622,7 @@ def shared_factors(p: dict, facts: Facts) -> tuple:
     return min(map(abs, p.values()), default=Fraction(1)), ordered((shared or {}).items())
 
 
-def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
+def raise_to(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
     """Return a rational power of p. Require that p is nonzero for negative powers and nonnegative for fractional ones."""
     if power < 0:
         facts.divisors.append(p)
@@ -624,7 +632,7 @@ def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
     return allowed_power(p, power, facts)
 
 
-def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
+def allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
     """Return a rational power of p that is known to be defined."""
     whole = power.denominator == 1
     if not p:
@@ -648,7 +656,7 @@ def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
     return function_atom("sum", p, power)
 
 
-def root_base(f: tuple, e: Fraction, facts: Facts):
+def root_base(f: tuple, e: Fraction, facts: Facts) -> tuple | None:
     """Return the atom g with (f^e)^q = g^(eq): f if f is nonnegative, |f| if e is even and f real, otherwise None.
 
     (ab)^q = a^q b^q holds wherever a is nonnegative, whatever the sign of b: a root of a negative b has no value on either side unless
@@ -662,20 +670,16 @@ def root_base(f: tuple, e: Fraction, facts: Facts):
     return modulus
 
 
-def take_content(p: dict, whole: bool, facts: Facts):
+def take_content(p: Polynomial, whole: bool, facts: Facts) -> tuple[Polynomial, Polynomial]:
     """Return (content, primitive) with p = content * primitive.
 
     The content is one term without sums, and the leading coefficient of the primitive part is 1, or -1 if `whole` is false.
     """
     leading = ordered(p.items())[0][1]
     leading = leading if whole else abs(leading)
-    shared = None
-    for _, factors in p:
-        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"}
-        every = set(here) | set(shared or {})
-        shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
-    shared = {f: e for f, e in shared.items() if e and (whole or root_base(f, e, facts))}
-    factors = ordered(shared.items())
+    powers = [{f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"} for _, factors in p]
+    shared = {f: min(here.get(f, Fraction(0)) for here in powers) for here in powers for f in here}
+    factors = ordered((f, e) for f, e in shared.items() if e and (whole or root_base(f, e, facts)))
     content = {((), factors): leading}
     inverse_ = {((), tuple((f, -e) for f, e in factors)): 1 / leading}
     return content, multiply(p, inverse_, facts)

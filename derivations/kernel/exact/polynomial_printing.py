@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import count
 from textwrap import shorten
 
@@ -9,7 +11,7 @@ from ..core.expr import Expr, walk
 from ..core.operators import INDEXED
 from ..printing.plain_text import plain
 from .fractions import Fraction
-from .polynomials import RUNS
+from .polynomials import RUNS, Polynomial
 
 INDEX_NAMES = "ijklabc"
 ONE = Expr("const", (), (), Fraction(1))
@@ -22,13 +24,13 @@ class IndexNames:
     there is one.
     """
 
-    def __init__(self, p: dict, near: tuple = ()):
+    def __init__(self, p: Polynomial, near: tuple = ()):
         nodes = [n for tree in near for n in walk(tree)]
         self.summed = list(dict.fromkeys(n.data for n in nodes if n.op == "sum"))
         own = {author_name(i) for i in indices_in(p)} - {""}
         self.used = own | symbols_in(p) | {n.data[0] for n in nodes if n.op in ("symbol", "defined", *INDEXED)}
         self.free = own  # names that bound indices must not take
-        self.given = {}
+        self.given: dict[tuple, str] = {}
         for index in sorted(i for i in indices_in(p) if i[0] == "f"):  # rows before columns
             self.of(index)
 
@@ -57,7 +59,7 @@ class IndexNames:
         return chosen
 
 
-def candidate_names():
+def candidate_names() -> Iterator[str]:
     """Yield names for indices, without end."""
     yield from INDEX_NAMES
     yield from (f"i_{k}" for k in count(1))
@@ -75,12 +77,12 @@ def author_name(index: tuple) -> str:
     return index[1] if index[0] == "f" and not index[1].startswith("axis ") else ""
 
 
-def indices_in(p: dict) -> set:
+def indices_in(p: Polynomial) -> set:
     """Return the indices of p that need a name: free and temporarily free ones."""
     return {i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bcsm"}
 
 
-def symbols_in(p: dict) -> set:
+def symbols_in(p: Polynomial) -> set:
     """Return all names that occur in the atoms of p, at any depth."""
     found = set()
     for _, factors in p:
@@ -89,24 +91,23 @@ def symbols_in(p: dict) -> set:
     return found
 
 
-def tree(p: dict, near: tuple = ()) -> Expr:
+def tree(p: Polynomial, near: tuple = ()) -> Expr:
     """Return the polynomial as an expression for printing. Its nodes have no shapes, so nothing can be computed with it."""
     return sum_to_tree(p, IndexNames(p, near), {})
 
 
-def sum_to_tree(p: dict, names: IndexNames, known: dict) -> Expr:
+def sum_to_tree(p: Polynomial, names: IndexNames, known: dict) -> Expr:
     """Return the sum of all terms. `known` maps indices that are bound further out to their trees."""
     if not p:
         return Expr("const", (), (), Fraction(0))
     terms = sorted(p.items(), key=lambda item: (-total_degree(item[0]), repr(item)))
     first = next((k for k, (_, c) in enumerate(terms) if c > 0), 0)
     terms.insert(0, terms.pop(first))
-    result = None
+    trees = []
     for (bound, factors), c in terms:
         term = term_to_tree(bound, factors, abs(c), names, known)
-        signed = Expr("neg", (term,)) if c < 0 else term
-        result = signed if result is None else Expr("add", (result, signed))
-    return result
+        trees.append(Expr("neg", (term,)) if c < 0 else term)
+    return reduce(lambda left, right: Expr("add", (left, right)), trees)
 
 
 def total_degree(term: tuple) -> Fraction:
@@ -118,7 +119,8 @@ def term_to_tree(bound: tuple, factors: tuple, c: Fraction, names: IndexNames, k
     """Return one term, with coefficient c, as a tree."""
     chosen = names.bind(bound, known)
     known = known | {("b", k): index_tree(name) for k, name in enumerate(chosen)}
-    numerator, denominator = [], []
+    numerator: list[Expr] = []
+    denominator: list[Expr] = []
     for factor, power in factors:
         base = factor_to_tree(factor, names, known)
         shown = base if abs(power) == 1 else Expr("pow", (base, Expr("const", (), (), abs(power))))
@@ -182,7 +184,7 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
     return Expr("entry", (base, *at)) if at else base
 
 
-def entries(p: dict, size, names: IndexNames, known: dict) -> Expr:
+def entries(p: Polynomial, size: int | str, names: IndexNames, known: dict) -> Expr:
     """Return the argument of a maximum: entries that are written out as an array, others as a vector whose running index is left out."""
     if not isinstance(size, int):
         runs = index_tree(names.unused())
@@ -206,7 +208,7 @@ def symbol_tree(name: str) -> Expr:
     return Expr("symbol", (), (), (name, ""))
 
 
-ATOM_TREES = {
+ATOM_TREES: dict[str, Callable[..., Expr]] = {
     "entry": symbol_tree,
     "random": symbol_tree,
     "size": symbol_tree,
@@ -218,7 +220,7 @@ ATOM_TREES = {
 }
 
 
-def show_polynomial(p: dict, *near: Expr) -> str:
+def show_polynomial(p: Polynomial, *near: Expr) -> str:
     """Return a polynomial as plain text.
 
     `near` are the trees that it came from, whose names of indices it uses; of a tensor it shows one entry.

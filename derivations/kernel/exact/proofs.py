@@ -1,6 +1,6 @@
 """Proofs of claims, one function for each kind of claim.
 
-A `prove_*` function returns why the proof fails, or a false value.
+A `prove_*` function returns why the proof fails, or ''. It raises Unknown for what is not supported, Fails for what is wrong in any case.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .limit_counterexamples import other_limit
 from .nonnegativity import by_cases, doubt, increase, term_by_term
 from .normal_form import Facts
 from .polynomial_printing import in_short, show_polynomial
-from .polynomials import add, scale
+from .polynomials import Polynomial, add, scale
 from .series_limits import limit, near, on_the_way
 from .tree_to_normal_form import read
 
 
-def equal(left: Expr, right: Expr, facts: Facts) -> dict:
+def equal(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
     for places in iterate_axis_values(left, right):
         difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
@@ -50,16 +50,15 @@ def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
     return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
 
 
-def prove_equality(claim, left, right, facts):
-    """Return why two sides are not equal, or a false value. The other `prove_*` functions do the same for their kinds of claims."""
+def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why the two sides are not proved to be equal, or ''."""
     residual = equal(left, right, facts)
-    return (
-        residual
-        and f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
-    )
+    if not residual:
+        return ""
+    return f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
 
 
-def prove_inequality(claim, left, right, facts):
+def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     if left.op == "rank":
         return prove_rank(claim, left, right, facts)
     if len(claim.because) != 1 or certificate_shape(claim):
@@ -75,11 +74,11 @@ def prove_inequality(claim, left, right, facts):
     return doubt(certificate, facts)
 
 
-def certificate_shape(claim) -> tuple:
+def certificate_shape(claim: Claim) -> tuple:
     return claim.because[0].shape or claim.start.shape
 
 
-def prove_rank(claim, left, right, facts):
+def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     """Check a bound on a rank: a matrix that factors through r columns has rank at most r."""
     if len(claim.because) != 2:
         return "a bound on a rank needs a factorisation, because=(A, B)"
@@ -93,13 +92,12 @@ def prove_rank(claim, left, right, facts):
     if first.shape[1] != right:
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
     residual = equal(left.args[0], product, facts)
-    return (
-        residual
-        and f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
-    )
+    if not residual:
+        return ""
+    return f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
 
 
-def prove_limit(claim, left, right, facts):
+def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     variable, to = claim.towards
     for a in claim.given:
         if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
@@ -121,18 +119,20 @@ def prove_limit(claim, left, right, facts):
     except KernelError as error:
         raise Fails(f"{goes}: {error}") from None
     residual = clear_denominators(add(found, scale(read(right, facts), -1)), facts)
-    return residual and (
+    if not residual:
+        return ""
+    return (
         f"{goes} the series gives another limit: {in_short(show_polynomial(found, left, right), 300)}, not {show(right)}; "
         f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
     )
 
 
-def prove_refutation(claim, left, right, facts):
+def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     at = values_at(claim)
     if is_law(left, right):
         return explain_law_refutation(claim, left, right, facts, at)
     sides = failure(left, right, claim.given, claim.refuted, at)
-    return not sides and format_no_counterexample(problem(left, right, claim.given, claim.refuted, at))
+    return "" if sides else format_no_counterexample(problem(left, right, claim.given, claim.refuted, at))
 
 
 def format_no_counterexample(reason: str) -> str:
@@ -140,7 +140,7 @@ def format_no_counterexample(reason: str) -> str:
     return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
 
 
-def evaluate_law_sides(claim, facts, at):
+def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
     """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
     heads = {("size", n): exact_numbers.number(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
@@ -157,8 +157,8 @@ def sides_at(claim: Claim) -> list:
     return [exact_evaluation.evaluate(e, at) for e in sides]
 
 
-def explain_law_refutation(claim, left, right, facts, at):
-    """Return why the values do not refute a law, or a false value."""
+def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> str:
+    """Return why the values do not refute a law, or ''."""
     for a in claim.given:
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
             return reason
@@ -166,12 +166,13 @@ def explain_law_refutation(claim, left, right, facts, at):
         sides = evaluate_law_sides(claim, facts, at)
     except KeyError as error:
         return f"the value depends on {missing(error)}, which is not stated"
-    return not exact_numbers.breaks(claim.refuted, *sides) and format_no_counterexample(
-        at_these(claim.refuted, *({(): side} for side in sides))
-    )
+    if exact_numbers.breaks(claim.refuted, *sides):
+        return ""
+    first, second = ({(): side} for side in sides)
+    return format_no_counterexample(at_these(claim.refuted, first, second))
 
 
-def prove_definition(claim, left, right, facts):
+def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     open_ = sorted(i.data[0] for i in free_indices(right))
     if open_:
         raise Fails(

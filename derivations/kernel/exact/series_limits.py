@@ -9,8 +9,10 @@ Signs are those near the limit: an expression that varies has the sign of the le
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import factorial, inf
+from typing import Any
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
@@ -19,7 +21,7 @@ from .atom_payloads import Unknown, hold, instantiate, mentions
 from .fractions import Fraction
 from .normal_form import Facts, allowed_power, exponential, logarithm, multiply, reduce_term
 from .polynomial_printing import show_polynomial
-from .polynomials import add, atom, constant, scale
+from .polynomials import Polynomial, add, atom, constant, scale
 
 ORDERS = (4, 8, 16)  # numbers of terms of an infinite series to try, in turn
 EXACT = inf  # the precision of a series that is not cut off
@@ -28,11 +30,11 @@ EXACT = inf  # the precision of a series that is not cut off
 class Series(dict):
     """A map from exponents of eps to normal forms. Terms from eps^known on are not known: the series was truncated there."""
 
-    def __init__(self, terms, known=EXACT):
+    def __init__(self, terms: dict, known: Any = EXACT):
         super().__init__((k, c) for k, c in terms.items() if c and k < known)
         self.known = known
 
-    def least(self):
+    def least(self) -> Any:
         """Return a lower bound of the exponents."""
         return min([*self, self.known])
 
@@ -40,7 +42,7 @@ class Series(dict):
 class Grows(KernelError):
     """There is no finite limit, unless the coefficient of the leading term is zero."""
 
-    def __init__(self, coefficient: dict, term: dict):
+    def __init__(self, coefficient: Polynomial, term: Polynomial):
         super().__init__(f"the expression has no finite limit: it grows like {show_polynomial(term)}")
         self.coefficient = coefficient
 
@@ -56,11 +58,11 @@ def on_the_way(variable: Expr) -> tuple:
 
 
 @contextmanager
-def near(facts: Facts, variable: Expr, to):
+def near(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
     """In this context the variable goes to its limit: a sign of a varying expression is required of the leading term of its series."""
     outer_requirement, outer_positive = facts.adapt_requirement, facts.is_eventually_positive
 
-    def require_of_leading_term(kind: str, p: dict, because: str) -> tuple:
+    def require_of_leading_term(kind: str, p: Polynomial, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not moves(p, head_of(variable)) or holds(p):
             return outer_requirement(kind, p, because)
@@ -69,7 +71,7 @@ def near(facts: Facts, variable: Expr, to):
             kind = "positive"  # if it is zero, the next term decides the sign
         return outer_requirement(kind, series[min(series)], "the leading term of a series")
 
-    def ends_positive(p: dict) -> bool:
+    def ends_positive(p: Polynomial) -> bool:
         if facts.at_point is not None or not moves(p, head_of(variable)):
             return False
         lacking, facts.missing = facts.missing, {}
@@ -89,12 +91,12 @@ def near(facts: Facts, variable: Expr, to):
             facts.adapt_requirement, facts.is_eventually_positive = outer_requirement, outer_positive
 
 
-def moves(p: dict, head: tuple) -> bool:
+def moves(p: Polynomial, head: tuple) -> bool:
     """Return whether p contains the symbol with this head."""
     return any(mentions(f[0], head) for _, factors in p for f, _ in factors)
 
 
-def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
+def leading_series(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Series:
     """Return the series of a varying p with as many terms as needed to contain its leading term."""
     small = find_powers_of_eps(p, head_of(variable), to)
     for order in ORDERS:
@@ -103,7 +105,7 @@ def leading_series(p: dict, variable: Expr, to, facts: Facts) -> Series:
     raise Unknown(f"the leading term of a series, of which {ORDERS[-1]} terms vanish")
 
 
-def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
+def limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
     """Return the limit of p. Raise Grows if there is no finite one, Unknown if the series do not settle it."""
     head = head_of(variable)
     if to == 0 and head[0] == "size":
@@ -118,14 +120,14 @@ def limit(p: dict, variable: Expr, to, facts: Facts) -> dict:
     raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")
 
 
-def leading_term(series: Series, small: dict, facts: Facts) -> dict:
+def leading_term(series: Series, small: dict, facts: Facts) -> Polynomial:
     """Return the first term of a series as a normal form, in the atom whose powers the series consists of."""
     ((f, power),) = ((f, power) for f, power in small.items() if f != "variable")
     least = min(series)
     return multiply(series[least], {((), ((f, power * least),)): Fraction(1)}, facts)
 
 
-def find_powers_of_eps(p: dict, head: tuple, to) -> dict:
+def find_powers_of_eps(p: Polynomial, head: tuple, to: Any) -> dict:
     """Return the atoms that are powers of eps with their exponents, and the head of the variable under "variable"."""
     if to == 0:
         return {"variable": head, (head, ()): Fraction(1)}
@@ -138,7 +140,7 @@ def find_powers_of_eps(p: dict, head: tuple, to) -> dict:
     return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in iterate_atoms(p)) else powers_of_variable
 
 
-def iterate_atoms(p: dict):
+def iterate_atoms(p: Polynomial) -> Iterator[tuple]:
     """Yield all atoms of p, also inside payloads, except inside the exponential of a single atom."""
     for _, factors in p:
         for f, _ in factors:
@@ -153,7 +155,7 @@ def iterate_atoms(p: dict):
 
 def add_series(*summands: Series) -> Series:
     """Return the sum of series."""
-    result = {}
+    result: Polynomial = {}
     for series in summands:
         for k, c in series.items():
             result[k] = add(result.get(k, {}), c)
@@ -162,7 +164,7 @@ def add_series(*summands: Series) -> Series:
 
 def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
     """Return the product of two series."""
-    result = {}
+    result: Polynomial = {}
     for k, c in a.items():
         for j, d in b.items():
             result[k + j] = add(result.get(k + j, {}), multiply(c, d, facts))
@@ -170,7 +172,7 @@ def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
     return Series(result, EXACT if exact else min(a.known + b.least(), b.known + a.least()))
 
 
-def expand(p: dict, small: dict, facts: Facts, order: int) -> Series:
+def expand(p: Polynomial, small: dict, facts: Facts, order: int) -> Series:
     """Return p as a series with `order` terms of each infinite series. `small` holds the powers of eps."""
     result = Series({})
     for (bound, factors), c in p.items():
@@ -190,7 +192,7 @@ def depends_on_eps(f: tuple, small: dict) -> bool:
     return f in small or (isinstance(f[0][-1], tuple) and any(depends_on_eps(g, small) for g in payload_atoms(f)))
 
 
-def payload_atoms(f: tuple):
+def payload_atoms(f: tuple) -> list[tuple]:
     """Return the atoms in an atom's payload."""
     return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
 
@@ -219,7 +221,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
     raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
-def split_leading(series: Series, facts: Facts):
+def split_leading(series: Series, facts: Facts) -> tuple[Polynomial, Fraction, Series]:
     """Return (c, k, rest) with series = c eps^k (1 + rest). Require that the leading coefficient c is nonzero."""
     if not series:
         raise Unknown("a series that vanishes as far as it is known")
@@ -230,7 +232,7 @@ def split_leading(series: Series, facts: Facts):
     return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
 
 
-def compose_power_series(rest: Series, coefficient, facts: Facts, order: int) -> Series:
+def compose_power_series(rest: Series, coefficient: Callable, facts: Facts, order: int) -> Series:
     """Return the sum over n of coefficient(n) rest^n, truncated, for a series without constant term."""
     least = rest.least()
     known = min(order * max(1, least), rest.known) if rest else rest.known
@@ -256,7 +258,7 @@ def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -
     return multiply_series(start, compose_power_series(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
 
 
-def explain_mixed_growth(leading: dict, small: dict) -> str:
+def explain_mixed_growth(leading: Polynomial, small: dict) -> str:
     """Return the message for exp(-x) next to powers of x, or '' if the exponential is of something else."""
     if leading.keys() != atom(small["variable"]).keys():
         return ""
@@ -264,7 +266,7 @@ def explain_mixed_growth(leading: dict, small: dict) -> str:
     return f"exp({like}) beside powers of {of}: the limit of each alone is known, and not which of the two wins"
 
 
-def describe_divergence(leading: dict, facts: Facts) -> str:
+def describe_divergence(leading: Polynomial, facts: Facts) -> str:
     """Return in which direction and how fast a leading term diverges, in words."""
     falls = facts.is_positive(scale(leading, -1))
     return f"{'falls' if falls else 'may grow'} without bound, like {show_polynomial(leading)}"
@@ -286,7 +288,7 @@ def raise_series(series: Series, power: Fraction, facts: Facts, order: int) -> S
     if power.denominator != 1:
         facts.require_sign("positive", leading, "a root of a series")
 
-    def binomial(n):
+    def binomial(n: int) -> Fraction:
         value = Fraction(1)
         for j in range(n):
             value = value * (power - j) / (j + 1)

@@ -29,10 +29,10 @@ from .normal_form import (
     real,
     reduce_term,
 )
-from .polynomials import add, atom, constant, scale, size_polynomial
+from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 
 
-def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
+def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the normal form of the entry of e at the indices `at`. `names` maps index variables of the tree to indices.
 
     Raise Unknown if e contains a node that the exact witness does not support.
@@ -45,10 +45,10 @@ def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
     return rule(e, at, names, facts)
 
 
-def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
+def read(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
     """Return the normal form of a general entry of e: each row, column and free index is free, except those that `places` fixes."""
 
-    def free(name):
+    def free(name: str) -> tuple:
         return ("c", places[name]) if places and name in places else ("f", name)
 
     before, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
@@ -58,22 +58,22 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
         facts.checked_entries = before
 
 
-def lower_symbol(e, at, names, facts):
+def lower_symbol(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     name, kind = e.data
     return size_polynomial(e) if kind == "size" else atom((kind if kind == "random" else "entry", name), *at)
 
 
-def lower_index(e, at, names, facts):
+def lower_index(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e not in names:
         raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
-def lower_array(e, at, names, facts):
+def lower_array(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the entry at known indices; at an open index, the sum of all entries times their deltas."""
     if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
         return multiply(constant(1), lower(e.args[flat_position(at, e.shape)], (), names, facts), facts)
-    result = {}
+    result: Polynomial = {}
     for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
         value = constant(1)
         for index, k in zip(at, place):
@@ -90,12 +90,17 @@ def flat_position(at: tuple, shape: tuple) -> int:
     return number
 
 
-def lower_arguments(e, at, names, facts):
+def lower_arguments(e: Expr, at: tuple, names: dict, facts: Facts) -> list[Polynomial]:
     """Return the normal forms of the arguments of an entrywise operator; scalars have no indices."""
     return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
 
-def lower_power(e, at, names, facts):
+def lower_product(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    left, right = lower_arguments(e, at, names, facts)
+    return multiply(left, right, facts)
+
+
+def lower_power(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     base, exponent = lower_arguments(e, at, names, facts)
     if exponent.keys() <= constant(1).keys():
         power = next(iter(exponent.values()), Fraction(0))
@@ -123,35 +128,38 @@ def list_places(size: Expr) -> list:
     return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
 
 
-def lower_matmul(e, at, names, facts):
+def lower_matmul(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     left, right = e.args
     split = len(left.shape) - 1
 
-    def term(inner):
+    def term(inner: tuple) -> Polynomial:
         return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
 
     return sum_over(left.shape[-1], term, facts)
 
 
-def lower_inverse(e, at, names, facts):
+def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return an entry of an inverse. (AB)^-1 = B^-1 A^-1 and similar rules lead down to matrices that are stated to be invertible."""
     (base,) = e.args
-    inside = base.args[0] if base.args else None
+
+    def inverse_entry(matrix: Expr, indices: tuple) -> Polynomial:
+        return lower(Expr("inverse", (matrix,), e.shape), indices, names, facts)
+
     if base.op in STAND_INS:
-        return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
+        return inverse_entry(base.args[0], at)
     if base.op == "transpose":
-        return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
+        return inverse_entry(base.args[0], at[::-1])
     if base.op == "eye":
         return lower(base, at, names, facts)
     if base.op == "inverse":
         lower(base, at, names, facts)  # requires that the inner inverse exists
-        return lower(inside, at, names, facts)
+        return lower(base.args[0], at, names, facts)
     if base.op == "neg":
-        return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
+        return scale(inverse_entry(base.args[0], at), -1)
     if base.op == "div":
         matrix, factor = base.args
         raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
-        return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
+        return multiply(lower(factor, (), names, facts), inverse_entry(matrix, at), facts)
     if base.op == "symbol" and base.data[1] == "random":
         raise Unknown(f"the inverse of the random matrix {show(base)}")
     if base.op == "symbol":
@@ -165,24 +173,24 @@ def lower_inverse(e, at, names, facts):
         factor, matrix = base.args if not base.args[0].shape else base.args[::-1]
         return multiply(
             raise_to(lower(factor, (), names, facts), Fraction(-1), facts),
-            lower(Expr("inverse", (matrix,), e.shape), at, names, facts),
+            inverse_entry(matrix, at),
             facts,
         )
     raise Unknown(f"the exact witness cannot tell whether {show(base)} is invertible")
 
 
-def lower_sum(e, at, names, facts):
+def lower_sum(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     key = e.bound_index
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
-def lower_each(e, at, names, facts):
+def lower_each(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the body with its index set to the position on the first axis. It hides an outer index of the same name."""
     key = e.bound_index
     return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
 
-def lower_entry(e, at, names, facts):
+def lower_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
@@ -204,38 +212,38 @@ def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
         seen.add(at)
 
 
-def lower_function(e, at, names, facts):
+def lower_function(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e.data not in FUNCTIONS:
         raise Unknown(f"the exact witness does not know the function '{e.data}'")
     return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
-def lower_exp(x, at, names, facts):
+def lower_exp(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return exponential(lower(x, at, names, facts), facts)
 
 
-def lower_log(x, at, names, facts):
+def lower_log(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return logarithm(lower(x, at, names, facts), facts, seen=is_positive_by_parts(x, at, names, facts))
 
 
-def lower_abs(x, at, names, facts):
+def lower_abs(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return absolute_value(lower(x, at, names, facts), facts)
 
 
-def lower_tanh(x, at, names, facts):
+def lower_tanh(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return tanh(x) = 1 - 2/(1 + exp(2x))."""
     below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
     return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
 
 
-def lower_norm(vector, at, names, facts):
+def lower_norm(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     square = lower(vector @ vector, (), names, facts)  # nonnegative if the entries are real
     if all(real(lower(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
         return allowed_power(square, Fraction(1, 2), facts)
     return raise_to(square, Fraction(1, 2), facts)
 
 
-def lower_largest(vector, at, names, facts):
+def lower_largest(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     size = vector.shape[0]
     if size.op != "const" or size.data > FEW:
         runs = fresh()
@@ -243,7 +251,7 @@ def lower_largest(vector, at, names, facts):
     return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
 
 
-def cosine_or_sine(name: str, p: dict, facts: Facts) -> dict:
+def cosine_or_sine(name: str, p: Polynomial, facts: Facts) -> Polynomial:
     """Return cos(p) = (exp(ip) + exp(-ip))/2 or sin(p) = (exp(ip) - exp(-ip))/2i."""
     ip = multiply(atom(("i",)), p, facts)
     forward, backward = exponential(ip, facts), exponential(scale(ip, -1), facts)
@@ -281,7 +289,7 @@ def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     return facts.is_positive(lower(e, at, names, facts))
 
 
-def absolute_value(p: dict, facts: Facts) -> dict:
+def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
     """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unknown unless p is real."""
     if not real(p, facts):
         raise Unknown("the absolute value of something that is not real")
@@ -304,15 +312,15 @@ def absolute_value(p: dict, facts: Facts) -> dict:
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
 
 
-def atom_modulus(f: tuple, polynomial: dict, facts: Facts) -> dict:
+def atom_modulus(f: tuple, polynomial: Polynomial, facts: Facts) -> Polynomial:
     """Return |f| for an atom whose sign is not known. The modulus of a rounded value is the rounded modulus."""
     if f[0][0] == "rounded":
         return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
     return function_atom("abs", polynomial)
 
 
-def lower_softmax(e, at, names, facts):
-    def top(last):
+def lower_softmax(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    def top(last: tuple) -> Polynomial:
         return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
 
     below = sum_over(e.shape[-1], top, facts)  # positive if the scores are real
@@ -321,11 +329,11 @@ def lower_softmax(e, at, names, facts):
     return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
 
 
-def lower_expectation(e, at, names, facts):
+def lower_expectation(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return expectation(lower(e.args[0], (), names, facts), facts)
 
 
-def lower_variance(e, at, names, facts):
+def lower_variance(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     p = lower(e.args[0], (), names, facts)
     if not real(p, facts):
         raise Unknown("the variance of something that is not real")
@@ -333,7 +341,7 @@ def lower_variance(e, at, names, facts):
     return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
 
 
-def lower_derivative(e, at, names, facts):
+def lower_derivative(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     body, by = e.args
     target = variable(by)
     if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
@@ -347,7 +355,7 @@ def lower_derivative(e, at, names, facts):
     return multiplied_out(result, facts)
 
 
-def lower_rounded(e, at, names, facts):
+def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return a rounded value. Powers of two are taken out, since rounding commutes with them while no exponent leaves the format's range.
 
     That no exponent leaves the range must be stated, unless the value is a floating-point number already, which is its own rounding.
@@ -385,7 +393,7 @@ RULES = {
     "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
     "add": lambda e, at, names, facts: add(*lower_arguments(e, at, names, facts)),
     "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
-    "mul": lambda e, at, names, facts: multiply(*lower_arguments(e, at, names, facts), facts),
+    "mul": lower_product,
     "div": lambda e, at, names, facts: multiply(
         lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flint import acb, arb, fmpq
 
 from ..core.expr import Expr
@@ -11,7 +13,7 @@ from .exact_numbers import fraction
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
 
 
-def number_latex(v, digits: int = DIGITS[0]) -> str:
+def number_latex(v: Any, digits: int = DIGITS[0]) -> str:
     """Return a value as LaTeX: a closed form, a rational, or the digits of a ball."""
     if isinstance(v, Expr):
         return Value().show(v)
@@ -20,7 +22,7 @@ def number_latex(v, digits: int = DIGITS[0]) -> str:
     return show_value(v, digits).replace("…", r"\ldots").replace("≈", r"{\approx}").replace("*I", r"\,\mathrm{i}")
 
 
-def nested(entries: dict):
+def nested(entries: dict) -> Any:
     """Return entries by place as nested tuples."""
     if () in entries:
         return entries[()]
@@ -28,7 +30,7 @@ def nested(entries: dict):
     return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == row}) for row in rows)
 
 
-def show_value(v, digits: int = DIGITS[0]) -> str:
+def show_value(v: Any, digits: int = DIGITS[0]) -> str:
     """Return a value as text.
 
     A rational is exact. A ball shows its certain digits and an ellipsis, so 0.333333… is not known to be a third.

@@ -24,6 +24,7 @@ from .assumption_needs import find_failure, format_sizes, show_needed
 from .atom_payloads import Unknown
 from .counterexample_search import LARGEST, counterexample, heavy_tails, sizes_to_try
 from .given_values import Fails, as_written
+from .normal_form import Facts
 from .proofs import PROOFS, collect_claim_facts
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
@@ -110,7 +111,7 @@ def explain_no_example(claim: Claim) -> str:
     return f"{says}. The assumptions hold somewhere, but there a side has no value" if claim.given else says
 
 
-def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
+def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
     """Prove that left and right are in the claim's relation under the assumptions `given`. Raise Fails if the proof fails."""
     facts = collect_claim_facts(claim, given)
     facts.near = (left, right)
@@ -122,20 +123,27 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
         reason = str(error)
     if reason:
         facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
-    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
     relation = "<=" if claim.kind == "inequality" else "="
-    if found := searched and counterexample(left, right, given, relation, undefined=True):
+    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
+    if searched and (found := counterexample(left, right, given, relation, undefined=True)):
         raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        found = find_failure(claim, left, right, given) if facts.missing else heavy_tails(facts.required_moments)
-        found = found or facts.missing and negative_variance(given)
-        raise Fails(
-            f"used but not stated: {'; '.join(facts.unstated)}."
-            + (f" Without it, {found}." if found else "")
-            + (f" State it with given=[{', '.join(drop_implied(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBER_NOTE)
-        )
+        raise Fails(explain_unstated(claim, left, right, given, facts))
     if reason:
         raise Fails(reason)
+
+
+def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:
+    """Return the message that something was used without being stated, with a counterexample and the assumptions to state."""
+    if facts.missing:
+        found = find_failure(claim, left, right, given) or negative_variance(given)
+    else:
+        found = heavy_tails(facts.required_moments)
+    return (
+        f"used but not stated: {'; '.join(facts.unstated)}."
+        + (f" Without it, {found}." if found else "")
+        + (f" State it with given=[{', '.join(drop_implied(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBER_NOTE)
+    )
 
 
 def drop_implied(remedies: list) -> list:
