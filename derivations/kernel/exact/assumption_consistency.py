@@ -86,8 +86,8 @@ def may_hold(a: Assumption, env: dict, ends: tuple) -> bool:
 def strangers(claim: Claim) -> list[Expr]:
     """Return the random symbols that occur only in assumptions or a certificate, where they could state anything about the claim."""
     sides = (claim.start, *(step.expr for step in claim.steps))
-    named = symbols(*sides)
-    return [s for name, s in symbols(*claim.trees).items() if is_random(s) and name not in named]
+    in_sides = symbols(*sides)
+    return [s for name, s in symbols(*claim.trees).items() if is_random(s) and name not in in_sides]
 
 
 def ruled_sizes(given: tuple) -> list[Assumption]:
@@ -171,14 +171,18 @@ def widen_orthogonal(sizes: dict[str, int], given: list) -> dict[str, int]:
 
 def list_size_grid(sizes: list, about: tuple) -> list[tuple]:
     """Return choices of sizes: all equal, or one larger or smaller than the rest, if the assumptions about them allow it."""
-    alike = [(k,) * len(sizes) for k in range(1, MAX_SIZE + 1)]
-    apart = [
+    equal_sizes = [(k,) * len(sizes) for k in range(1, MAX_SIZE + 1)]
+    unequal_sizes = [
         tuple(k if name == choice else rest for name in sizes)
         for choice in sizes
         for k, rest in [(k, 1) for k in range(2, MAX_SIZE + 1)] + [(1, MAX_SIZE)]
         if len(sizes) > 1
     ]
-    allowed = [choice for choice in alike + sorted(apart, key=sum) if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)]
+    allowed = [
+        choice
+        for choice in equal_sizes + sorted(unequal_sizes, key=sum)
+        if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)
+    ]
     return allowed or sizes_to_try(sizes, about)
 
 
@@ -230,15 +234,15 @@ def generate_periodic_draws(places: dict[str, list], trials: int, bits: Collecti
 
     Every other draw is positive.
     """
-    generator, every = Random(0), [*SCALARS, *LARGER_NUMBERS]
-    positive = [x for x in every if x > 0]
+    generator, all_numbers = Random(0), [*SCALARS, *LARGER_NUMBERS]
+    positive = [x for x in all_numbers if x > 0]
     for trial in range(trials):
-        numbers = every if trial % 2 else positive
+        numbers = all_numbers if trial % 2 else positive
         tiles = []
-        for name, here in places.items():
-            period = (1, 2, 3, len(here), -1)[trial // 2 % 5]  # -1: the first entry, then another number for all others
+        for name, places_of_symbol in places.items():
+            period = (1, 2, 3, len(places_of_symbol), -1)[trial // 2 % 5]  # -1: the first entry, then another number for all others
             tile = [generator.choice(BITS if name in bits else numbers) for _ in range(max(period, 2 if period < 0 else 1))]
-            tiles.append(tile[:1] + tile[1:] * (len(here) - 1 if period < 0 else 1))
+            tiles.append(tile[:1] + tile[1:] * (len(places_of_symbol) - 1 if period < 0 else 1))
         yield tuple(tiles)
 
 
@@ -248,8 +252,10 @@ def only_of_indices(claim: Claim) -> Assumption | None:
     It restricts sizes, since it holds at each value.
     """
     signs = [a for a in claim.given if a.kind in (*SIGNS, "representable") and any(map(free_indices, a.args))]
-    named = ((a, {s.data[1] for s in symbols(*a.args).values()}) for a in signs)
-    return next((a for a, kinds in named if kinds <= {"size"} and not any(n.op == "entry" for x in a.args for n in walk(x))), None)
+    kinds_by_assumption = ((a, {s.data[1] for s in symbols(*a.args).values()}) for a in signs)
+    return next(
+        (a for a, kinds in kinds_by_assumption if kinds <= {"size"} and not any(n.op == "entry" for x in a.args for n in walk(x))), None
+    )
 
 
 def negative_variance(given: tuple) -> str:
@@ -312,6 +318,6 @@ def find_pinned_sizes(given: list) -> list[tuple[str, int]]:
 def perturb(env: dict, names: dict) -> Iterator[dict]:
     """Yield other values: each symbol, then all of them, moved a little, doubled, and with the opposite sign."""
     step = Fraction(1, 4)
-    for moved in [[name] for name in names] + [list(names)]:
+    for chosen in [[name] for name in names] + [list(names)]:
         for change in (lambda v: v + number(step), lambda v: v - number(step), lambda v: v * number(2), lambda v: v * number(-1)):
-            yield env | {name: {p: change(v) for p, v in env[name].items()} for name in moved}
+            yield env | {name: {p: change(v) for p, v in env[name].items()} for name in chosen}

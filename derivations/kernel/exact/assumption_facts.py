@@ -22,13 +22,13 @@ def facts_of(given: tuple) -> Facts:
     return facts
 
 
-def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
+def holds_near(a: Assumption, varying: frozenset, facts: Facts) -> bool:
     """Return whether an assumption that holds at a point also holds near it when the symbols with these names vary.
 
     It does if it does not mention them, or if it says that a continuous expression is positive or nonzero.
     """
     nodes = [n for x in a.args for n in walk(x)]
-    if not any(n.op == "symbol" and n.data[0] in moving for n in nodes):
+    if not any(n.op == "symbol" and n.data[0] in varying for n in nodes):
         return True
     if any(n.op in ("rounded", "rank") for n in nodes):
         return False

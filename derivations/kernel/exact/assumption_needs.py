@@ -77,10 +77,12 @@ def constrains_sizes(a: Assumption) -> bool:
 
 
 def format_sizes(sizes: dict[str, int]) -> str:
+    """Return sizes as text, such as "n = 2, m = 1"."""
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 def format_not_needed(assumption: Assumption, tried: str) -> str:
+    """Return the message that an assumption is not shown to be needed; `tried` says what was found."""
     return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
 
 
@@ -90,32 +92,32 @@ def list_sides(claim: Claim) -> list[tuple[Expr, Expr]]:
     return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
 
 
-def search_without(claim: Claim, rest: tuple) -> Found | str | None:
+def search_without(claim: Claim, others: tuple) -> Found | str | None:
     """Return a counterexample to the claim under the other assumptions, or None or ''."""
-    return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, rest))), None)
+    return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, others))), None)
 
 
-def check_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple) -> Found | str:
+def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple) -> Found | str:
     """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
     if claim.kind == "limit":
-        return check_limit_hint(claim, assumption, rest, hint, about)
+        return check_limit_hint(claim, assumption, others, hint, about)
     relation = "<=" if claim.kind == "inequality" else "="
     try:
-        env = values_at(replace(claim, given=rest), hint)
+        env = values_at(replace(claim, given=others), hint)
     except KernelError as error:
         raise Fails(about + str(error)) from None
     for left, right in list_sides(claim):
-        if found := at_hint(left, right, rest, relation, env):
+        if found := at_hint(left, right, others, relation, env):
             return found
     (left, right), *_ = list_sides(claim)
-    here = next(every_index(env, left, right))
-    reason = problem(left, right, rest, relation, here)
-    held = reason.startswith("at the given values") and not broken(assumption, here, left, right)
-    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * held)
+    indexed = next(every_index(env, left, right))
+    reason = problem(left, right, others, relation, indexed)
+    still_holds = reason.startswith("at the given values") and not broken(assumption, indexed, left, right)
+    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * still_holds)
 
 
-def check_limit_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
+def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple, about: str) -> str:
     """Return the counterexample that the author gave for a limit. It gives values to everything but the variable."""
     variable, to = claim.towards
     name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
@@ -125,24 +127,26 @@ def check_limit_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tu
             "Give values to everything else"
         )
     try:
-        env = values_at(replace(claim, given=rest), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
+        env = values_at(replace(claim, given=others), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
     except KernelError as error:
         raise Fails(about + str(error)) from None
     env = {symbol: value for symbol, value in env.items() if symbol != name}
-    if found := fails_at(*sides, claim.towards, rest, env):
+    if found := fails_at(*sides, claim.towards, others, env):
         return found
-    held = not broken(assumption, env, *sides)
+    still_holds = not broken(assumption, env, *sides)
     raise Fails(
-        about + no_failure(*sides, claim.towards, rest, env) + "; the assumption holds there, so choose values that break it" * held
+        about
+        + no_failure(*sides, claim.towards, others, env)
+        + "; the assumption holds there, so choose values that break it" * still_holds
     )
 
 
-def still_proved(claim: Claim, rest: tuple) -> bool:
+def still_proved(claim: Claim, given: tuple) -> bool:
     """Return whether the exact witness proves the claim under fewer assumptions."""
     if claim.kind == "refutation":
         return False
-    facts = collect_claim_facts(claim, rest)
-    require_variances(rest, facts)
+    facts = collect_claim_facts(claim, given)
+    require_variances(given, facts)
     return is_provable(claim, facts) and not facts.unstated
 
 
@@ -159,22 +163,22 @@ def is_provable(claim: Claim, facts: Facts) -> bool:
     return True
 
 
-def remaining_moments(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
+def remaining_moments(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
     """Return assumptions that the moments exist that the claim needs, if `assumption` implies them and says more than that."""
     if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
         return ()
-    facts, about = facts_of(rest), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
+    facts, about = facts_of(others), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
     for tree in (claim.start, *(step.expr for step in claim.steps)):
         with suppress(KernelError):
             read(tree, facts)
-    less = tuple(has_moment(about[name], order) for name, order in facts.required_moments.items() if name in about)
-    return tuple(a for a in less if a != assumption)
+    weaker = tuple(has_moment(about[name], order) for name, order in facts.required_moments.items() if name in about)
+    return tuple(a for a in weaker if a != assumption)
 
 
-def lessened(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
+def lessened(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
     """Return the claim's assumptions with `assumption` replaced by as little of it as the claim needs."""
-    choices = (rest, rest + remaining_moments(claim, assumption, rest))
-    return next((given for given in choices if is_sufficient(claim, given)), (*rest, assumption))
+    choices = (others, others + remaining_moments(claim, assumption, others))
+    return next((given for given in choices if is_sufficient(claim, given)), (*others, assumption))
 
 
 def is_sufficient(claim: Claim, given: tuple) -> bool:
@@ -182,13 +186,13 @@ def is_sufficient(claim: Claim, given: tuple) -> bool:
     return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
 
 
-def find_failure_without(claim: Claim, left: Expr, right: Expr, rest: tuple) -> Found | str | None:
+def find_failure_without(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
     """Return where the relation fails under these assumptions, in words or as a counterexample, or None or ''."""
     if claim.kind == "refutation" and is_law(left, right):
-        return explain_undefined_sides(claim, rest)
+        return explain_undefined_sides(claim, given)
     if claim.kind == "refutation":
         return None
-    return find_failure(claim, left, right, rest) or explain_missing_moment(left, right, rest) or explain_negative_variance(rest)
+    return find_failure(claim, left, right, given) or explain_missing_moment(left, right, given) or explain_negative_variance(given)
 
 
 def explain_negative_variance(given: tuple) -> str:
@@ -208,9 +212,9 @@ def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
     return heavy_tails(facts.required_moments)
 
 
-def explain_undefined_sides(claim: Claim, rest: tuple) -> str:
+def explain_undefined_sides(claim: Claim, given: tuple) -> str:
     """Return why the sides of a refuted law have no definite value under fewer assumptions, '' if they have one."""
-    facts = facts_of(rest)
+    facts = facts_of(given)
     try:
         evaluate_law_sides(claim, facts, values_at(claim))
     except (KeyError, Unknown):

@@ -117,7 +117,7 @@ def on_axes(p: Polynomial) -> Iterator[tuple]:
     for _, factors in p:
         for (head, indices), _ in factors:
             if isinstance(head[-1], tuple):
-                found = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
+                axes = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
             else:
-                found = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
-            yield from ((axis, index) for axis, index in found if index[0] != "b")
+                axes = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
+            yield from ((axis, index) for axis, index in axes if index[0] != "b")

@@ -84,8 +84,8 @@ def split_denominator(p: Polynomial) -> tuple[Polynomial, Polynomial]:
         if head[0] == "sum" and power == -1:
             numerator = {(bound, tuple(f for f in factors if f != factor)): c for (bound, factors), c in p.items()}
             denominator = dict(instantiate(head[-1], indices))
-            every = [*numerator.values(), *denominator.values()]
-            times = Fraction(lcm(*(int(c.denominator) for c in every)), gcd(*(int(c.numerator) for c in every)))
+            coefficients = [*numerator.values(), *denominator.values()]
+            times = Fraction(lcm(*(int(c.denominator) for c in coefficients)), gcd(*(int(c.numerator) for c in coefficients)))
             return {term: c * times for term, c in numerator.items()}, {term: c * times for term, c in denominator.items()}
     return p, {}
 
@@ -107,5 +107,5 @@ def multiply_by_number(number: Fraction, e: Expr) -> Expr:
     numerator, denominator = int(number.numerator), int(number.denominator)
     if e.op == "const":
         return lift(Fraction(numerator, denominator) * Fraction(int(e.data.numerator), int(e.data.denominator)))
-    whole = e if numerator == 1 else lift(numerator) * e
-    return whole if denominator == 1 else whole / denominator
+    product = e if numerator == 1 else lift(numerator) * e
+    return product if denominator == 1 else product / denominator

@@ -181,8 +181,8 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
-        wide = env | {"unbounded": True}
-        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # other parts of the sides may be balls
+        unbounded = env | {"unbounded": True}
+        pairs = [(evaluate(e, env), evaluate(e, unbounded)) for e in (left, right)]  # other parts of the sides may be balls
         return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
@@ -203,9 +203,9 @@ def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, othe
 
 def shown(env: dict, *trees: Expr) -> dict:
     """Return the values that a message shows: tensors, sizes that their shapes do not show, and indices, counted from 1."""
-    named = symbols(*trees)
-    seen = {size.data[0] for name, s in named.items() if name in env for size in s.shape if size.op == "symbol"}
-    return {n: v for n, v in env.items() if isinstance(n, str) and n not in seen} | {
+    in_trees = symbols(*trees)
+    shown_by_shapes = {size.data[0] for name, s in in_trees.items() if name in env for size in s.shape if size.op == "symbol"}
+    return {n: v for n, v in env.items() if isinstance(n, str) and n not in shown_by_shapes} | {
         n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)
     }
 

@@ -22,7 +22,7 @@ def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Pol
         held = {("b", k): fresh() for k in range(len(bound))}
         total, smooth = differentiate_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
         for (inner, free), c2 in smooth.items():
-            if inner:  # a sum that was kept as an atom, with its own bound indices
+            if inner:  # a sum that is stored as an atom, with its own bound indices
                 total = add(total, differentiate({(inner, free): c2}, head, where, facts))
                 continue
             for k, (f, power) in enumerate(free):

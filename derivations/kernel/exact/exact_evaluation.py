@@ -172,8 +172,8 @@ def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: 
 def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
     """Return the derivative of the body in the environment `near`, where one entry is the point plus the series `step`."""
     try:
-        found = evaluate_scalar(body, near)
-        return found.derivative(step) if isinstance(found, Taylor) else number(0)
+        value = evaluate_scalar(body, near)
+        return value.derivative(step) if isinstance(value, Taylor) else number(0)
     except NoSlope as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
@@ -226,8 +226,8 @@ def list_outcomes(body: Expr, env: dict) -> list:
 
 
 def evaluate_variance(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
-    found = list_outcomes(e.args[0], env)
-    return {(): average([v * v for v in found]) - average(found) ** 2}
+    values = list_outcomes(e.args[0], env)
+    return {(): average([v * v for v in values]) - average(values) ** 2}
 
 
 RULES = {

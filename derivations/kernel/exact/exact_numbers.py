@@ -130,6 +130,7 @@ def entire_function(name: str, at_zero: int) -> Callable:
 
 
 def logarithm(x: Any) -> Any:
+    """Return the logarithm of a real number. Raise Undefined if it is not positive, KernelError if that is not settled."""
     x = to_real(x, "a logarithm of a number")
     if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")

@@ -31,14 +31,14 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
     together = (len({f for f, _ in chance}) > 1 or len(names) > 1 or inside) and not any(set(names) <= g for g in facts.independent)
-    said = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
+    requirement = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
     if together and is_joint_moment(chance, rest):
-        facts.possible_independence.setdefault(*said)
+        facts.possible_independence.setdefault(*requirement)
         result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
         for (_, k), token in held.items():
             result = summed(result, token, bound[k], facts)
         return result
-    facts.require(not together, *said)
+    facts.require(not together, *requirement)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
             raise Unknown("the expectation of a function of random entries times other random entries")
@@ -54,8 +54,8 @@ def is_joint_moment(chance: list, rest: list) -> bool:
     """Return whether this is a product of powers of random entries, no two of which can be the same entry at some index."""
     heads = [f[0] for f, _ in chance]
     known = all(i[0] == "c" for f, _ in chance for i in f[1])
-    whole = all(power.denominator == 1 and power > 0 for _, power in chance)
-    return whole and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
+    positive_integers = all(power.denominator == 1 and power > 0 for _, power in chance)
+    return positive_integers and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
 
 
 def joint_moment(chance: list, facts: Facts) -> Polynomial:
@@ -109,19 +109,22 @@ def group_indices(chance: list) -> list:
     """Return the indices in classes: indices that share an axis are in one class, directly or through other indices."""
     classes: list[list] = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
-        near = [c for c in classes if share_axis(c, [index], chance)]
-        classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
+        related = [c for c in classes if share_axis(c, [index], chance)]
+        classes = [c for c in classes if c not in related] + [sum(related, []) + [index]]
     return classes
 
 
 def set_partitions(members: list) -> list:
     """Return all partitions of the members into blocks."""
-    ways: list[list[list]] = [[]]
+    partitions: list[list[list]] = [[]]
     for member in members:
-        ways = [
-            new for way in ways for new in [way + [[member]]] + [way[:k] + [block + [member]] + way[k + 1 :] for k, block in enumerate(way)]
+        partitions = [
+            new
+            for partition in partitions
+            for new in [partition + [[member]]]
+            + [partition[:k] + [block + [member]] + partition[k + 1 :] for k, block in enumerate(partition)]
         ]
-    return ways
+    return partitions
 
 
 def entry_moment(name: str, power: Fraction, facts: Facts) -> Polynomial:
@@ -168,11 +171,11 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     linear: Polynomial = {}
     square: Polynomial = {}
     for (bound, fs), c in exponent.items():
-        own = [(f, power) for f, power in fs if f[0] == ("random", name)]
-        if not own:
+        entries = [(f, power) for f, power in fs if f[0] == ("random", name)]
+        if not entries:
             rest = add(rest, {(bound, fs): c})
             continue
-        ((entry, power),) = own if len(own) == 1 else [(own[0][0], None)]
+        ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
         if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
             raise Unknown(f"an exponent that is not linear or quadratic in single entries of {name}")
         others = {((), tuple(rename([x for x in fs if x[0] != entry], {("b", 0): j}))): c}

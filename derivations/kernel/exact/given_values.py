@@ -26,18 +26,20 @@ class Fails(KernelError):
 def values_at(claim: Claim, at: tuple | None = None) -> dict:
     """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
     given = dict(claim.at if at is None else at)
-    named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
-    named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
-    named |= {n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"}
+    symbols_by_name = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
+    symbols_by_name |= {s.data[0]: s for n in list(symbols_by_name.values()) for s in n.shape if s.op == "symbol"}
+    symbols_by_name |= {
+        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"
+    }
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
     env: dict = {}
     sizes = KnownSizes()
     for name, value in given.items():
-        if name in indices and name not in named:
+        if name in indices and name not in symbols_by_name:
             continue
-        if name not in named:
+        if name not in symbols_by_name:
             raise Fails(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
-        s = named[name]
+        s = symbols_by_name[name]
         if s.data[1] == "random":
             raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
         if s.data[1] == "size":
@@ -54,7 +56,7 @@ def values_at(claim: Claim, at: tuple | None = None) -> dict:
             sizes.agree(size, length, f"{name} has {describe_length(length, s, axis)}")
         env[name] = entries
     env |= sizes.known
-    lacking = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
+    lacking = sorted(n for n in set(symbols_by_name) - set(env) if symbols_by_name[n].data[1] != "random")
     if lacking:
         raise Fails(f"no value is given for {', '.join(lacking)}")
     return env | {("index", name): read_index_value(indices[name], given[name], env) for name in indices if name in given}
@@ -62,8 +64,8 @@ def values_at(claim: Claim, at: tuple | None = None) -> dict:
 
 def describe_length(length: int, s: Expr, axis: int) -> str:
     """Return a number of rows, columns or entries in words."""
-    one, many = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
-    return f"{length} {one if length == 1 else many}"
+    singular, plural = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
+    return f"{length} {singular if length == 1 else plural}"
 
 
 class KnownSizes:
@@ -135,8 +137,8 @@ def missing(error: KeyError) -> str:
 
 def some_values(claim: Claim) -> str:
     """Return the beginning of what an author writes to give values to the claim's symbols."""
-    named = symbols(claim.start, *(s.expr for s in claim.steps)).values()
-    real = [s for s in named if s.data[1] == "real" and s not in claim.towards]  # the variable of a limit has no value
+    in_claim = symbols(claim.start, *(s.expr for s in claim.steps)).values()
+    real = [s for s in in_claim if s.data[1] == "real" and s not in claim.towards]  # the variable of a limit has no value
     return ", ".join(f"{s.data[0]}: ..." for s in sorted(real, key=lambda s: s.data[0]))
 
 
@@ -180,8 +182,8 @@ def at_these(relation: str, left: dict, right: dict) -> str:
         and all_rational(left)
         and all_rational(right)
     )
-    says = HOLDS[relation] if settled or relation == "<=" and all_rational(left) and all_rational(right) else UNSETTLED[relation]
-    return f"at the given values {says}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
+    statement = HOLDS[relation] if settled or relation == "<=" and all_rational(left) and all_rational(right) else UNSETTLED[relation]
+    return f"at the given values {statement}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
 
 
 def all_rational(entries: dict) -> bool:
@@ -206,10 +208,10 @@ def describe_violation(a: Assumption, env: dict) -> str:
     if a.kind in VIOLATIONS:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
         for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
-            here = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
-            if not sign_holds(a, here):
+            indexed = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
+            if not sign_holds(a, indexed):
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
-                return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], here))}{where}"
+                return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], indexed))}{where}"
     if a.kind == "product":
         both = matmul(*a.args[:2])
         return f"; there it is {show_array(exact_evaluation.evaluate(both, env))}"
@@ -222,12 +224,12 @@ def sign_holds(a: Assumption, env: dict) -> bool:
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
-def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict) -> Found | None:
+def at_hint(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> Found | None:
     """Return a counterexample without an assumption at the given values and some value of each open index, or None."""
-    for here in every_index(env, left, right):
-        sides = failure(left, right, rest, relation, here, undefined=True)
+    for indexed in every_index(env, left, right):
+        sides = failure(left, right, given, relation, indexed, undefined=True)
         if sides:
-            return Found(shown(here, left, right), *sides)
+            return Found(shown(indexed, left, right), *sides)
     return None
 
 

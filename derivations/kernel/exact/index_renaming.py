@@ -30,8 +30,8 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
 
 def number_bound_indices(factors: tuple, order: list) -> tuple:
     """Return the factors with the bound indices numbered in this order."""
-    named = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
-    return ordered(((head, settle(head, indices)), power) for (head, indices), power in named)
+    renumbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+    return ordered(((head, settle(head, indices)), power) for (head, indices), power in renumbered)
 
 
 def group_similar_indices(sizes: dict, factors: tuple) -> list:

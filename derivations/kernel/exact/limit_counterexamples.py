@@ -123,19 +123,19 @@ def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_num
 def fails_at(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
     """Return how the claim fails at values for all but the variable, for some value of each open index; '' if that is not found."""
     fixed = standing_still(given, towards)
-    here = (here for here in every_index(env, left, right) if satisfies(fixed, here, left, right))
-    return next(filter(None, (explain_failure(left, right, towards, chosen) for chosen in here)), "")
+    environments = (at for at in every_index(env, left, right) if satisfies(fixed, at, left, right))
+    return next(filter(None, (explain_failure(left, right, towards, at) for at in environments)), "")
 
 
 def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
     """Return why these values of all but the variable are no counterexample."""
     variable, to = towards
-    here = next(every_index(env, left, right))
+    indexed = next(every_index(env, left, right))
     for a in standing_still(given, towards):
-        if reason := broken(a, here, left, right):
+        if reason := broken(a, indexed, left, right):
             return reason
-    place = next(list_places(right, here))
-    left_limit, right_value = find_entry_limit(left, towards, here, place), evaluate_entry(right, here, place)
+    place = next(list_places(right, indexed))
+    left_limit, right_value = find_entry_limit(left, towards, indexed, place), evaluate_entry(right, indexed, place)
     if left_limit.value is None or right_value.value is None:
         return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
     shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
@@ -171,8 +171,8 @@ def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> Ent
         return EntryLimit(reason=explain_undefined_near(left, towards, env))
     try:
         with near(facts, variable, to), raising_no_value(facts, variable, to):
-            p = read(substitute_numbers(left, env), facts, {f"axis {k}": one + 1 for k, one in enumerate(place)})
-            found = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
+            p = read(substitute_numbers(left, env), facts, {f"axis {k}": position + 1 for k, position in enumerate(place)})
+            value = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
     except NoValue:
         return EntryLimit(reason=explain_undefined_near(left, towards, env))
     except Grows as error:
@@ -181,7 +181,7 @@ def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> Ent
         )
     except (Undefined, KeyError, OverflowError, KernelError):
         return EntryLimit()
-    return EntryLimit() if facts.unstated else EntryLimit(found)
+    return EntryLimit() if facts.unstated else EntryLimit(value)
 
 
 def has_undefined_part(left: Expr, variable: Expr, env: dict) -> bool:

@@ -120,7 +120,7 @@ def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: Polynomial
     inside = replace_atom(instantiate(head[-1], indices), atom_, value, facts)
     if head[0] == "exp":
         return exponential(scale(inside, power), facts)
-    return allowed_power(logarithm(inside, facts, seen=True) if head[0] == "log" else inside, power, facts)
+    return allowed_power(logarithm(inside, facts, known_positive=True) if head[0] == "log" else inside, power, facts)
 
 
 def keep_one_term(p: Polynomial, at: tuple, size: str, facts: Facts) -> Polynomial:

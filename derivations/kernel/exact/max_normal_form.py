@@ -65,11 +65,11 @@ def shared_factor(entries: list, facts: Facts, runs: tuple) -> tuple:
     number, shared = min(abs(c) for p in entries for c in p.values()), None
     for p in entries:
         for _, factors in p:
-            here = dict(fixed_factors(factors, runs))
+            powers = dict(fixed_factors(factors, runs))
             shared = (
-                here
+                powers
                 if shared is None
-                else {f: closer_to_zero(e, here[f]) for f, e in shared.items() if f in here and (e > 0) == (here[f] > 0)}
+                else {f: closer_to_zero(e, powers[f]) for f, e in shared.items() if f in powers and (e > 0) == (powers[f] > 0)}
             )
     nonnegative = tuple(sorted(((f, e) for f, e in (shared or {}).items() if factor_sign(f, e, facts)), key=repr))
     inverse = {((), tuple((f, -e) for f, e in nonnegative)): 1 / number}
@@ -105,13 +105,13 @@ def split_varying_part(p: Polynomial, facts: Facts, runs: tuple) -> tuple:
 
 def read_exponents(entries: list) -> list:
     """Return the exponents if every entry is an exponential, otherwise []."""
-    found = []
+    exponents = []
     for p in entries:
         ((bound, factors), c), *others = p.items() or [(((0,), ()), 0)]
         if others or bound or c != 1 or any(f[0][0] != "exp" for f, _ in factors):
             return []
-        found.append(add(*(scale(instantiate(f[0][-1], f[1]), e) for f, e in factors)))
-    return found
+        exponents.append(add(*(scale(instantiate(f[0][-1], f[1]), e) for f, e in factors)))
+    return exponents
 
 
 def maximum_atom(entries: list, runs: tuple, size: str | int) -> Polynomial:

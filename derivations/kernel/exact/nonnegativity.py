@@ -76,21 +76,23 @@ def by_cases(e: Expr, facts: Facts) -> bool:
 
 def is_maximum_minus_entry(e: Expr) -> bool:
     """Return whether e is written as a maximum minus one of its entries."""
-    more, less = split_difference(e) if e.op == "add" else (e, None)
-    is_largest = (more.op, more.data) == ("function", "largest")
-    return less is not None and is_largest and less.op == "entry" and less.args[0] == more.args[0]
+    minuend, subtrahend = split_difference(e) if e.op == "add" else (e, None)
+    is_largest = (minuend.op, minuend.data) == ("function", "largest")
+    return subtrahend is not None and is_largest and subtrahend.op == "entry" and subtrahend.args[0] == minuend.args[0]
 
 
 def term_by_term(e: Expr, facts: Facts) -> bool:
     """Return whether e is a difference of two sums over one index, or of a size and a sum up to it, whose terms are all nonnegative."""
     if e.op != "add":
         return False
-    more, less = split_difference(e)
-    if less is None or less.op != "sum":
+    minuend, subtrahend = split_difference(e)
+    if subtrahend is None or subtrahend.op != "sum":
         return False
-    if more == less.data[1]:
-        return find_unclear_part(lift(1) - less.args[0], facts) is None
-    return more.op == "sum" and more.data == less.data and find_unclear_part(more.args[0] - less.args[0], facts) is None
+    if minuend == subtrahend.data[1]:
+        return find_unclear_part(lift(1) - subtrahend.args[0], facts) is None
+    return (
+        minuend.op == "sum" and minuend.data == subtrahend.data and find_unclear_part(minuend.args[0] - subtrahend.args[0], facts) is None
+    )
 
 
 def increase(e: Expr, facts: Facts) -> bool:
@@ -103,10 +105,10 @@ def increase(e: Expr, facts: Facts) -> bool:
         return find_unclear_part(write_difference(strip(e.args[0]), lift(1)), facts) is None
     if e.op != "add":
         return False
-    more, less = split_difference(e)
-    if less is None:
+    minuend, subtrahend = split_difference(e)
+    if subtrahend is None:
         return False
-    (f, u), (g, v) = split_application(more, less), split_application(less, more)
+    (f, u), (g, v) = split_application(minuend, subtrahend), split_application(subtrahend, minuend)
     if f is None or f != g:
         return False
     half_line = isinstance(f, Fraction) and f.denominator == 1 and f % 2 == 0
@@ -116,11 +118,11 @@ def increase(e: Expr, facts: Facts) -> bool:
 def split_difference(e: Expr) -> tuple:
     """Return (a, b) if a sum is a - b; b is None for any other sum."""
     first, second = map(strip, e.args)
-    for more, less in ((first, second), (second, first)):
-        if less.op == "neg":
-            return more, less.args[0]
-        if less.op == "const" and less.data < 0:
-            return more, lift(-less.data)
+    for minuend, subtrahend in ((first, second), (second, first)):
+        if subtrahend.op == "neg":
+            return minuend, subtrahend.args[0]
+        if subtrahend.op == "const" and subtrahend.data < 0:
+            return minuend, lift(-subtrahend.data)
     return first, None
 
 
@@ -145,8 +147,8 @@ def write_difference(u: Expr, v: Expr) -> Expr:
     if u.op == "add" and v in u.args:
         return u.args[1 - u.args.index(v)]
     if u.op == "const" and not u.data:
-        more, less = split_difference(v) if v.op == "add" else (v, None)
-        return v.args[0] if v.op == "neg" else -v if less is None else less - more
+        minuend, subtrahend = split_difference(v) if v.op == "add" else (v, None)
+        return v.args[0] if v.op == "neg" else -v if subtrahend is None else subtrahend - minuend
     return u - v
 
 

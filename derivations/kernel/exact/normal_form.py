@@ -112,7 +112,7 @@ class Facts:
         shown = tree(multiplied_out(p, self), self.near)
         if any(is_random(f[0]) for _, factors in p for f, _ in factors):
             raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
-        is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
+        is_number = all(not bound and not factors for bound, factors in p)  # nothing can be assumed about a number
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
     def stated_instances(self, kind: str, p: Polynomial) -> list:
@@ -121,35 +121,35 @@ class Facts:
         Those with open indices hold at each value, so they are also returned at the indices of p.
         """
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
-        here = self.nonnegative_in_case if kind == "nonnegative" else []
-        return [instance for q, open_ in [*everywhere, *here] for instance in list_instances(q, open_, p, self)]
+        in_case = self.nonnegative_in_case if kind == "nonnegative" else []
+        return [instance for q, open_ in [*everywhere, *in_case] for instance in list_instances(q, open_, p, self)]
 
     @contextmanager
     def while_varying(self, name: str) -> Iterator[None]:
         """In this context the symbol of this name varies: a rounding of it is rejected."""
-        before, self.varying = self.varying, self.varying | {name}
+        saved, self.varying = self.varying, self.varying | {name}
         try:
             yield
         finally:
-            self.varying = before
+            self.varying = saved
 
     @contextmanager
     def near_point(self, name: str) -> Iterator[None]:
         """In this context the symbol of this name varies near a point, so only the facts that also hold near the point are used.
 
-        `at_point` keeps the facts at the point itself: what is strictly positive or nonzero there is so nearby.
+        `at_point` holds the facts at the point itself: an expression that is positive or nonzero there is so nearby.
         """
-        before = {field: getattr(self, field) for field in POINT_FIELDS}
-        here = self.at_point
+        saved = {field: getattr(self, field) for field in POINT_FIELDS}
+        outer_point = self.at_point
         with self.while_varying(name):
-            self.at_point = at_point = here or copy(self)
+            self.at_point = at_point = outer_point or copy(self)
             near = at_point.facts_near(self.varying)
             vars(self).update({field: getattr(near, field) for field in POINT_FIELDS})
             try:
                 yield
             finally:
-                vars(self).update(before)
-                self.at_point = here
+                vars(self).update(saved)
+                self.at_point = outer_point
 
     @not_in_a_circle
     def is_positive(self, p: Polynomial) -> bool:
@@ -177,8 +177,12 @@ class Facts:
 
     def is_at_least(self, p: Polynomial, q: Polynomial) -> bool:
         """Return whether p is visibly at least q: term by term, or because their difference is stated to be nonnegative."""
-        more = add(p, scale(q, -1))
-        return has_visible_sign(more, self, strict=False) or is_stated(more, "nonnegative", self) or is_stated(more, "positive", self)
+        difference = add(p, scale(q, -1))
+        return (
+            has_visible_sign(difference, self, strict=False)
+            or is_stated(difference, "nonnegative", self)
+            or is_stated(difference, "positive", self)
+        )
 
     def is_nonzero(self, p: Polynomial) -> bool:
         """Return whether p is known to be nonzero."""
@@ -217,7 +221,7 @@ def is_stated(p: Polynomial, kind: str, facts: Facts) -> bool:
 def divide_out_sizes(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p without the powers of sizes that all its terms share."""
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
-    shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
+    shared = {f: min(term_powers.get(f, Fraction(0)) for term_powers in powers) for f in {f for term_powers in powers for f in term_powers}}
     shared = {f: e for f, e in shared.items() if e}
     return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
@@ -230,10 +234,10 @@ def list_instances(q: Polynomial, variables: list, p: Polynomial, facts: Facts) 
     """
     if not variables:
         return [q]
-    here, there = list(on_axes(p)), list(on_axes(q))
+    axes_of_p, axes_of_q = list(on_axes(p)), list(on_axes(q))
     choices = []
     for variable in variables:
-        choices.append(sorted({variable, *(index for axis, index in here if (axis, variable) in there)}, key=repr))
+        choices.append(sorted({variable, *(index for axis, index in axes_of_p if (axis, variable) in axes_of_q)}, key=repr))
     return [substitute_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
 
 
@@ -245,15 +249,15 @@ def substitute_indices(q: Polynomial, mapping: dict, facts: Facts) -> Polynomial
 
 
 def multiplied_out(p: Polynomial, facts: Facts) -> Polynomial:
-    """Return p with those sums expanded that have the power 1 but were kept as atoms, as in a payload."""
+    """Return p with those sums expanded that have the power 1 but are stored as atoms, as in a payload."""
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
 def has_visible_sign(p: Polynomial, facts: Facts, strict: bool) -> bool:
     """Return whether every term of p is visibly nonnegative and, if `strict`, one of them visibly positive."""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
-        if (less := remove_variance(p, facts)) is not None:
-            return has_visible_sign(less, facts, strict) if less else not strict
+        if (rest := remove_variance(p, facts)) is not None:
+            return has_visible_sign(rest, facts, strict) if rest else not strict
         larger = expand_sizes(p, facts)
         return larger != p and has_visible_sign(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
@@ -266,8 +270,8 @@ def remove_variance(p: Polynomial, facts: Facts) -> Polynomial | None:
             continue
         first, second = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
         rest = [x for x in factors if x not in first and x not in second]
-        alike = sorted(rename(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
-        if not first or not alike or any(x in second for x in first) or not all(factor_sign(f, e, facts) for f, e in rest):
+        is_square = sorted(rename(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
+        if not first or not is_square or any(x in second for x in first) or not all(factor_sign(f, e, facts) for f, e in rest):
             continue
         squares = multiply(reduce_term({0: bound[0]}, [*rest, *((f, 2 * e) for f, e in first)], facts), size_polynomial(bound[0]), facts)
         if len(squares) == 1 and p.get(next(iter(squares)), 0) >= -c * next(iter(squares.values())):
@@ -467,13 +471,13 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
     """Remove from `powers` what can be simplified. Return it as (a number, pairs (polynomial, power) still to be multiplied in)."""
     polynomials, number = [], Fraction(1)
     for (head, indices), power in list(powers.items()):
-        whole = power.denominator == 1
-        if head[0] == "i" and whole:
+        is_integer = power.denominator == 1
+        if head[0] == "i" and is_integer:
             del powers[head, indices]
             number *= (-1) ** (power // 2 % 2)
             if power % 2:
                 powers[head, indices] = Fraction(1)
-        elif head[0] == "turn" and whole:  # a power of -1
+        elif head[0] == "turn" and is_integer:  # a power of -1
             del powers[head, indices]
             if power % 2:
                 powers[head, indices] = Fraction(1)
@@ -483,18 +487,18 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
-        elif head[0] == "abs" and whole and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
+        elif head[0] == "abs" and is_integer and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
             del powers[head, indices]
             if power % 2:
                 powers[head, indices] = Fraction(1)
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             polynomials.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
-        elif is_bit(head, facts) and whole and power > 0:
+        elif is_bit(head, facts) and is_integer and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             polynomials.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
-        elif head[0] == "sum" and whole and power > 0:
+        elif head[0] == "sum" and is_integer and power > 0:
             del powers[head, indices]
             polynomials.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
     return number, polynomials
@@ -587,23 +591,23 @@ def exponential(p: Polynomial, facts: Facts) -> Polynomial:
     return result
 
 
-def logarithm(p: Polynomial, facts: Facts, seen: bool = False) -> Polynomial:
+def logarithm(p: Polynomial, facts: Facts, known_positive: bool = False) -> Polynomial:
     """Return log(p). Unless `seen` is true, require that p is positive.
 
     Factors that all terms share are split off if they are visibly positive: log(ab) = log(a) + log(b) for a > 0, since then b > 0 too.
     A factor that may be negative stays inside, even if its power is even: log(x^2) is not 2 log(x).
     """
-    if not seen:
+    if not known_positive:
         facts.require_sign("positive", p, "its logarithm is taken")
     number, shared = shared_factors(p, facts)
     rest = multiply(p, {((), tuple((f, -e) for f, e in shared)): 1 / number}, facts)
     parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(number)]
     for (head, indices), power in shared:
         if head[0] == "sum":
-            own = logarithm(instantiate(head[1], indices), facts, seen=True)
+            log = logarithm(instantiate(head[1], indices), facts, known_positive=True)
         else:
-            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", atom_or_prime(head, indices))
-        parts.append(scale(own, power))
+            log = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", atom_or_prime(head, indices))
+        parts.append(scale(log, power))
     return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
 
 
@@ -616,9 +620,9 @@ def shared_factors(p: Polynomial, facts: Facts) -> tuple:
     """Return (a positive number, powers of visibly positive atoms) that divide every term of p and add no denominators to the quotient."""
     shared = None
     for _, factors in p:
-        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
-        before = here if shared is None else shared
-        shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
+        term_powers = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
+        previous = term_powers if shared is None else shared
+        shared = {f: min(e, previous[f], key=abs) for f, e in term_powers.items() if f in previous and (e > 0) == (previous[f] > 0)}
     return min(map(abs, p.values()), default=Fraction(1)), ordered((shared or {}).items())
 
 
@@ -634,23 +638,23 @@ def raise_to(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
 
 def allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
     """Return a rational power of p that is known to be defined."""
-    whole = power.denominator == 1
+    is_integer = power.denominator == 1
     if not p:
         return constant(int(power == 0))
-    if whole and power >= 0:
+    if is_integer and power >= 0:
         result = constant(1)
         for _ in range(int(power)):
             result = multiply(result, p, facts)
         return result
     if len(p) == 1 and not next(iter(p))[0]:
         (((_, factors), c),) = p.items()
-        if whole or c > 0 and all(root_base(f, e, facts) for f, e in factors):
-            result = constant(c ** int(power)) if whole else constant(1)
-            for prime, e in () if whole else factorise(c):
+        if is_integer or c > 0 and all(root_base(f, e, facts) for f, e in factors):
+            result = constant(c ** int(power)) if is_integer else constant(1)
+            for prime, e in () if is_integer else factorise(c):
                 result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
-            powers = [(f if whole else root_base(f, e, facts), e * power) for f, e in factors]
+            powers = [(f if is_integer else root_base(f, e, facts), e * power) for f, e in factors]
             return multiply(result, reduce_term({}, powers, facts), facts)
-    content, primitive = take_content(p, whole, facts)
+    content, primitive = take_content(p, is_integer, facts)
     if content != constant(1):
         return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
     return function_atom("sum", p, power)

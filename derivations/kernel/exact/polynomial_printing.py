@@ -84,11 +84,11 @@ def indices_in(p: Polynomial) -> set:
 
 def symbols_in(p: Polynomial) -> set:
     """Return all names that occur in the atoms of p, at any depth."""
-    found = set()
+    names = set()
     for _, factors in p:
         for (head, _), _ in factors:
-            found |= symbols_in(dict(head[-1])) if isinstance(head[-1], tuple) else {head[1]} if len(head) > 1 else set()
-    return found
+            names |= symbols_in(dict(head[-1])) if isinstance(head[-1], tuple) else {head[1]} if len(head) > 1 else set()
+    return names
 
 
 def tree(p: Polynomial, near: tuple = ()) -> Expr:
@@ -143,8 +143,8 @@ def quotient_tree(numerator: list, denominator: list) -> Expr:
     """Return a quotient of products."""
     if not denominator:
         return product_tree(numerator)
-    *before, last = numerator or [ONE]
-    return product_tree([*before, Expr("div", (last, product_tree(denominator)))])
+    *others, last = numerator or [ONE]
+    return product_tree([*others, Expr("div", (last, product_tree(denominator)))])
 
 
 def product_tree(factors: list) -> Expr:

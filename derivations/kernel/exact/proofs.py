@@ -1,6 +1,7 @@
 """Proofs of claims, one function for each kind of claim.
 
-A `prove_*` function returns why the proof fails, or ''. It raises Unknown for what is not supported, Fails for what is wrong in any case.
+A `prove_*` function returns why the proof fails, or ''. It raises Unknown for unsupported expressions and Fails if no search for a
+counterexample is needed.
 """
 
 from __future__ import annotations
@@ -59,6 +60,10 @@ def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
 
 
 def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why left <= right is not proved, or ''.
+
+    The proof is a nonnegative form: a visibly nonnegative expression equal to right - left.
+    """
     if left.op == "rank":
         return prove_rank(claim, left, right, facts)
     if len(claim.because) != 1 or certificate_shape(claim):
@@ -66,7 +71,9 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not any(seen(certificate, facts) for seen in (increase, by_cases, term_by_term)):
+    if strip(certificate) == strip(right - left) and not any(
+        is_proved(certificate, facts) for is_proved in (increase, by_cases, term_by_term)
+    ):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
     residual = equal(right - left, certificate, facts)
     if residual:
@@ -98,6 +105,7 @@ def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
 
 
 def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why right is not proved to be the limit of left, or ''. Raise Fails if left has another limit, or none."""
     variable, to = claim.towards
     for a in claim.given:
         if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
@@ -108,26 +116,27 @@ def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
         raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unknown(f"a limit that still contains {show(variable)}")
-    goes = f"as {show(variable)} -> {to}"
+    prefix = f"as {show(variable)} -> {to}"
     try:
         with near(facts, variable, to):
-            found = limit(read(left, facts), variable, to, facts)
+            value = limit(read(left, facts), variable, to, facts)
     except Unknown as error:
         if elsewhere := other_limit(left, right, claim.towards, claim.given):
             raise Fails(f"false: {elsewhere}") from None
-        raise Unknown(f"{goes}: {error}") from None
+        raise Unknown(f"{prefix}: {error}") from None
     except KernelError as error:
-        raise Fails(f"{goes}: {error}") from None
-    residual = clear_denominators(add(found, scale(read(right, facts), -1)), facts)
+        raise Fails(f"{prefix}: {error}") from None
+    residual = clear_denominators(add(value, scale(read(right, facts), -1)), facts)
     if not residual:
         return ""
     return (
-        f"{goes} the series gives another limit: {in_short(show_polynomial(found, left, right), 300)}, not {show(right)}; "
+        f"{prefix} the series gives another limit: {in_short(show_polynomial(value, left, right), 300)}, not {show(right)}; "
         f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
     )
 
 
 def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why the values given are not a counterexample, or ''."""
     at = values_at(claim)
     if is_law(left, right):
         return explain_law_refutation(claim, left, right, facts, at)
@@ -173,6 +182,7 @@ def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, 
 
 
 def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return ''. Raise Fails if the definition has an open index, and Unknown if it cannot be read."""
     open_ = sorted(i.data[0] for i in free_indices(right))
     if open_:
         raise Fails(

@@ -57,7 +57,7 @@ def make_dominant(entries: dict) -> dict:
 
 def make_identity(entries: dict, after: int = 0) -> dict:
     """Return the identity, truncated to the shape. If it is not square, take the rows or columns from number `after` on."""
-    return {place: number(int(on_diagonal(there))) for place, there in shift_places(entries, after)}
+    return {place: number(int(on_diagonal(shifted))) for place, shifted in shift_places(entries, after)}
 
 
 def make_reflection(entries: dict, after: int = 0) -> dict:
@@ -66,8 +66,8 @@ def make_reflection(entries: dict, after: int = 0) -> dict:
     v = [number(REFLECTION_ENTRIES[k % len(REFLECTION_ENTRIES)]) for k in range(most)]
     length = sum((x * x for x in v), number(0))
     return {
-        place: number(int(on_diagonal(there))) - 2 * v[there[0] % most] * v[there[-1] % most] / length
-        for place, there in shift_places(entries, after)
+        place: number(int(on_diagonal(shifted))) - 2 * v[shifted[0] % most] * v[shifted[-1] % most] / length
+        for place, shifted in shift_places(entries, after)
     }
 
 
@@ -114,8 +114,8 @@ def rational_root(c: fmpq) -> fmpq | None:
 def make_zero_product(env: dict, a: Assumption) -> list:
     """Return two matrices with product 0: the drawn values, each set to 0 on a different half of the axis that is summed over."""
     ends = []
-    for x, whole, first in zip(list_matrices(a), a.args, (True, False)):
-        axis = (1 if first else 0) if whole.op != "transpose" else (0 if first else 1)
+    for x, factor, first in zip(list_matrices(a), a.args, (True, False)):
+        axis = (1 if first else 0) if factor.op != "transpose" else (0 if first else 1)
         entries = env[x.data[0]]
         axis = min(axis, len(next(iter(entries))) - 1)
         half = rows_and_columns(entries)[axis] // 2
@@ -131,7 +131,7 @@ def make_inverse_pair(env: dict, a: Assumption) -> list:
     if first == second or size != rows_and_columns(env[second.data[0]]) or len(set(size)) > 1:
         return []
     n = size[0]
-    transposed = [whole.op == "transpose" for whole in a.args[:2]]
+    transposed = [factor.op == "transpose" for factor in a.args[:2]]
     inverse = fmpq_mat(n, n, [left[(j, i) if transposed[0] else (i, j)] for i in range(n) for j in range(n)]).inv()
     c = number(a.args[2].data)
     return [(first.data[0], left), (second.data[0], {p: c * inverse[p[::-1] if transposed[1] else p] for p in left})]

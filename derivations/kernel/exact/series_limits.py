@@ -136,8 +136,12 @@ def find_powers_of_eps(p: Polynomial, head: tuple, to: Any) -> dict:
     powers_of_variable = {"variable": head, (head, ()): Fraction(-1)}
     exponential_of_variable = exponential(atom(head), Facts())
     ((_, ((exp_atom, _),)),) = exponential_of_variable
-    bare = any(f == (head, ()) for f in iterate_atoms(p))
-    return {"variable": head, exp_atom: Fraction(-1)} if not bare and any(f == exp_atom for f in iterate_atoms(p)) else powers_of_variable
+    occurs_alone = any(f == (head, ()) for f in iterate_atoms(p))
+    return (
+        {"variable": head, exp_atom: Fraction(-1)}
+        if not occurs_alone and any(f == exp_atom for f in iterate_atoms(p))
+        else powers_of_variable
+    )
 
 
 def iterate_atoms(p: Polynomial) -> Iterator[tuple]:

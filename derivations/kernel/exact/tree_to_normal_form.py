@@ -51,11 +51,11 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
     def free(name: str) -> tuple:
         return ("c", places[name]) if places and name in places else ("f", name)
 
-    before, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
+    outer_entries, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
     try:
         return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
     finally:
-        facts.checked_entries = before
+        facts.checked_entries = outer_entries
 
 
 def lower_symbol(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -204,12 +204,12 @@ def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
 
     Each tensor is read once for the same indices and variables.
     """
-    _, free, seen = facts.checked_entries.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
+    _, free, read_at = facts.checked_entries.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
     at = (facts.varying, facts.at_point is None, *((i, names.get(i)) for i in free))
-    if at not in seen:
+    if at not in read_at:
         for place in product(*map(list_places, tensor.shape)):
             lower(tensor, place, names, facts)
-        seen.add(at)
+        read_at.add(at)
 
 
 def lower_function(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -223,7 +223,7 @@ def lower_exp(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 
 
 def lower_log(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    return logarithm(lower(x, at, names, facts), facts, seen=is_positive_by_parts(x, at, names, facts))
+    return logarithm(lower(x, at, names, facts), facts, known_positive=is_positive_by_parts(x, at, names, facts))
 
 
 def lower_abs(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:

@@ -39,12 +39,12 @@ def show_value(v: Any, digits: int = DIGITS[0]) -> str:
         return str(v)
     if isinstance(v, acb):
         return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
-    found = certain_digits(v, digits)
-    return f"{found}…" if found else f"≈{v.str(digits, radius=False)}"  # a ball around a round number has no certain digits
+    shown_digits = certain_digits(v, digits)
+    return f"{shown_digits}…" if shown_digits else f"≈{v.str(digits, radius=False)}"  # a ball around a round number has no certain digits
 
 
 def certain_digits(v: arb, digits: int) -> str:
-    """Return the first digits that all numbers in the ball share, "" if there are fewer than asked for."""
+    """Return the first digits that all numbers in the ball share, "" if there are fewer than `digits`."""
     middle, radius, exponent = (int(x) for x in v.mid_rad_10exp(digits + 5))
     if abs(middle) <= radius:
         return ""
@@ -57,7 +57,7 @@ def certain_digits(v: arb, digits: int) -> str:
 def format_decimal(digits: int, exponent: int, is_negative: bool) -> str:
     """Return digits * 10**exponent as a decimal, in scientific notation if it would be long."""
     text, sign = str(digits), "-" * is_negative
-    point = len(text) + exponent  # how many digits stand before the point
+    point = len(text) + exponent  # the number of digits before the point
     if -4 <= point <= 0:
         return f"{sign}0.{'0' * -point}{text}"
     if 0 < point < len(text):

@@ -100,15 +100,15 @@ def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
 
 def explain_no_example(claim: Claim) -> str:
     """Return the message that no values satisfy the assumptions, with the smallest set of assumptions that fail together."""
-    says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
+    message = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
     if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
         most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
-        says = says.replace(" were found", f" were found, with sizes up to {most},")
+        message = message.replace(" were found", f" were found, with sizes up to {most},")
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
             if not example(replace(claim, given=some), sides=False):
-                return f"{says}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
-    return f"{says}. The assumptions hold somewhere, but there a side has no value" if claim.given else says
+                return f"{message}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
+    return f"{message}. The assumptions hold somewhere, but there a side has no value" if claim.given else message
 
 
 def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
