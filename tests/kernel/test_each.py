@@ -55,7 +55,7 @@ from derivations.kernel.coq.notation import Notation
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr, free_indices, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import exact_evaluation, tree_to_normal_form
+from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
@@ -273,7 +273,7 @@ def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch
 def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
     """It decides what a message shows, and that an assumption is needed."""
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
-    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_evaluation.number(0)))
+    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_numbers.number(0)))
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
 
 

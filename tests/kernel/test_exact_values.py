@@ -16,8 +16,10 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import closed_forms
 from derivations.kernel.exact.closed_forms import closed_sides
 from derivations.kernel.exact.counterexample_search import show_both
-from derivations.kernel.exact.exact_evaluation import differ, evaluate, number, number_latex, show_value
-from derivations.kernel.exact.witness import sides_at
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import differ, number
+from derivations.kernel.exact.proofs import sides_at
+from derivations.kernel.exact.value_printing import number_latex, show_value
 from derivations.kernel.store import certificates, project_files
 
 n, m = sizes("n m")
@@ -74,7 +76,7 @@ def lift_of(value):
 
 def test_a_closed_form_that_is_not_the_value_is_not_shown(monkeypatch):
     claim = refuted(exp(x), x, {x: 2})
-    monkeypatch.setattr(closed_forms, "closed_form", lambda p: lift(7))
+    monkeypatch.setattr(closed_forms, "to_closed_form", lambda p: lift(7))
     assert both_latex(claim) == (r"7.38905\ldots", "2")
 
 
@@ -145,7 +147,7 @@ def test_a_message_shows_digits_that_tell_the_sides_apart():
 
 def test_what_cannot_be_told_apart_in_print_is_refused(monkeypatch):
     monkeypatch.setattr("derivations.kernel.check.claim_records.DIGITS", (6,))
-    monkeypatch.setattr(closed_forms, "closed_form", lambda p: 1 / lift(0))
+    monkeypatch.setattr(closed_forms, "to_closed_form", lambda p: 1 / lift(0))
     with pytest.raises(KernelError, match="too close"):
         both_latex(refuted(exp(x), exp(x) + y, {x: 1, y: Fraction(1, 10**9)}))
 

@@ -33,7 +33,8 @@ from derivations.kernel import (
 from derivations.kernel.core import expr
 from derivations.kernel.core.expr import Expr, free_indices, lift, scalar_of, show, strip, symbols, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.exact_evaluation import evaluate, fraction, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import fraction, number
 
 n, m = sizes("n m")
 x, y = scalars("x y")

@@ -26,7 +26,9 @@ from derivations.kernel import (
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr
 from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.witness import Fails, prove, prove_rank
+from derivations.kernel.exact.given_values import Fails
+from derivations.kernel.exact.proofs import prove_rank
+from derivations.kernel.exact.witness import prove
 from derivations.kernel.sympy.witness import witness
 
 n, m = sizes("n m")

@@ -300,7 +300,7 @@ def difference(left, right, given=()):
 
 def test_without_the_sign_of_a_factor_nothing_is_taken_out(monkeypatch):
     assert difference(largest(c * z), c * largest(z)) and not difference(largest(c * z), c * largest(z), (nonnegative(c),))
-    monkeypatch.setattr(normal_form, "one_part", lambda p, facts, runs: ())
+    monkeypatch.setattr(normal_form, "split_varying_part", lambda p, facts, runs: ())
     monkeypatch.setattr(normal_form, "factor_sign", lambda f, power, facts: "positive")
     assert not difference(largest(c * z), c * largest(z))  # so that this is what keeps the false one out
 
@@ -315,7 +315,7 @@ def test_a_bound_needs_that_no_other_entry_is_larger(monkeypatch):
 def test_a_sum_of_exponentials_needs_that_it_is_one_of_them(monkeypatch):
     claim = stated("inequality", *INEQUALITIES["their sum"])
     assert WITNESSES["exact"](claim).verdict == "proved"
-    monkeypatch.setattr(max_facts, "at_one_term", lambda p, *rest: p)
+    monkeypatch.setattr(max_facts, "keep_one_term", lambda p, *rest: p)
     with pytest.raises(Refused):
         WITNESSES["exact"](replace(claim))
 

@@ -38,7 +38,8 @@ from derivations.kernel.check import claim_records, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
-from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, fraction, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import Undefined, fraction, number
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.store import certificates, project_files

@@ -40,10 +40,12 @@ from derivations.kernel import (
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.counterexample_search import FAMILIES, distributions
-from derivations.kernel.exact.exact_evaluation import evaluate, fraction, number, polynomial_value
+from derivations.kernel.exact.exact_evaluation import evaluate, polynomial_value
+from derivations.kernel.exact.exact_numbers import fraction, number
 from derivations.kernel.exact.polynomials import atom
+from derivations.kernel.exact.proofs import equal
 from derivations.kernel.exact.tree_to_normal_form import read
-from derivations.kernel.exact.witness import equal, exact
+from derivations.kernel.exact.witness import exact
 from derivations.kernel.sympy.prelude import gaussian_means as by_integration
 from derivations.kernel.sympy.prelude.gaussian_means import gaussian_mean
 from derivations.kernel.sympy.prelude.outcome import NotSettled

@@ -382,9 +382,9 @@ def test_a_whole_power_of_what_is_positive_near_the_limit_is_an_exponential(e, e
 def test_a_whole_power_of_what_need_not_be_positive_there_is_not(base):
     facts = facts_of(())
     with near(facts, n, "oo"):
-        assert not facts.ends_positive(read(base, facts)) and not facts.lacking
-        assert facts.ends_positive(read(1 + base / n, facts))
-    assert not facts.ends_positive(read(1 + base / n, facts))
+        assert not facts.is_eventually_positive(read(base, facts)) and not facts.missing
+        assert facts.is_eventually_positive(read(1 + base / n, facts))
+    assert not facts.is_eventually_positive(read(1 + base / n, facts))
 
 
 GROWTH = {

@@ -41,9 +41,10 @@ from derivations.kernel import (
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.atom_payloads import Unknown
-from derivations.kernel.exact.exact_evaluation import differ, evaluate, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import differ, number
+from derivations.kernel.exact.proofs import equal
 from derivations.kernel.exact.tree_to_normal_form import read
-from derivations.kernel.exact.witness import equal
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=120, suppress_health_check=list(HealthCheck))
 

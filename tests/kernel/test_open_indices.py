@@ -32,7 +32,8 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift, symbols
 from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.counterexample_search import draw, holds
-from derivations.kernel.exact.exact_evaluation import Undefined, differ, everywhere, number
+from derivations.kernel.exact.exact_evaluation import everywhere
+from derivations.kernel.exact.exact_numbers import Undefined, differ, number
 from derivations.kernel.exact.tree_to_normal_form import read
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch

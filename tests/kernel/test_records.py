@@ -39,7 +39,9 @@ from derivations.kernel.check.symbol_table import letters
 from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused, Verdict
 from derivations.kernel.core.expr import lift
-from derivations.kernel.exact.exact_evaluation import evaluate, nested, number, number_latex
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import number
+from derivations.kernel.exact.value_printing import nested, number_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derivations.kernel import in_range, representable, rounded, scalars
-from derivations.kernel.exact.exact_evaluation import Undefined, fraction, number, round_to
+from derivations.kernel.exact.exact_numbers import Undefined, fraction, number, round_to
 
 LARGEST = (2 - Fraction(1, 2**23)) * 2**127
 TINY = Fraction(1, 2**149)

@@ -30,7 +30,8 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import normal_form
 from derivations.kernel.exact.assumption_facts import facts_of
 from derivations.kernel.exact.counterexample_search import holds
-from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import Undefined, number
 from derivations.kernel.exact.tree_to_normal_form import read
 
 n = sizes("n")

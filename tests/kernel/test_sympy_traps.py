@@ -10,7 +10,7 @@ from sympy.printing.pytorch import torch_code
 from derivations.kernel import I, diff, exp, index, log, scalars, sizes, sqrt, total, vector
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.witness import equal
+from derivations.kernel.exact.proofs import equal
 from derivations.kernel.store import project_files
 from derivations.kernel.sympy import witness as sympy_witness
 

@@ -41,7 +41,8 @@ from derivations.kernel.attack import fuzz_claim
 from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.exact_evaluation import Undefined, evaluate, number
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.exact_numbers import Undefined, number
 
 n, m = sizes("n m")
 x, y, p, q, c, f = scalars("x y p q c f")

@@ -14,7 +14,9 @@ from ..core.claims import Claim, Refused
 from ..core.expr import Expr, walk
 from ..errors import KernelError
 from ..exact.assumption_facts import facts_of
-from ..exact.witness import exact, prove_refutation, still_proved
+from ..exact.assumption_needs import still_proved
+from ..exact.proofs import prove_refutation
+from ..exact.witness import exact
 from ..printing.latex import latex, value_latex
 from ..printing.plain_text import plain
 from ..pytorch import witness as pytorch_witness

@@ -9,7 +9,7 @@ from ..core.assumptions import assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..errors import KernelError
 from ..exact.closed_forms import closed_sides
-from ..exact.exact_evaluation import DIGITS, nested, number_latex
+from ..exact.value_printing import DIGITS, nested, number_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, authored
 from ..printing.name_latex import name_latex

@@ -29,7 +29,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip, symbol, walk
 from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError, quantity
-from ..exact.witness import still_proved
+from ..exact.assumption_needs import still_proved
 from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")

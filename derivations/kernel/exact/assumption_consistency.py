@@ -1,7 +1,7 @@
-"""Whether the assumptions of a claim leave anything for it to be about, and at every size that they do not rule out.
+"""Checks that the assumptions of a claim can be satisfied, at every size that they do not rule out.
 
-From assumptions that contradict each other anything follows, and a page would say of it that it holds at every shape. So values are
-looked for at which all of them hold. A search proves nothing; here it decides only what is refused.
+Contradictory assumptions imply anything, and a page would say that the claim holds at every shape. So this module searches for values
+that satisfy them all. A search proves nothing, but here it decides only what is rejected.
 """
 
 from __future__ import annotations
@@ -33,20 +33,25 @@ from .counterexample_search import (
     show_array,
     sizes_to_try,
 )
-from .exact_evaluation import Undefined, evaluate, number
+from .exact_evaluation import evaluate
+from .exact_numbers import Undefined, number
 from .limit_counterexamples import point_near
 from .random_matrices import has_no_rational_example, with_matrices
 
-MOST_SIZE, SMALL = 12, 3  # each size is tried up to the one, and with many values up to the other
-LARGER = [Fraction(x) for x in (4, 5, -4, *range(6, MOST_SIZE + 2))]  # what is bounded by an index may lie between two of them
-EQUAL = [Fraction(x) for x in (0, 1, -1, *range(2, MOST_SIZE + 2), -5, 1000, -1000)]  # one for all entries of all symbols
-APART = [Fraction(x) for x in (0, 1, -1, 20, -20, 1000, -1000)]  # one for each symbol, each beside each
-FEW = 3
-LARGE_SIZES, MOST_COMPUTED, TRIALS_OF_LARGE = (16, 64, 256, 1024, 4096), 60_000, 200  # with these numbers on the way to what is assumed
+MAX_SIZE, MAX_SMALL_SIZE = 12, 3  # sizes are tried up to 12, and with more values up to 3
+LARGER_NUMBERS = [Fraction(x) for x in (4, 5, -4, *range(6, MAX_SIZE + 2))]  # a number between index-dependent bounds
+SHARED_VALUES = [Fraction(x) for x in (0, 1, -1, *range(2, MAX_SIZE + 2), -5, 1000, -1000)]  # one value for all entries of all symbols
+SEPARATE_VALUES = [Fraction(x) for x in (0, 1, -1, 20, -20, 1000, -1000)]  # one value for each symbol, in every combination
+FEW_SYMBOLS = 3
+LARGE_SIZES, MAX_COMPUTED_NUMBERS, LARGE_SIZE_TRIALS = (
+    (16, 64, 256, 1024, 4096),
+    60_000,
+    200,
+)  # limits for large sizes
 
 
 def example(claim: Claim, sides: bool = True) -> bool:
-    """Are there values at which all assumptions of the claim hold, and its two sides exist, if that is asked too?"""
+    """Return whether values were found at which all assumptions hold and, if `sides` is true, both sides of the claim exist."""
     testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance", "zero_or_one")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
@@ -69,7 +74,7 @@ def example(claim: Claim, sides: bool = True) -> bool:
 
 
 def may_hold(a: Assumption, env: dict, ends: tuple) -> bool:
-    """Does the assumption hold here, or is that not known?"""
+    """Return whether the assumption holds at these values, or cannot be decided there."""
     try:
         return holds(a, env, *ends)
     except Undefined:
@@ -79,28 +84,28 @@ def may_hold(a: Assumption, env: dict, ends: tuple) -> bool:
 
 
 def strangers(claim: Claim) -> list[Expr]:
-    """What is random and stands in an assumption or a certificate alone: what is assumed of it says nothing of what is claimed."""
+    """Return the random symbols that occur only in assumptions or a certificate, where they could state anything about the claim."""
     sides = (claim.start, *(step.expr for step in claim.steps))
-    named = symbols(*sides)
-    return [s for name, s in symbols(*claim.trees).items() if is_random(s) and name not in named]
+    in_sides = symbols(*sides)
+    return [s for name, s in symbols(*claim.trees).items() if is_random(s) and name not in in_sides]
 
 
 def ruled_sizes(given: tuple) -> list[Assumption]:
-    """The assumptions that say by themselves which sizes there are: signs of sizes, and a product that needs as many columns as rows."""
+    """Return the assumptions that restrict sizes: signs of sizes, and products that need at least as many columns as rows."""
     about = (*SIGNS, "representable")
-    return [a for a in given if a.kind in about and of_sizes(*a.args) and symbols(*a.args) or needs_columns(a)]
+    return [a for a in given if a.kind in about and of_sizes(*a.args) and symbols(*a.args) or bounds_columns(a)]
 
 
-def needs_columns(a: Assumption) -> bool:
-    """A product that is the identity, of a matrix with n rows and d columns: d is at least n."""
+def bounds_columns(a: Assumption) -> bool:
+    """Return whether a product is the identity for a matrix that is not square, so that it has at least as many columns as rows."""
     return a.kind == "product" and bool(a.args[2].data) and a.args[0].shape[0] != a.args[0].shape[1]
 
 
 def empty_sizes(claim: Claim) -> dict[str, int]:
-    """Sizes at which nothing was found for which the assumptions hold, though none about sizes alone rules them out; {} where there are none.
+    """Return sizes that the assumptions about sizes allow but at which no values were found that satisfy the others; {} if there are none.
 
-    An assumption with an open index is made for each of its values, and a variance is no more than a number that is not negative: what
-    holds where there are few entries may contradict itself where there are more; so may what is said of a matrix and of its inverse.
+    An assumption with an open index applies to each of its values, and a variance counts as a nonnegative number. Assumptions that are
+    consistent for few entries may contradict each other for more entries, and so may assumptions about a matrix and about its inverse.
     """
     kinds = (*SIGNS, "variance", "zero_or_one", "invertible", "product")
     known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a)]
@@ -111,187 +116,208 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
     if not sizes or not others:
         return {}
-    few = all(a.kind in ("invertible", "product") for a in others)  # where three rows are enough to see that these go together
-    tried = (one for one in grid(sizes, tuple(about)) if not few or max(one) <= SMALL)
-    chosen = (with_room(dict(zip(sizes, one)), others) for one in (*tried, *large_sizes(sizes, others)))
-    allowed = (one for one in chosen if all(holds_of(a, one) for a in about))
-    return next((one for one in allowed if not found_at(one, [*others, *about], names)), {})
+    only_matrices = all(a.kind in ("invertible", "product") for a in others)  # three rows are enough to see whether these are consistent
+    tried = (choice for choice in list_size_grid(sizes, tuple(about)) if not only_matrices or max(choice) <= MAX_SMALL_SIZE)
+    chosen = (widen_orthogonal(dict(zip(sizes, choice)), others) for choice in (*tried, *list_large_sizes(sizes, others)))
+    allowed = (choice for choice in chosen if all(certainly_holds(a, choice) for a in about))
+    return next((choice for choice in allowed if not has_values_at(choice, [*others, *about], names)), {})
 
 
 def ruling_out(claim: Claim, sizes: dict[str, int]) -> Assumption | None:
-    """A bound on one size that rules out these, at which nothing was found, and beside which nothing else is lacking; None where none was found."""
+    """Return a bound on one size that rules out these sizes, and after which no others are empty. Return None if none was found."""
     names = symbols(*claim.trees)
     for name, k in sizes.items():
-        above, below = names[name] - (k + 1), min(k - 1, MOST_SIZE) - names[name]
-        for bound in (below, above) if k > 2 else (above,):  # one size alone says too little
+        above, below = names[name] - (k + 1), min(k - 1, MAX_SIZE) - names[name]
+        for bound in (below, above) if k > 2 else (above,):  # an upper bound of 1 would leave a single size
             rule = Assumption("nonnegative", (bound,))
             if not empty_sizes(replace(claim, given=(*claim.given, rule))):
                 return rule
     return None
 
 
-def large_sizes(sizes: list, others: list) -> Iterator[tuple]:
-    """Large sizes, all alike or one of them beside ones, as far as what is assumed can be computed there."""
-    matrices = any(a.kind in ("invertible", "product") for a in others)  # too many numbers
+def list_large_sizes(sizes: list, others: list) -> Iterator[tuple]:
+    """Yield large sizes, all equal or one large and the rest 1, as far as the assumptions can be computed there."""
+    matrices = any(a.kind in ("invertible", "product") for a in others)  # these take too many numbers
     for k in () if matrices else LARGE_SIZES:
-        for one in dict.fromkeys([(k,) * len(sizes), *(tuple(k if name == n else 1 for name in sizes) for n in sizes)]):
-            if sum(computed(x, dict(zip(sizes, one))) for a in others for x in a.args) <= MOST_COMPUTED:
-                yield one
+        for choice in dict.fromkeys([(k,) * len(sizes), *(tuple(k if name == n else 1 for name in sizes) for n in sizes)]):
+            if sum(count_computed_numbers(x, dict(zip(sizes, choice))) for a in others for x in a.args) <= MAX_COMPUTED_NUMBERS:
+                yield choice
 
 
-def computed(x: Expr, sizes: dict) -> int:
-    """How many numbers are computed on the way to x, at each value of its open indices."""
+def count_computed_numbers(x: Expr, sizes: dict) -> int:
+    """Return how many numbers an evaluation of x computes, over all values of its open indices."""
 
-    def inside(e: Expr) -> int:
+    def count(e: Expr) -> int:
         entries = prod(exact_evaluation.size_value(n, sizes) for n in e.shape)
         if e.op in ("matmul", "inverse"):
             entries *= max(exact_evaluation.size_value(n, sizes) for y in e.args for n in y.shape)
-        return entries + sum(map(inside, e.args)) * (exact_evaluation.size_value(e.data[1], sizes) if e.op in BINDERS else 1)
+        return entries + sum(map(count, e.args)) * (exact_evaluation.size_value(e.data[1], sizes) if e.op in BINDERS else 1)
 
-    return inside(x) * prod(exact_evaluation.size_value(i.data[1], sizes) for i in free_indices(x))
+    return count(x) * prod(exact_evaluation.size_value(i.data[1], sizes) for i in free_indices(x))
 
 
-def with_room(sizes: dict[str, int], given: list) -> dict[str, int]:
-    """These sizes, but with columns enough for all rows that a product makes orthogonal: with fewer it rules the sizes out by itself."""
+def widen_orthogonal(sizes: dict[str, int], given: list) -> dict[str, int]:
+    """Return these sizes with enough columns for all rows that products make orthogonal; fewer columns are ruled out by the products."""
     products = [a for a in given if a.kind == "product"]
-    inner = {name.data[0] for a in products if needs_columns(a) and (name := a.args[0].shape[-1]).op == "symbol"}
+    inner = {name.data[0] for a in products if bounds_columns(a) and (name := a.args[0].shape[-1]).op == "symbol"}
     rows: dict = {name: {} for name in inner}
     for a in products:
         for x, axis in zip(a.args, (0, -1)):
             along, across = x.shape[-1 - axis], x.shape[axis]
             if along.op == "symbol" and along.data[0] in inner:
                 rows[along.data[0]][x.args[0] if x.op == "transpose" else x] = exact_evaluation.size_value(across, sizes)
-    return sizes | {name: max(sizes[name], sum(tall.values())) for name, tall in rows.items()}
+    return sizes | {name: max(sizes[name], sum(row_counts.values())) for name, row_counts in rows.items()}
 
 
-def grid(sizes: list, about: tuple) -> list[tuple]:
-    """All sizes alike, and one of them larger or smaller than the rest, where the assumptions about them allow it."""
-    alike = [(k,) * len(sizes) for k in range(1, MOST_SIZE + 1)]
-    apart = [
-        tuple(k if name == one else rest for name in sizes)
-        for one in sizes
-        for k, rest in [(k, 1) for k in range(2, MOST_SIZE + 1)] + [(1, MOST_SIZE)]
+def list_size_grid(sizes: list, about: tuple) -> list[tuple]:
+    """Return choices of sizes: all equal, or one larger or smaller than the rest, if the assumptions about them allow it."""
+    equal_sizes = [(k,) * len(sizes) for k in range(1, MAX_SIZE + 1)]
+    unequal_sizes = [
+        tuple(k if name == choice else rest for name in sizes)
+        for choice in sizes
+        for k, rest in [(k, 1) for k in range(2, MAX_SIZE + 1)] + [(1, MAX_SIZE)]
         if len(sizes) > 1
     ]
-    allowed = [one for one in alike + sorted(apart, key=sum) if all(holds_of(a, dict(zip(sizes, one))) for a in about)]
+    allowed = [
+        choice
+        for choice in equal_sizes + sorted(unequal_sizes, key=sum)
+        if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)
+    ]
     return allowed or sizes_to_try(sizes, about)
 
 
-def holds_of(a: Assumption, env: dict) -> bool:
-    """Does an assumption, which is not about a claim's sides, hold at these values?"""
+def certainly_holds(a: Assumption, env: dict) -> bool:
+    """Return whether an assumption that does not depend on a claim's sides certainly holds at these values."""
     with suppress(Undefined, KernelError, KeyError):
         return holds(a, env, a.args[0], a.args[0])
     return False
 
 
-def found_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
-    """Are there values at which these assumptions hold, with these sizes?"""
+def has_values_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
+    """Return whether values with these sizes were found at which the assumptions hold."""
     drawn = [s for name, s in names.items() if name not in sizes]
-    trials = 20 * TRIALS if max(sizes.values()) <= SMALL else 4 * TRIALS
+    trials = 20 * TRIALS if max(sizes.values()) <= MAX_SMALL_SIZE else 4 * TRIALS
     bits = {a.args[0].data[0] for a in signs if a.kind == "zero_or_one"}
-    drawings_ = drawings(drawn, sizes, trials if drawn else 1, bits)
+    draws = generate_draws(drawn, sizes, trials if drawn else 1, bits)
     if max(sizes.values()) >= LARGE_SIZES[0]:
-        drawings_ = islice(drawings_, TRIALS_OF_LARGE)
-    return any(all(holds_of(a, env) for a in signs) for one in drawings_ for env in with_matrices(one, signs))
+        draws = islice(draws, LARGE_SIZE_TRIALS)
+    return any(all(certainly_holds(a, env) for a in signs) for draw in draws for env in with_matrices(draw, signs))
 
 
-def drawings(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
-    """Values for these symbols: one for all, then one for each, then entries that come again after a few. Bits are 0 or 1."""
+def generate_draws(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
+    """Yield values for these symbols: one for all, one for each, then entries that repeat after a few. Symbols in `bits` get 0 or 1."""
     places = {s.data[0]: list(product(*(range(exact_evaluation.size_value(n, sizes)) for n in s.shape))) for s in drawn}
     most = max(sizes.values(), default=1)
-    for tiles in chain(alike(drawn, bits, of_size(most)), entries(places, trials, bits)):  # made as they are asked for: mostly few are
+    for tiles in chain(
+        generate_uniform_draws(drawn, bits, numbers_of_size(most)), generate_periodic_draws(places, trials, bits)
+    ):  # lazily: mostly the first few are enough
         yield dict(sizes) | {
             name: {p: number(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
         }
 
 
-def of_size(n: int) -> list[Fraction]:
-    """Numbers as large as an index, a sum or a square may demand at a large size, or as small."""
+def numbers_of_size(n: int) -> list[Fraction]:
+    """Return numbers of the magnitude of an index, a sum or a square at size n, and their inverse."""
     return [Fraction(x) for x in (2 * n, Fraction(1, 2 * n), -2 * n, 2 * n**2)]
 
 
-def alike(drawn: list, bits: Collection[str], more: list) -> Iterator[tuple]:
-    """One number for every entry of each symbol: small ones and large ones, and each beside each while there are few symbols."""
-    for x in (*EQUAL, *more):
+def generate_uniform_draws(drawn: list, bits: Collection[str], more: list) -> Iterator[tuple]:
+    """Yield one number for every entry of each symbol: the same for all symbols and, for few symbols, every combination."""
+    for x in (*SHARED_VALUES, *more):
         yield tuple([x if s.data[0] not in bits or x in BITS else BITS[1]] for s in drawn)
-    if len(drawn) <= FEW:
-        yield from product(*([[x] for x in (BITS if s.data[0] in bits else [*APART, *more])] for s in drawn))
+    if len(drawn) <= FEW_SYMBOLS:
+        yield from product(*([[x] for x in (BITS if s.data[0] in bits else [*SEPARATE_VALUES, *more])] for s in drawn))
 
 
-def entries(places: dict[str, list], trials: int, bits: Collection[str]) -> Iterator[tuple]:
-    """Numbers for entries, which come again after one, two or three; or one apart from all others. Positive ones as often as any."""
-    generator, every = Random(0), [*SCALARS, *LARGER]
-    positive = [x for x in every if x > 0]
+def generate_periodic_draws(places: dict[str, list], trials: int, bits: Collection[str]) -> Iterator[tuple]:
+    """Yield numbers for entries that repeat after one, two or three, or a first entry that differs from the rest.
+
+    Every other draw is positive.
+    """
+    generator, all_numbers = Random(0), [*SCALARS, *LARGER_NUMBERS]
+    positive = [x for x in all_numbers if x > 0]
     for trial in range(trials):
-        numbers = every if trial % 2 else positive
+        numbers = all_numbers if trial % 2 else positive
         tiles = []
-        for name, here in places.items():
-            period = (1, 2, 3, len(here), -1)[trial // 2 % 5]  # -1: the first entry is one thing, and all others another
+        for name, places_of_symbol in places.items():
+            period = (1, 2, 3, len(places_of_symbol), -1)[trial // 2 % 5]  # -1: the first entry, then another number for all others
             tile = [generator.choice(BITS if name in bits else numbers) for _ in range(max(period, 2 if period < 0 else 1))]
-            tiles.append(tile[:1] + tile[1:] * (len(here) - 1 if period < 0 else 1))
+            tiles.append(tile[:1] + tile[1:] * (len(places_of_symbol) - 1 if period < 0 else 1))
         yield tuple(tiles)
 
 
 def only_of_indices(claim: Claim) -> Assumption | None:
-    """An assumption in which an open index stands beside nothing but sizes and other indices: made for each of its values, it is about sizes."""
+    """Return an assumption whose open index is combined with sizes and indices only, or None.
+
+    It restricts sizes, since it holds at each value.
+    """
     signs = [a for a in claim.given if a.kind in (*SIGNS, "representable") and any(map(free_indices, a.args))]
-    named = ((a, {s.data[1] for s in symbols(*a.args).values()}) for a in signs)
-    return next((a for a, kinds in named if kinds <= {"size"} and not any(n.op == "entry" for x in a.args for n in walk(x))), None)
+    kinds_by_assumption = ((a, {s.data[1] for s in symbols(*a.args).values()}) for a in signs)
+    return next(
+        (a for a, kinds in kinds_by_assumption if kinds <= {"size"} and not any(n.op == "entry" for x in a.args for n in walk(x))), None
+    )
 
 
 def negative_variance(given: tuple) -> str:
-    """Values at which a variance that is stated would be negative while all else that is stated holds, in words; '' where none was found."""
+    """Return, in words, values at which a stated variance would be negative while the other assumptions hold; '' if none were found."""
     signs = [a for a in given if a.kind in SIGNS]
     for a in (a for a in given if a.kind == "variance"):
         below = Assumption("positive", (-a.args[1],))
         names = symbols(*(x for b in (*signs, below) for x in b.args))
         sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
         drawn = [s for name, s in names.items() if name not in sizes]
-        for one in grid(sizes, tuple(b for b in signs if of_sizes(*b.args))) or [()]:
-            for env in drawings(drawn, dict(zip(sizes, one)), TRIALS if drawn else 1):
-                if all(holds_of(b, env) for b in (*signs, below)):
+        for choice in list_size_grid(sizes, tuple(b for b in signs if of_sizes(*b.args))) or [()]:
+            for env in generate_draws(drawn, dict(zip(sizes, choice)), TRIALS if drawn else 1):
+                if all(certainly_holds(b, env) for b in (*signs, below)):
                     where = ", ".join(f"{name} = {show_array(value)}" for name, value in env.items())
-                    would = show_array(evaluate(a.args[1], env))
+                    shown_variance = show_array(evaluate(a.args[1], env))
                     at = f"at {where} " * bool(where)
-                    return f"{at}each entry of {show(a.args[0])} would have the variance {would}, and nothing random has"
+                    return f"{at}each entry of {show(a.args[0])} would have the variance {shown_variance}, and nothing random has"
     return ""
 
 
 def pinned(claim: Claim) -> str:
-    """A symbol to which the assumptions leave one value, with that value; '' where none was found. What is said then is said of numbers."""
+    """Return a symbol and its value, in words, if the assumptions seem to leave it one value only; '' if not."""
     about = [a for a in claim.given if a.kind in (*SIGNS, "product", "invertible", "representable", "zero_or_one")]
-    closed = [a for a in about if a.kind in ("nonnegative", "product", "zero_or_one")]  # what is positive or not zero is so nearby, too
+    closed = [a for a in about if a.kind in ("nonnegative", "product", "zero_or_one")]  # strict signs also hold nearby
     trees = [x for a in closed for x in a.args]
     names = {name: s for name, s in symbols(*trees).items() if s.data[1] == "real"}
-    found: dict[tuple, dict] = {}  # (name, sizes) -> the first value that was found for it
+    found: dict[tuple, dict] = {}  # (name, sizes) -> the first value found
     open_ = dict(names)
     for env, _ in candidates(tuple(trees), tuple(about)) if names else ():
-        if not all(holds_of(a, env) for a in about):
+        if not all(certainly_holds(a, env) for a in about):
             continue
-        at = tuple(sorted((n, v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)))
-        for near in (env, *nearby(env, names)):
-            for name in [n for n in open_ if near[n] != found.setdefault((n, at), near[n])]:
-                if near is env or all(holds_of(a, near) for a in about):
+        sizes = tuple(sorted((n, v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)))
+        for other in (env, *perturb(env, names)):
+            for name in [n for n in open_ if other[n] != found.setdefault((n, sizes), other[n])]:
+                if other is env or all(certainly_holds(a, other) for a in about):
                     del open_[name]
         if not open_:
             break
-    left = [*pinned_sizes(about), *((name, value) for (name, _), value in found.items() if name in open_)]
-    return f"{left[0][0]} = {show_array(left[0][1])}" if left else ""
+    single_values = [*find_pinned_sizes(about), *((name, value) for (name, _), value in found.items() if name in open_)]
+    return f"{single_values[0][0]} = {show_array(single_values[0][1])}" if single_values else ""
 
 
-def pinned_sizes(given: list) -> list[tuple[str, int]]:
-    """The sizes to which assumptions about sizes leave one value; the largest that is tried may be one of many."""
+def find_pinned_sizes(given: list) -> list[tuple[str, int]]:
+    """Return the sizes that assumptions about sizes restrict to one value.
+
+    The largest value tried does not count: larger ones may exist.
+    """
     about = tuple(a for a in given if a.kind in SIGNS and of_sizes(*a.args))
     sizes = sorted(n for n, s in symbols(*(x for a in about for x in a.args)).items())
-    most = LARGEST.get(len(sizes), SMALL)
-    allowed = [one for one in product(range(1, most + 1), repeat=len(sizes)) if all(holds_of(a, dict(zip(sizes, one))) for a in about)]
-    values_of = [(name, {one[k] for one in allowed}) for k, name in enumerate(sizes)]
-    return [(name, *few) for name, few in values_of if len(few) == 1 and most not in few]
+    most = LARGEST.get(len(sizes), MAX_SMALL_SIZE)
+    allowed = [
+        choice
+        for choice in product(range(1, most + 1), repeat=len(sizes))
+        if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)
+    ]
+    values_of = [(name, {choice[k] for choice in allowed}) for k, name in enumerate(sizes)]
+    return [(name, min(values)) for name, values in values_of if len(values) == 1 and most not in values]
 
 
-def nearby(env: dict, names: dict) -> Iterator[dict]:
-    """Other values: each symbol moved a little, all of them moved alike, doubled, and with the other sign."""
+def perturb(env: dict, names: dict) -> Iterator[dict]:
+    """Yield other values: each symbol, then all of them, moved a little, doubled, and with the opposite sign."""
     step = Fraction(1, 4)
-    for moved in [[name] for name in names] + [list(names)]:
+    for chosen in [[name] for name in names] + [list(names)]:
         for change in (lambda v: v + number(step), lambda v: v - number(step), lambda v: v * number(2), lambda v: v * number(-1)):
-            yield env | {name: {p: change(v) for p, v in env[name].items()} for name in moved}
+            yield env | {name: {p: change(v) for p, v in env[name].items()} for name in chosen}

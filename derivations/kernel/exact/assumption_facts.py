@@ -1,7 +1,8 @@
-"""What the stated assumptions allow the exact witness to do."""
+"""Builds the facts that a claim's assumptions give the exact witness."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from ..core.assumptions import Assumption, is_random, symbol_of
@@ -10,49 +11,51 @@ from ..errors import KernelError
 from .max_facts import by_case
 from .nonnegativity import stated, visibly_nonnegative
 from .normal_form import Facts, multiply
-from .polynomials import add, atom, scale
+from .polynomials import Polynomial, add, atom, scale
 from .tree_to_normal_form import read
 
 
 def facts_of(given: tuple) -> Facts:
-    """What the stated assumptions allow the exact witness to do; and which of it is left where something moves."""
-    facts = as_stated(given)
-    facts.only_near = lambda moving: as_stated(tuple(a for a in given if holds_near(a, moving, facts)))
+    """Return the facts that the assumptions give, including which of them remain when symbols vary."""
+    facts = collect_stated_facts(given)
+    facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
     return facts
 
 
-def holds_near(a: Assumption, moving: frozenset, facts: Facts) -> bool:
-    """Does an assumption that holds at a point hold near it too, where the symbols of these names move?
+def holds_near(a: Assumption, varying: frozenset, facts: Facts) -> bool:
+    """Return whether an assumption that holds at a point also holds near it when the symbols with these names vary.
 
-    It does if it says nothing of them, and if it says that something continuous is positive or not zero.
+    It does if it does not mention them, or if it says that a continuous expression is positive or nonzero.
     """
     nodes = [n for x in a.args for n in walk(x)]
-    if not any(n.op == "symbol" and n.data[0] in moving for n in nodes):
+    if not any(n.op == "symbol" and n.data[0] in varying for n in nodes):
         return True
     if any(n.op in ("rounded", "rank") for n in nodes):
         return False
-    if a.kind == "nonnegative":  # what is not zero beside is positive
+    if a.kind == "nonnegative":  # if it is also nonzero, it is positive
         return facts.is_nonzero(read(a.args[0], facts))
     return a.kind in ("positive", "nonzero", "invertible")
 
 
-def as_stated(given: tuple) -> Facts:
-    """What the assumptions say, one by one."""
+def collect_stated_facts(given: tuple) -> Facts:
+    """Return the facts that the assumptions state."""
     facts = Facts()
-    facts.by_case = by_case
+    facts.decide_by_cases = by_case
     facts.in_range = any(a.kind == "in range" for a in given)
-    means, variances, gaussians = {}, {}, set()
+    means: dict[str, Polynomial] = {}
+    variances: dict[str, Polynomial] = {}
+    gaussians: set[str] = set()
 
-    def know(name: str, order: float):
-        """What has a moment has each lower one."""
-        facts.orders[name] = max(order, facts.orders.get(name, 0))
+    def add_moment_order(name: str, order: float) -> None:
+        """Record that a moment exists, and with it every lower one."""
+        facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
     for a in given:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
-            facts.assuming = True  # an assumption holds only where it has a meaning
+            facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:
                 getattr(facts, a.kind).append(read(x, facts))
-            facts.assuming = False
+            facts.reading_assumption = False
         elif a.kind == "invertible":
             name = a.args[0].data[0]
             facts.invertible.add(name)
@@ -65,8 +68,8 @@ def as_stated(given: tuple) -> Facts:
                 raise KernelError(
                     "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
                 )
-            facts.products[joined_axes(a)] = a.args[2].data
-            facts.tied |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
+            facts.products[contracted_axes(a)] = a.args[2].data
+            facts.constrained |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             if len(names := {x.data[0] for x in a.args}) < len(a.args):
                 raise KernelError(
@@ -79,31 +82,31 @@ def as_stated(given: tuple) -> Facts:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
             table[name] = read(a.args[1], facts)
             facts.parameters.append(table[name])
-            know(name, 1 if a.kind == "mean" else 2)
+            add_moment_order(name, 1 if a.kind == "mean" else 2)
         elif a.kind == "gaussian":
             gaussians |= {x.data[0] for x in a.args}
             for x in a.args:
-                know(x.data[0], inf)
+                add_moment_order(x.data[0], inf)
         elif a.kind == "moment":
-            know(a.args[0].data[0], int(a.args[1].data))
+            add_moment_order(a.args[0].data[0], int(a.args[1].data))
     for name in {*means, *variances, *gaussians}:
         m = means.get(name, atom(("moment", name, 1)))
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
-        facts.moments[name] = moments(name, m, v, name in gaussians, facts)
+        facts.moments[name] = make_moment_function(name, m, v, name in gaussians, facts)
         if name in gaussians and name in means and name in variances:
             facts.gaussian[name] = m, v
     return facts
 
 
 def require_variances(given: tuple, facts: Facts) -> None:
-    """That what is stated to be a variance is visibly not negative: of a random number with another one anything could be said."""
+    """Require that each stated variance is visibly nonnegative: from a negative variance anything would follow."""
     for a in (a for a in given if a.kind == "variance"):
         why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
         facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
 
 
-def joined_axes(a: Assumption) -> tuple:
-    """The two matrices of a known product, each with the axis that is summed over."""
+def contracted_axes(a: Assumption) -> tuple:
+    """Return the two matrices of a stated product as (head, axis that is summed over)."""
     ends = []
     for x, axis in zip(a.args, (1, 0)):
         inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
@@ -111,10 +114,10 @@ def joined_axes(a: Assumption) -> tuple:
     return tuple(ends)
 
 
-def moments(name: str, m: dict, v: dict, is_gaussian: bool, facts: Facts):
-    """r -> E[x^r]: from the mean and variance alone up to r = 2, by the Gaussian recursion beyond."""
+def make_moment_function(name: str, m: Polynomial, v: Polynomial, is_gaussian: bool, facts: Facts) -> Callable[[int], Polynomial]:
+    """Return the function r -> E[x^r]: from mean and variance up to r = 2, beyond that by the Gaussian recursion or as an atom."""
 
-    def moment(r: int) -> dict:
+    def moment(r: int) -> Polynomial:
         if r == 1:
             return m
         if r == 2:

@@ -1,45 +1,49 @@
-"""What stands inside an atom: a smaller polynomial, kept with slots in the place of its outside indices, so that equal ones look alike."""
+"""Payloads: the polynomials inside atoms. Slots replace the indices that come from outside, so that equal payloads are equal tuples."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import permutations
 
 from ..errors import KernelError
-from .polynomials import atom, ordered, rename
+from .fractions import Fraction
+from .polynomials import Polynomial, atom, ordered, rename
 
 
 class Unknown(KernelError):
-    """A node, or a combination of nodes, that the exact witness does not know."""
+    """A node, or a combination of nodes, that the exact witness does not support."""
 
 
-def externals(p: dict) -> list:
+def externals(p: Polynomial) -> list:
+    """Return the indices of p that are not bound within it, sorted."""
     return list(ordered({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}))
 
 
-def freeze(p: dict) -> tuple:
+def freeze(p: Polynomial) -> tuple:
+    """Return p as a hashable tuple of its sorted items."""
     return ordered(p.items())
 
 
-def payload(p: dict) -> tuple:
-    """p with its outside indices replaced by slots, in the order that makes it smallest; and those indices, in that order."""
-    return payload_of(tuple(p.items()))
+def payload(p: Polynomial) -> tuple:
+    """Return p with its outer indices replaced by slots, numbered so that the result is smallest, and those indices in slot order."""
+    return cached_payload(tuple(p.items()))
 
 
 @lru_cache(maxsize=4096)
-def payload_of(terms: tuple) -> tuple:
-    """The same, kept: one thing is met in many places."""
+def cached_payload(terms: tuple) -> tuple:
+    """Return the same for a polynomial given as a tuple of items. Cached, since the same polynomial occurs in many places."""
     p = dict(terms)
     outside = externals(p)
     if len(outside) > 5:
         raise Unknown("a function of more than five indices")
     orders = list(permutations(outside))
-    made = [(freeze(renamed(p, {i: ("s", k) for k, i in enumerate(order)})), order) for order in orders]
-    return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[0]))
+    candidates = [(freeze(renamed(p, {i: ("s", k) for k, i in enumerate(order)})), order) for order in orders]
+    return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[0]))
 
 
-def instantiate(frozen: tuple, indices: tuple) -> dict:
-    """A payload with its slots filled, by indices that its own bound indices cannot capture."""
+def instantiate(frozen: tuple, indices: tuple) -> Polynomial:
+    """Return a payload as a polynomial with its slots filled. The indices must not be bound, or its own sums would capture them."""
     if any(i[0] == "b" for i in indices):
         raise AssertionError("a bound index would be captured")
     mapping = {("s", k): i for k, i in enumerate(indices)}
@@ -47,43 +51,45 @@ def instantiate(frozen: tuple, indices: tuple) -> dict:
 
 
 @lru_cache(maxsize=4096)
-def symmetries(frozen: tuple, slots: int) -> list:
-    """The permutations of the slots that leave a payload as it is."""
-    found = []
+def slot_symmetries(frozen: tuple, slots: int) -> list:
+    """Return the permutations of the slots that leave a payload unchanged."""
+    symmetric = []
     for order in permutations(range(slots)):
         mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
         if freeze(renamed(dict(frozen), mapping)) == frozen:
-            found.append(order)
-    return found
+            symmetric.append(order)
+    return symmetric
 
 
 def settle(head: tuple, indices: tuple) -> tuple:
-    """The indices of an atom in one order of all that mean the same."""
+    """Return the indices of an atom in a canonical order among all orders that mean the same."""
     if head[0] == "delta":
         return ordered(indices)
     if len(indices) < 2 or not isinstance(head[-1], tuple):
         return indices
-    orders = symmetries(head[-1], len(indices))
+    orders = slot_symmetries(head[-1], len(indices))
     return indices if len(orders) == 1 else min((tuple(indices[k] for k in order) for order in orders), key=repr)
 
 
-def renamed(p: dict, mapping: dict) -> dict:
+def renamed(p: Polynomial, mapping: dict) -> Polynomial:
+    """Return the polynomial with its indices replaced according to the mapping."""
     return {(b, ordered(rename(f, mapping))): c for (b, f), c in p.items()}
 
 
 def hold(indices: tuple) -> tuple:
-    """Bound indices made free for a while, to look into a payload: by names that none of the others has, which may be held themselves."""
+    """Return the indices with each bound one replaced by a temporarily free one that differs from all others, to look into a payload."""
     level = 1 + max((i[1][2] for i in indices if i[0] == "held" and isinstance(i[1], tuple)), default=0)
     return tuple(("held", ("b", i[1], level)) if i[0] == "b" else i for i in indices)
 
 
-def function_atom(head, p: dict, power=1) -> dict:
+def function_atom(head: str | tuple, p: Polynomial, power: int | Fraction = 1) -> Polynomial:
+    """Return a power of the atom with this head and with p as its payload."""
     frozen, indices = payload(p)
     return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
 
 
 def is_random(head: tuple) -> bool:
-    """Does an atom's head, or its payload however deep, hold what is random?"""
+    """Return whether an atom's head, or its payload at any depth, contains a random symbol."""
     return (
         head[0] == "random"
         or head[0] != "joint"
@@ -93,12 +99,12 @@ def is_random(head: tuple) -> bool:
 
 
 def mentions(head: tuple, name: tuple) -> bool:
-    """Does an atom's head, or its payload however deep, hold the symbol with this head?"""
+    """Return whether an atom's head, or its payload at any depth, contains the symbol with the head `name`."""
     return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
 
 
 def is_real(head: tuple) -> bool:
-    """Is an atom real for a reason that its head shows? A modulus is, a logarithm and a rounding: they are taken of what is real."""
+    """Return whether the head shows that an atom is real. A modulus, logarithm or rounding is: each takes a real value."""
     if head[0] in ("abs", "log", "rounded", "joint"):
         return True
     return head[0] != "i" and not (
@@ -106,12 +112,12 @@ def is_real(head: tuple) -> bool:
     )
 
 
-def on_axes(p: dict):
-    """Each index that no sum binds and that stands on an axis of a symbol, inside of other atoms too: ((symbol's head, axis), index)."""
+def on_axes(p: Polynomial) -> Iterator[tuple]:
+    """Yield ((symbol's head, axis), index) for each index of a symbol that no sum binds, also inside other atoms."""
     for _, factors in p:
         for (head, indices), _ in factors:
             if isinstance(head[-1], tuple):
-                found = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
+                axes = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
             else:
-                found = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
-            yield from ((axis, index) for axis, index in found if index[0] != "b")
+                axes = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
+            yield from ((axis, index) for axis, index in axes if index[0] != "b")

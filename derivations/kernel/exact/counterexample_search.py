@@ -1,56 +1,62 @@
-"""Small concrete counterexamples: to a claim that is false, and to one whose assumption was dropped.
+"""Searches for small concrete counterexamples: to a false claim, and to a claim without one of its assumptions.
 
-A search that finds nothing proves nothing; it decides only how good an error message is, and whether an assumption can
-be shown to be needed. What it finds is checked by exact evaluation.
+A search that finds nothing proves nothing. It only improves error messages and decides whether an assumption can be shown to be needed.
+Exact evaluation checks every counterexample.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
 from ..core.expr import Expr, free_indices, inverse, lift, matmul, ones, symbols, takes_average, walk
 from ..core.expr import random as random_tensor
 from ..errors import KernelError
 from ..printing.plain_text import plain
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers, value_printing
 from .assumption_facts import facts_of
-from .exact_evaluation import Undefined, differ, evaluate, number, polynomial_value, show_value
+from .exact_evaluation import evaluate, polynomial_value
+from .exact_numbers import Undefined, differ, number
 from .normal_form import moment_name
+from .polynomials import Polynomial
 from .tree_to_normal_form import read
+from .value_printing import show_value
 
 SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
-HUGE = [Fraction(2) ** 128]  # what is rounded may overflow
-MOST_SIZES, TRIALS, TRIALS_OF_SCALARS = 40, 60, 2000
-LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions about sizes alone rule out the small ones
+HUGE = [Fraction(2) ** 128]  # rounding it overflows
+MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
+LARGEST = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
 
 
 class Found:
-    """A counterexample: values by name, and the two sides there (None where a side is undefined)."""
+    """A counterexample: values by name, and the two sides there; an undefined side is a description."""
 
-    def __init__(self, at: dict, left, right, note: str = ""):
+    def __init__(self, at: dict, left: Any, right: Any, note: str = "") -> None:
         self.at, self.left, self.right, self.note = at, left, right, note
 
-    def __str__(self):
+    def __str__(self) -> str:
         where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
         left, right = show_both(self.left, self.right)
         return f"at {where or 'every value'}: left = {left}, right = {right}"
 
 
-def show_both(left, right) -> tuple[str, str]:
-    """Two values, with as many digits as it takes to tell them apart."""
-    both = ((show_array(left, digits), show_array(right, digits)) for digits in exact_evaluation.DIGITS)
+def show_both(left: Any, right: Any) -> tuple[str, str]:
+    """Return two values as text, with as many digits as it takes to tell them apart."""
+    both = ((show_array(left, digits), show_array(right, digits)) for digits in value_printing.DIGITS)
     return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
 
 
-def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
+def show_array(v: Any, digits: int = value_printing.DIGITS[0]) -> str:
+    """Return the entries of a value as text."""
     if isinstance(v, (str, int)):
         return str(v)
     if set(v) == {()}:
@@ -62,21 +68,22 @@ def show_array(v, digits: int = exact_evaluation.DIGITS[0]) -> str:
 
 
 def is_law(*trees: Expr) -> bool:
+    """Return whether a tree contains an expectation or a variance."""
     return takes_average(*trees)
 
 
-def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False):
-    """A small counterexample, or None. With undefined=True a place where a side does not exist counts as one."""
+def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Found | None:
+    """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one."""
     if is_law(left, right):
-        return law_counterexample(left, right, given, relation)
+        return find_law_counterexample(left, right, given, relation)
     for env, others in candidates((left, right), given):
         if failure(left, right, given, relation, env, undefined):
-            return smaller(left, right, given, relation, env, others, undefined)
+            return shrink(left, right, given, relation, env, others, undefined)
     return None
 
 
-def candidates(sides: tuple, given: tuple):
-    """Environments to try, small ones first, with the symbols whose entries may be made smaller."""
+def candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
+    """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
     bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
@@ -86,7 +93,7 @@ def candidates(sides: tuple, given: tuple):
     generator = Random(0)
     for chosen in sizes_to_try(size_names, given):
         env = dict(zip(size_names, chosen))
-        for _ in range(TRIALS if size_names else TRIALS_OF_SCALARS):
+        for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (
                 env
                 | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
@@ -96,7 +103,7 @@ def candidates(sides: tuple, given: tuple):
 
 
 def sizes_to_try(names: list, given: tuple) -> list:
-    """What the sizes are, in turn: small ones, and larger ones where assumptions about sizes alone demand that."""
+    """Return the sizes to try in turn: small ones, or larger ones if assumptions about sizes rule those out."""
     about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
 
     def allowed(chosen: tuple) -> bool:
@@ -108,30 +115,31 @@ def sizes_to_try(names: list, given: tuple) -> list:
 
     def up_to(most: int) -> list:
         ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
-        return [chosen for chosen in ordered if not about or allowed(chosen)][:MOST_SIZES]
+        return [chosen for chosen in ordered if not about or allowed(chosen)][:MAX_SIZE_CHOICES]
 
     return up_to(3) or up_to(LARGEST.get(len(names), 3))
 
 
 def of_sizes(x: Expr) -> bool:
-    """Does it hold nothing but sizes, no index that runs to one either?"""
+    """Return whether x contains only sizes, and no open index."""
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
-def draw(s: Expr, env: dict, generator, extra: list = (), only: tuple = ()) -> dict:
+def draw(s: Expr, env: dict, generator: Random, extra: Sequence = (), only: Sequence = ()) -> dict:
+    """Return random entries for a symbol. `extra` adds numbers to the usual ones; `only` replaces them."""
     places = list(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)))
     pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
     return {p: number(generator.choice(pool)) for p in places}
 
 
-def failure(left, right, given, relation, env, undefined=False):
-    """The two sides where the claim fails under its assumptions, else None."""
+def failure(left: Expr, right: Expr, given: tuple, relation: str, env: dict, undefined: bool = False) -> list | None:
+    """Return the two sides if the claim fails at these values while its assumptions hold, otherwise None."""
     try:
         if not all(holds(a, env, left, right) for a in given):
             return None
     except (Undefined, KernelError, KeyError):
         return None
-    sides = []
+    sides: list = []
     for e in (left, right):
         try:
             sides.append(evaluate(e, env))
@@ -145,18 +153,21 @@ def failure(left, right, given, relation, env, undefined=False):
         return None
     if sides[0].keys() != sides[1].keys():
         return None  # sides of different shapes are not even compared
-    return sides if any(exact_evaluation.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+    return sides if any(exact_numbers.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
 def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
-    """Does a stated assumption certainly hold at these values? One about an open index is about each of its values."""
+    """Return whether an assumption certainly holds at these values. One with an open index must hold at each of its values.
+
+    Raise KernelError if it cannot be tested at values.
+    """
     env = {name: value for name, value in env.items() if not isinstance(name, tuple) or a.kind == "in range"}
     if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
         test = {
             "positive": lambda v: v > 0,
             "nonnegative": lambda v: v >= 0,
             "nonzero": lambda v: differ(v, number(0)),
-            "representable": lambda v: exact_evaluation.round_to(v, "fp32") == v,
+            "representable": lambda v: exact_numbers.round_to(v, "fp32") == v,
         }[a.kind]
         return all(bool(test(v)) for x in a.args for v in exact_evaluation.everywhere(x, env))
     if a.kind == "zero_or_one":
@@ -170,14 +181,14 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
-        wide = env | {"unbounded": True}
-        pairs = [(evaluate(e, env), evaluate(e, wide)) for e in (left, right)]  # what else stands in them may be known as balls alone
+        unbounded = env | {"unbounded": True}
+        pairs = [(evaluate(e, env), evaluate(e, unbounded)) for e in (left, right)]  # other parts of the sides may be balls
         return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
-def smaller(left, right, given, relation, env, others, undefined) -> Found:
-    """Greedily make entries 0, then 1, while the claim still fails."""
+def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, others: list[Expr], undefined: bool) -> Found:
+    """Return the counterexample after greedily replacing entries by 0, then 1, while the claim still fails."""
     for target in (0, 1):
         for s in others:
             for place, value in list(env[s.data[0]].items()):
@@ -186,72 +197,81 @@ def smaller(left, right, given, relation, env, others, undefined) -> Found:
                 candidate = env | {s.data[0]: env[s.data[0]] | {place: number(target)}}
                 if failure(left, right, given, relation, candidate, undefined):
                     env = candidate
-    sides = failure(left, right, given, relation, env, undefined)
-    return Found(shown(env, left, right), *sides)
+    sides = failure(left, right, given, relation, env, undefined) or [None, None]
+    return Found(shown(env, left, right), sides[0], sides[1])
 
 
 def shown(env: dict, *trees: Expr) -> dict:
-    """What a message says of the values: tensors, sizes that cannot be seen from those, and indices, counted from 1."""
-    named = symbols(*trees)
-    seen = {size.data[0] for name, s in named.items() if name in env for size in s.shape if size.op == "symbol"}
-    return {n: v for n, v in env.items() if isinstance(n, str) and n not in seen} | {
+    """Return the values that a message shows: tensors, sizes that their shapes do not show, and indices, counted from 1."""
+    in_trees = symbols(*trees)
+    shown_by_shapes = {size.data[0] for name, s in in_trees.items() if name in env for size in s.shape if size.op == "symbol"}
+    return {n: v for n, v in env.items() if isinstance(n, str) and n not in shown_by_shapes} | {
         n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)
     }
 
 
-# Laws of expectation: sizes, parameters and, where the assumptions leave it open, the distribution are chosen.
+# Laws of expectation: the search chooses sizes, parameters and, where the assumptions leave it open, the distribution.
 
 
-def law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "="):
+def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Found | None:
+    """Return a counterexample to a law of expectation, or None."""
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
+    left, right, given, randoms, note = make_dependent(left, right, given, randoms)
+    tried = distributions(given, randoms)
+    readings: dict = {}
+    for env in generate_law_environments(left, right, given, names):
+        for complete, family in tried:
+            if found := try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+                return found
+    return None
+
+
+def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict[str, Expr]) -> Iterator[dict]:
+    """Yield values for the sizes, scalars and free indices; every entry of another tensor is 1."""
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
-    joint = any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent")
-    note = ""
-    if not joint and len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and one_distribution(given, randoms)):
-        left, right, given, randoms, note = coupled(left, right, given, randoms)
-    elif not joint and len(randoms) > 1:
-        first, *rest = randoms
-        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
-        note = ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
-        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
-        randoms = [first]
-    elif not joint and len(randoms) == 1 and randoms[0].shape:
-        (tensor,) = randoms
-        one = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
-        left, right = (substitute(e, {tensor: one * ones(*tensor.shape)}) for e in (left, right))
-        note = f"every entry of {tensor.data[0]} the same {one.data[0]}"
-        given = tuple(replace(a, args=tuple(one if x == tensor else x for x in a.args)) for a in given)
-        randoms = [one]
-    elif not joint:
-        given += (independent(*randoms),)
-    tried, readings = distributions(given, randoms), {}
+    free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
     for chosen in sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
-            env = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
+            env: dict = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
             env |= {
                 s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)), number(1))
                 for s in tensors
             }
-            free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
             for places in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
-                here = env | {("index", i.data[0]): k for i, k in zip(free, places)}
-                for complete, family in tried:
-                    if found := at_distribution(left, right, given, complete, randoms, here, family, note, relation, readings):
-                        return found
-    return None
+                yield env | {("index", i.data[0]): k for i, k in zip(free, places)}
+
+
+def make_dependent(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
+    """Return the problem with random symbols as dependent as the assumptions allow, and a note that says how."""
+    if any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent"):
+        return left, right, given, randoms, ""
+    if len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and may_share_distribution(given, randoms)):
+        return couple_randoms(left, right, given, randoms)
+    if len(randoms) > 1:
+        first, *rest = randoms
+        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
+        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
+        return left, right, given, [first], ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
+    if len(randoms) == 1 and randoms[0].shape:
+        (tensor,) = randoms
+        entry = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
+        left, right = (substitute(e, {tensor: entry * ones(*tensor.shape)}) for e in (left, right))
+        given = tuple(replace(a, args=tuple(entry if x == tensor else x for x in a.args)) for a in given)
+        return left, right, given, [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}"
+    return left, right, (*given, independent(*randoms)), randoms, ""
 
 
 CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
 
 
 def heavy_tails(taken: dict) -> str:
-    """Laws under which what is averaged has no mean: random name -> the order of a moment that it lacks, in words; '' for none.
+    """Return, in words, distributions without the moments in `taken`, which maps random names to orders; '' if it is empty.
 
-    Student's t with r degrees of freedom has every moment below the order r, and not that one; moved and stretched it has any mean and
-    variance that it may have. A polynomial of that degree, in entries of which the others are what they are, has no mean then.
+    Student's t with r degrees of freedom has all moments below the order r but not that one. Shifted and scaled, it has any mean and
+    variance that it can have. The expectation of a polynomial of degree r in such an entry does not exist.
     """
     return " and ".join(
         f"{name} may have {CAUCHY if r == 1 else STUDENT.format(r)}, which has no {moment_name(r).partition(' ')[2]}"
@@ -259,69 +279,85 @@ def heavy_tails(taken: dict) -> str:
     )
 
 
-def coupled(left: Expr, right: Expr, given: tuple, randoms: list):
-    """Random tensors that depend on each other as much as they can: each a linear function of one, with its own mean and variance."""
+def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
+    """Return the problem with all random tensors linear functions of one tensor w, which makes them as dependent as possible."""
     shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
-    one = random_tensor("w", *shape)
+    w = random_tensor("w", *shape)
 
-    def told(kind, s, default):
+    def stated_moment(kind: str, s: Expr, default: int) -> Expr:
         return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
 
-    def linear(s):
-        spread, centre = told("variance", s, 1) ** Fraction(1, 2), told("mean", s, 0)
-        every = one * ones(*s.shape) if s.shape != shape else one
-        return spread * every + (centre * ones(*s.shape) if s.shape else centre)
+    def as_linear(s: Expr) -> Expr:
+        deviation, centre = stated_moment("variance", s, 1) ** Fraction(1, 2), stated_moment("mean", s, 0)
+        tensor = w * ones(*s.shape) if s.shape != shape else w
+        return deviation * tensor + (centre * ones(*s.shape) if s.shape else centre)
 
-    instead = {s: linear(s) for s in randoms}
-    kept = tuple(a for a in given if not any(s in a.args for s in randoms))
+    replacements = {s: as_linear(s) for s in randoms}
+    about_others = tuple(a for a in given if not any(s in a.args for s in randoms))
     normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
-    given = kept + (independent(one), mean(one, 0), variance(one, 1)) + ((gaussian(one),) if normal else ())
+    given = about_others + (independent(w), mean(w, 0), variance(w, 1)) + ((gaussian(w),) if normal else ())
     note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
-    return substitute(left, instead), substitute(right, instead), given, [one], note
+    return substitute(left, replacements), substitute(right, replacements), given, [w], note
 
 
-def one_distribution(given: tuple, randoms: list) -> bool:
-    """May these be one random tensor? Not where they are stated to have different moments."""
-    told = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
-    return all(len({value for t in told for kind, value in t if kind == k}) < 2 for k in ("mean", "variance"))
+def may_share_distribution(given: tuple, randoms: list) -> bool:
+    """Return whether the random tensors may be one tensor: not if different moments are stated."""
+    moments = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
+    return all(len({value for stated in moments for kind, value in stated if kind == k}) < 2 for k in ("mean", "variance"))
 
 
-# Name, and the values taken with equal probability, in standard deviations from the mean; Gaussians are averaged in closed form.
-FAMILIES = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
+# Name -> the values taken with equal probability, as multiples of one deviation from the mean. Gaussians are averaged in closed form.
+FAMILIES: dict[str, tuple[int, ...] | None] = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
 
 
 def substitute(e: Expr, replacements: dict) -> Expr:
+    """Return the tree with subtrees replaced."""
     if e in replacements:
         return replacements[e]
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
 def distributions(given: tuple, randoms: list) -> list:
-    """(the assumptions with a mean and a variance for each random name, the name of a family), each once."""
-    told = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
-    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in told)]
+    """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
+    stated = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
+    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in stated)]
 
     def completed(moments: tuple) -> tuple:
         rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments)]
-        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in told)
+        return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in stated)
 
     return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
 
 
 class Reading:
-    """The normal forms of sides under some assumptions, each read once: what they are is asked at many numbers."""
+    """The normal forms of sides under some assumptions, cached because they are evaluated at many numbers."""
 
-    def __init__(self, assumptions: tuple, places: dict):
-        self.facts, self.places, self.found = facts_of(assumptions), places, {}
+    def __init__(self, assumptions: tuple, places: dict) -> None:
+        self.facts, self.places = facts_of(assumptions), places
+        self.forms: dict[int, Polynomial] = {}
 
-    def of(self, e: Expr) -> dict:
-        if id(e) not in self.found:
-            self.found[id(e)] = read(e, self.facts, self.places)
-        return self.found[id(e)]
+    def of(self, e: Expr) -> Polynomial:
+        """Return the normal form of e."""
+        if id(e) not in self.forms:
+            self.forms[id(e)] = read(e, self.facts, self.places)
+        return self.forms[id(e)]
 
 
-def at_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
+def try_distribution(
+    left: Expr,
+    right: Expr,
+    given: tuple,
+    complete: tuple,
+    randoms: list[Expr],
+    env: dict,
+    family: str,
+    note: str,
+    relation: str,
+    readings: dict,
+) -> Found | None:
+    """Return a counterexample with random entries from this family at these values, or None."""
     points = FAMILIES[family]
+    sides: list
     try:
         if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
@@ -329,32 +365,32 @@ def at_distribution(left, right, given, complete, randoms, env, family, note, re
             heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
             heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
             places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
-            at = (complete, *places.items())
-            reading = readings[at] = readings.get(at) or Reading(complete + (gaussian(*randoms),), places)
+            key = (complete, *places.items())
+            reading = readings[key] = readings.get(key) or Reading(complete + (gaussian(*randoms),), places)
             sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
-            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divided):
+            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divisors):
                 raise Undefined("a division by zero")
         else:
             if sum(len(points) * prod(exact_evaluation.size_value(n, env) for n in s.shape) for s in randoms) > 12:
                 return None
-            supports = {}
+            supports: dict[str, list] = {}
             for s in randoms:
                 m, v = (
                     evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
                     for kind in ("mean", "variance")
                 )
-                width = evaluate((lift(exact_evaluation.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                width = evaluate((lift(exact_numbers.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
                 supports[s.data[0]] = [m + width * x for x in points]
             sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
     except Undefined as error:
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not any(exact_evaluation.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
+    if not isinstance(sides[0], str) and not any(exact_numbers.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:
         if a.kind in ("mean", "variance"):
             distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
     at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
-    return Found(at, *sides, note=", ".join([note] * bool(note) + distribution))
+    return Found(at, sides[0], sides[1], note=", ".join([note] * bool(note) + distribution))

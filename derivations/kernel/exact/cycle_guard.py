@@ -1,22 +1,24 @@
-"""Questions that are answered by asking others: none of them may rest on itself."""
+"""A guard against circular reasoning between questions that are answered by asking other questions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 
-def not_in_a_circle(question):
-    """A question that comes up again on the way to its own answer is answered no there: what rests on itself is not shown."""
+def not_in_a_circle(question: Callable[..., bool]) -> Callable[..., bool]:
+    """Decorate a method so that a question that recurs while it is being answered gets the answer False: it must not rest on itself."""
 
     @wraps(question)
-    def answer(self, p: dict) -> bool:
-        asked = id(self), question.__name__, frozenset(p.items())
-        if asked in self.asking:
+    def answer(self: Any, p: dict) -> bool:
+        key = id(self), question.__name__, frozenset(p.items())
+        if key in self.open_questions:
             return False
-        self.asking.add(asked)
+        self.open_questions.add(key)
         try:
             return question(self, p)
         finally:
-            self.asking.remove(asked)
+            self.open_questions.remove(key)
 
     return answer

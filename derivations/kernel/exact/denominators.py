@@ -1,16 +1,16 @@
-"""Whether a normal form is 0, once what it divides by is multiplied out."""
+"""Clears the denominators of a normal form, to decide whether it is 0."""
 
 from __future__ import annotations
 
 from .fractions import Fraction
 from .normal_form import FRESH, Facts, multiply
-from .polynomials import rename
+from .polynomials import Polynomial, rename
 
 
-def clear_denominators(p: dict, facts: Facts) -> dict:
-    """p times the sums that it divides by, as often as needed. They are not zero, so p is 0 exactly if the result is."""
+def clear_denominators(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p multiplied by the sums in its denominators, as often as needed. They are nonzero, so p is 0 exactly if the result is."""
     while p:
-        lowest = {}
+        lowest: dict[tuple, Fraction] = {}
         for _, factors in p:
             for f, e in factors:
                 if f[0][0] == "sum" and e < 0 and not any(i[0] == "b" for i in f[1]):
@@ -19,11 +19,11 @@ def clear_denominators(p: dict, facts: Facts) -> dict:
             break
         for f, e in lowest.items():
             p = multiply(p, {((), ((f, -e),)): Fraction(1)}, facts)
-    return without_vanishing_sums(p, facts)
+    return drop_vanishing_sums(p, facts)
 
 
-def without_vanishing_sums(p: dict, facts: Facts) -> dict:
-    """p less the sums whose terms are 0 at each value of their indices, once what they divide by is cleared."""
+def drop_vanishing_sums(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p without the sums whose terms are 0 at every value of their indices once denominators are cleared."""
     result = p
     for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
         held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}

@@ -1,161 +1,97 @@
-"""Expression trees evaluated at concrete numbers, exactly: rationals where the value is rational, rigorous balls where not.
-
-python-flint is used here and nowhere else.
-"""
+"""Evaluates expression trees at concrete numbers exactly: rationals where the value is rational, rigorous balls otherwise."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from math import isqrt, lcm
+from math import lcm
+from typing import Any
 
-from flint import acb, arb, ctx, fmpq, fmpq_mat
+from flint import acb, arb, fmpq, fmpq_mat
 
-from ..core.expr import FORMATS, Expr, free_indices, show, sqrt, symbols, walk
+from ..core.expr import Expr, free_indices, show, sqrt, symbols, walk
 from ..core.operators import BENT, variable
 from ..errors import KernelError
-from ..printing.latex import Value, short_latex
 from .atom_payloads import Unknown, instantiate
+from .exact_numbers import (
+    Undefined,
+    apply_function,
+    average,
+    determinant,
+    differ,
+    divide,
+    enclose,
+    maximum,
+    number,
+    raise_to,
+    round_to,
+    to_real,
+)
 from .integer_powers import base_and_count
+from .polynomials import Polynomial
 from .taylor_series import ORDER, NoSlope, Taylor
 
-ctx.prec = 160
-SCALAR = ((),)  # the one place of a number
-
-
-class Undefined(KernelError):
-    """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
-
-
-def number(value) -> fmpq:
-    return fmpq(value.numerator, value.denominator)
-
-
-def fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
-
-
-def differ(a, b) -> bool:
-    """Are the two certainly different?"""
-    if isinstance(a, fmpq) and isinstance(b, fmpq):
-        return a != b
-    if isinstance(a, acb) or isinstance(b, acb):
-        return not acb(a).overlaps(acb(b))
-    return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
-
-
-def breaks(relation: str, a, b) -> bool:
-    """Do the two certainly not stand in the relation, "=" or "<="? Complex numbers have no order."""
-    return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
-
-
-def is_complex(a) -> bool:
-    return isinstance(a, acb)
+SCALAR_PLACES = ((),)  # the only place of a scalar
 
 
 def evaluate(e: Expr, env: dict) -> dict:
-    """The entries of e by index tuple, counted from 0. env gives sizes as integers and symbols as dicts of entries."""
-    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR
+    """Return the entries of e by place, a tuple of indices that count from 0. `env` maps sizes to integers and symbols to dicts of
+    entries.
+
+    Raise Undefined if a value does not exist, and KernelError if it cannot be settled or e contains a node that cannot be evaluated.
+    """
+    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
     rule = RULES.get(e.op)
     if rule is None:
         raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
     return rule(e, env, places)
 
 
-def everywhere(e: Expr, env: dict):
-    """The entries of e at every value of its free indices; only the free ones that env does not set."""
+def everywhere(e: Expr, env: dict) -> Iterator:
+    """Yield the entries of e at every value of its free indices, except those that `env` fixes."""
     free = sorted((i for i in free_indices(e) if ("index", i.data[0]) not in env), key=lambda i: i.data[0])
     for chosen in product(*(range(size_value(i.data[1], env)) for i in free)):
         yield from evaluate(e, env | {("index", i.data[0]): k for i, k in zip(free, chosen)}).values()
 
 
 def size_value(size: Expr, env: dict) -> int:
+    """Return the value of a size."""
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
-def the(e: Expr, env: dict):
+def evaluate_scalar(e: Expr, env: dict) -> Any:
+    """Return the value of a scalar expression."""
     return evaluate(e, env)[()]
 
 
-def from_symbol(e, env, places):
+def evaluate_symbol(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     value = env[e.data[0]]
     return {(): number(value)} if e.data[1] == "size" else value
 
 
-def entrywise(operation):
-    def run(e, env, places):
+def entrywise(operation: Callable) -> Callable[[Expr, dict, Sequence[tuple]], dict]:
+    """Return the rule of an operator that applies an operation to corresponding entries; scalars are broadcast."""
+
+    def rule(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
         if not e.shape:
             return {(): operation(*[evaluate(argument, env)[()] for argument in e.args])}
         parts = [evaluate(argument, env) for argument in e.args]
         return {p: operation(*(part[p if argument.shape else ()] for part, argument in zip(parts, e.args))) for p in places}
 
-    return run
+    return rule
 
 
-def divide(a, b):
-    if isinstance(a, Taylor) or isinstance(b, Taylor):
-        return (a if isinstance(a, Taylor) else b * 0 + a).over(b, divide)
-    if b == 0:
-        raise Undefined("a division by zero")
-    if not differ(b, number(0)):
-        raise KernelError("a division by a ball that may hold zero is not settled")
-    return a / b
+def evaluate_power(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
+    return {(): raise_to(evaluate_scalar(e.args[0], env), evaluate_scalar(e.args[1], env))}
 
 
-def power(e, env, places):
-    return {(): raised(the(e.args[0], env), the(e.args[1], env))}
-
-
-def raised(base, exponent):
-    """A power of numbers, or of series."""
-    if isinstance(exponent, fmpq) and exponent.q == 1:
-        n = int(exponent.p)
-        return base**n if n >= 0 else divide(number(1), base**-n)
-    if isinstance(exponent, Taylor):
-        return apply("exp", exponent * apply("log", base))
-    if isinstance(base, Taylor):
-        return base.root(exponent, lambda x: raised(x, exponent))
-    base = on_the_line(base, "a root of a number")
-    if isinstance(exponent, acb):
-        raise KernelError("a power with a complex exponent is not evaluated")
-    if base < 0:
-        raise Undefined("a root of a negative number")
-    if not base >= 0:
-        raise KernelError("a root of a ball that may be negative is not settled")
-    if isinstance(base, fmpq) and base == 0 and exponent < 0:
-        raise Undefined("a division by zero")
-    if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2:
-        p, q = int(base.p), int(base.q)
-        if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
-            n = int(exponent.p)
-            root = fmpq(root_p, root_q)
-            return root**n if n >= 0 else divide(number(1), root**-n)
-    return arb(base) ** arb(exponent)
-
-
-def on_the_line(x, what: str):
-    """A number as a real one, which it has to be for what is done with it."""
-    if not isinstance(x, acb):
-        return x
-    if differ(x.imag, number(0)):
-        raise Undefined(f"{what} that is not real")
-    if x.imag != 0:
-        raise KernelError(f"{what} of which it is not settled whether it is real")
-    return x.real
-
-
-def integer_root(n: int):
-    return isqrt(n) if isqrt(n) ** 2 == n else None
-
-
-def product_of(e, env, places):
+def evaluate_matmul(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     left, right = (evaluate(argument, env) for argument in e.args)
     split, inner = len(e.args[0].shape) - 1, size_value(e.args[0].shape[-1], env)
     return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), number(0)) for p in places}
 
 
-def inverse_of(e, env, places):
+def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     n, entries = size_value(e.shape[0], env), evaluate(e.args[0], env)
     if not all(isinstance(v, fmpq) for v in entries.values()):
         raise KernelError(f"{show(e)} is evaluated at rational entries only")
@@ -166,173 +102,103 @@ def inverse_of(e, env, places):
     return {p: result[p] for p in places}
 
 
-def sum_of(e, env, places):
+def evaluate_sum(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
-    return {(): sum((the(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
+    return {(): sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
 
 
-def each_of(e, env, places):
+def evaluate_each(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
     rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
     return {p: rows[p[0]][p[1:]] for p in places}
 
 
-def entry_of(e, env, places):
+def evaluate_entry(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     return {(): evaluate(e.args[0], env)[at]}
 
 
-def apply(name: str, x):
-    """A function of a number, or of a series."""
-    rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
-    if name not in rules:
-        raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
-    return rules[name](x)
-
-
-def analytic(name: str, at_zero: int):
-    """A function that has a value everywhere, with its value at 0."""
-
-    def run(x):
-        if isinstance(x, fmpq) and x == 0:
-            return number(at_zero)
-        return getattr(x if isinstance(x, acb) else arb(x), name)()
-
-    return run
-
-
-def logarithm(x):
-    x = on_the_line(x, "a logarithm of a number")
-    if x <= 0:
-        raise Undefined("a logarithm of a number that is not positive")
-    if not x > 0:
-        raise KernelError("a logarithm of a ball that may not be positive is not settled")
-    return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
-
-
-OF_NUMBERS = {
-    "abs": abs,
-    "log": logarithm,
-    "exp": analytic("exp", at_zero=1),
-    "cos": analytic("cos", at_zero=1),
-    "sin": analytic("sin", at_zero=0),
-    "tanh": analytic("tanh", at_zero=0),
-}
-OF_SERIES = {
-    "abs": lambda x: x.absolute(),
-    "log": lambda x: x.logarithm(logarithm),
-    "exp": lambda x: x.exponential(OF_NUMBERS["exp"]),
-    "cos": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
-    "sin": lambda x: x.wave(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
-    "tanh": lambda x: x.tangent(OF_NUMBERS["tanh"]),
-}
-
-
-def function_of(e, env, places):
+def evaluate_function(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     if e.data in OF_VECTORS:
         return {(): OF_VECTORS[e.data](e.args[0], env)}
-    return {p: apply(e.data, v) for p, v in evaluate(e.args[0], env).items()}
+    return {p: apply_function(e.data, v) for p, v in evaluate(e.args[0], env).items()}
 
 
 OF_VECTORS = {
-    "norm": lambda x, env: the(sqrt(x @ x), env),
-    "largest": lambda x, env: largest_of(list(evaluate(x, env).values())),
+    "norm": lambda x, env: evaluate_scalar(sqrt(x @ x), env),
+    "largest": lambda x, env: maximum(list(evaluate(x, env).values())),
 }
 
 
-def largest_of(entries: list):
-    """The largest number; of series, the one that is the largest at the point, and so near it."""
-    if any(map(is_complex, entries)):
-        raise KernelError("the largest of complex numbers, which have no order")
-    if any(isinstance(x, Taylor) for x in entries):
-        return largest_series(entries)
-    return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
-
-
-def largest_series(entries: list):
-    """The largest on one side of the point: of two, the one whose first coefficient that differs is the larger."""
-    best = entries[0]
-    for x in entries[1:]:
-        gap = x - best
-        if not isinstance(gap, Taylor):
-            best = x if differ(gap, number(0)) and gap > 0 else best
-        elif not all(isinstance(c, fmpq) and c == 0 for c in gap.c):
-            best = x if gap.c[gap.leading()] > 0 else best
-    return best
-
-
-def softmax_of(e, env, places):
+def evaluate_softmax(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     scores = evaluate(e.args[0], env)
-    top = {p: apply("exp", s) for p, s in scores.items()}
-    rows = {}
-    for p, t in top.items():
+    exponentials = {p: apply_function("exp", s) for p, s in scores.items()}
+    rows: dict[tuple, Any] = {}
+    for p, t in exponentials.items():
         rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
-    return {p: divide(top[p], rows[p[:-1]]) for p in places}
+    return {p: divide(exponentials[p], rows[p[:-1]]) for p in places}
 
 
-def derivative_of(e, env, places):
-    """From what the body is near the point, on both sides of it; of a second derivative, by one and the same symbol."""
+def evaluate_derivative(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
+    """Return the derivative from series of the body on both sides of the point.
+
+    A second derivative must be with respect to the same symbol.
+    """
     body, by = e.args
     target = variable(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
     if "moving" in env:
         if env["moving"] != (name, place):
-            the(body, env)
+            evaluate_scalar(body, env)
             raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
-        return {(): slope_of(body, env, env["step"])}
+        return {(): derivative_along(body, env, env["step"])}
     if any(n.op == "derivative" for n in walk(body)):
-        the(body, env)  # at the point itself there has to be what is differentiated
-    q = steepness(body)
-    sides = [slope_beside(body, env, name, place, q, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
+        evaluate_scalar(body, env)  # raises Undefined if the inner derivative does not exist at the point
+    power = root_denominator(body)
+    sides = [one_sided_derivative(body, env, name, place, power, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
     if any(differ(sides[0], x) for x in sides):
         raise Undefined("the slopes on the two sides of a corner differ, and one is taken there")
-    return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else united(sides)}
+    return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else enclose(sides)}
 
 
-def slope_beside(body: Expr, env: dict, name: str, place: tuple, q: int, sign: int):
-    """The slope of the body on one side of the point, which is env's."""
-    step = Taylor([number(0)] * q + [number(sign)] + [number(0)] * (q * (ORDER - 1) - 1))
+def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: int, sign: int) -> Any:
+    """Return the derivative of the body on one side of the point that `env` describes."""
+    step = Taylor([number(0)] * power + [number(sign)] + [number(0)] * (power * (ORDER - 1) - 1))
     near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
-    slope = slope_of(body, near, step)
-    return slope.c[0] if isinstance(slope, Taylor) else slope
+    derivative = derivative_along(body, near, step)
+    return derivative.c[0] if isinstance(derivative, Taylor) else derivative
 
 
-def slope_of(body: Expr, near: dict, step: Taylor):
+def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
+    """Return the derivative of the body in the environment `near`, where one entry is the point plus the series `step`."""
     try:
-        found = the(body, near)
-        return found.slope(step) if isinstance(found, Taylor) else number(0)
+        value = evaluate_scalar(body, near)
+        return value.derivative(step) if isinstance(value, Taylor) else number(0)
     except NoSlope as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
         raise KernelError("a derivative of this is not evaluated at numbers") from None
 
 
-def united(numbers: list):
-    """A ball that holds all of them."""
-    first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
-    for x in rest:
-        first = first.union(x)
-    return first
-
-
 def has_corners(body: Expr, target: Expr) -> bool:
-    """Is there a modulus, or a power that is not whole, of what moves?"""
-    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_whole(n.args[1]))
+    """Return whether the body contains a modulus, or a fractional power, of something that contains the target."""
+    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_integer_constant(n.args[1]))
     return any(target in set(walk(n)) for n in bent)
 
 
-def is_whole(e: Expr) -> bool:
+def is_integer_constant(e: Expr) -> bool:
+    """Return whether e is a whole number."""
     return e.op == "const" and e.data.denominator == 1
 
 
-def steepness(e: Expr) -> int:
-    """A q with which f(point + t^q) has whole powers of t alone, whatever the roots in f are taken of."""
-    own = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
-    return own * lcm(*map(steepness, e.args))
+def root_denominator(e: Expr) -> int:
+    """Return a number q such that e at point + t^q is a series in whole powers of t, whatever its roots are taken of."""
+    q = e.args[1].data.denominator if e.op == "pow" and e.args[1].op == "const" else 2 if e.op == "function" and e.data == "norm" else 1
+    return q * lcm(*map(root_denominator, e.args))
 
 
-def rank_of(e, env, places):
-    """The rank of a rational matrix; of a ball matrix only where a largest minor is certainly not zero."""
+def evaluate_rank(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
+    """Return the rank of a rational matrix. The rank of a matrix of balls is known only if it is square and certainly nonsingular."""
     inside = evaluate(e.args[0], env)
     rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
     if all(isinstance(v, fmpq) for v in inside.values()):
@@ -342,65 +208,31 @@ def rank_of(e, env, places):
     raise KernelError(f"{show(e)} cannot be settled with balls unless the matrix is square and of full rank")
 
 
-def determinant(entries: dict, n: int):
-    if n == 1:
-        return entries[0, 0]
-
-    def minor(j):
-        return {(i - 1, k - (k > j)): entries[i, k] for i in range(1, n) for k in range(n) if k != j}
-
-    return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), number(0))
-
-
-def round_to(x, format_: str, unbounded: bool = False):
-    """The nearest number of a binary format, ties to even, subnormal numbers included. IEEE 754, 4.3.1."""
-    if not isinstance(x, fmpq):
-        raise KernelError("rounding is evaluated at rational numbers only")
-    bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
-    x = fraction(x)
-    if not x:
-        return number(0)
-    exponent = 0
-    while abs(x) >= Fraction(2) ** (exponent + 1):
-        exponent += 1
-    while abs(x) < Fraction(2) ** exponent:
-        exponent -= 1
-    step = Fraction(2) ** max(exponent - bits + 1, lowest)
-    result = round(x / step) * step  # Python rounds a Fraction half to even
-    if abs(result) >= Fraction(2) ** (highest + 1):
-        raise Undefined("an overflow")
-    return number(result)
-
-
-def outcomes(body: Expr, env: dict) -> list:
-    """What the body is where every random entry takes each of finitely many values equally often: all outcomes, one by one."""
+def list_outcomes(body: Expr, env: dict) -> list:
+    """Return the values of the body over all combinations of values of its random entries, which are equally likely."""
     entries = [
         (s.data[0], place)
         for s in symbols(body).values()
         if s.data[1] == "random"
         for place in product(*(range(size_value(n, env)) for n in s.shape))
     ]
-    found = []
+    values = []
     for outcome in product(*(env["supports"][name] for name, _ in entries)):
-        drawn = {}
+        drawn: dict[str, dict] = {}
         for (name, place), value in zip(entries, outcome):
             drawn.setdefault(name, {})[place] = value
-        found.append(the(body, env | drawn))
-    return found
+        values.append(evaluate_scalar(body, env | drawn))
+    return values
 
 
-def average(values: list):
-    return divide(sum(values, number(0)), number(len(values)))
-
-
-def variance_of(e, env, places):
-    found = outcomes(e.args[0], env)
-    return {(): average([v * v for v in found]) - average(found) ** 2}
+def evaluate_variance(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
+    values = list_outcomes(e.args[0], env)
+    return {(): average([v * v for v in values]) - average(values) ** 2}
 
 
 RULES = {
     "const": lambda e, env, places: {(): number(e.data)},
-    "symbol": from_symbol,
+    "symbol": evaluate_symbol,
     "index": lambda e, env, places: {(): number(env["index", e.data[0]] + 1)},
     "defined": lambda e, env, places: evaluate(e.args[0], env),
     "paren": lambda e, env, places: evaluate(e.args[0], env),
@@ -408,29 +240,29 @@ RULES = {
     "neg": entrywise(lambda a: -a),
     "mul": entrywise(lambda a, b: a * b),
     "div": entrywise(divide),
-    "pow": power,
-    "matmul": product_of,
+    "pow": evaluate_power,
+    "matmul": evaluate_matmul,
     "transpose": lambda e, env, places: {p[::-1]: v for p, v in evaluate(e.args[0], env).items()},
-    "inverse": inverse_of,
+    "inverse": evaluate_inverse,
     "eye": lambda e, env, places: {p: number(p[0] == p[1]) for p in places},
     "fill": lambda e, env, places: {p: number(e.data) for p in places},
-    "array": lambda e, env, places: dict(zip(places, (the(x, env) for x in e.args))),
-    "sum": sum_of,
-    "each": each_of,
-    "entry": entry_of,
-    "function": function_of,
-    "softmax": softmax_of,
-    "derivative": derivative_of,
-    "rank": rank_of,
-    "rounded": lambda e, env, places: {(): round_to(the(e.args[0], env), e.data, "unbounded" in env)},
-    "expectation": lambda e, env, places: {(): average(outcomes(e.args[0], env))},
-    "variance": variance_of,
+    "array": lambda e, env, places: dict(zip(places, (evaluate_scalar(x, env) for x in e.args))),
+    "sum": evaluate_sum,
+    "each": evaluate_each,
+    "entry": evaluate_entry,
+    "function": evaluate_function,
+    "softmax": evaluate_softmax,
+    "derivative": evaluate_derivative,
+    "rank": evaluate_rank,
+    "rounded": lambda e, env, places: {(): round_to(evaluate_scalar(e.args[0], env), e.data, "unbounded" in env)},
+    "expectation": lambda e, env, places: {(): average(list_outcomes(e.args[0], env))},
+    "variance": evaluate_variance,
     "imaginary": lambda e, env, places: {(): acb(0, 1)},
 }
 
 
-def polynomial_value(p: dict, values: dict):
-    """A normal form without open indices at concrete values of its atoms: sizes, scalars and moments by head."""
+def polynomial_value(p: Polynomial, values: dict) -> Any:
+    """Return a normal form without sums at the given values of its atoms: sizes, scalars and moments by head."""
     result = number(0)
     for (bound, factors), c in p.items():
         if any(f[0][0] == "joint" for f, _ in factors):
@@ -439,13 +271,13 @@ def polynomial_value(p: dict, values: dict):
             raise KernelError("a sum over an index cannot be evaluated here")
         term = number(c)
         for (head, indices), e in factors:
-            if head[0] == "exp":  # a power of it is one of the exponent, not a principal root
-                term = term * apply("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
+            if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
+                term = term * apply_function("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
                 continue
             if head[0] in ("whole", "turn"):
                 below, times = base_and_count(dict(instantiate(head[-1], indices)))
                 base = number(-1) if head[0] == "turn" else polynomial_value(below, values)
-                base = raised(base, polynomial_value(times, values))
+                base = raise_to(base, polynomial_value(times, values))
             elif head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
@@ -454,11 +286,11 @@ def polynomial_value(p: dict, values: dict):
                 raise KernelError("the largest of some entries is not evaluated here")
             elif head[0] in ("log", "sum", "abs"):
                 inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
-                base = inside if head[0] == "sum" else apply(head[0], inside)
+                base = inside if head[0] == "sum" else apply_function(head[0], inside)
             else:
                 base = values[head]
             if e.denominator != 1:
-                base = on_the_line(base, "a root of a number")
+                base = to_real(base, "a root of a number")
             term = term * (
                 base ** int(e)
                 if e.denominator == 1 and e > 0
@@ -468,55 +300,3 @@ def polynomial_value(p: dict, values: dict):
             )
         result = result + term
     return result
-
-
-DIGITS = (6, 12, 24, 40)  # of a ball; as many of these as it takes to tell two of them apart
-
-
-def number_latex(v, digits: int = DIGITS[0]) -> str:
-    """A value for a page: a closed form, a rational, or the digits of a ball."""
-    if isinstance(v, Expr):
-        return Value().show(v)
-    if isinstance(v, fmpq):
-        return short_latex(fraction(v))
-    return show_value(v, digits).replace("…", r"\ldots").replace("≈", r"{\approx}").replace("*I", r"\,\mathrm{i}")
-
-
-def nested(entries: dict):
-    """Entries by place as nested tuples."""
-    if () in entries:
-        return entries[()]
-    firsts = sorted({place[0] for place in entries})
-    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == first}) for first in firsts)
-
-
-def show_value(v, digits: int = DIGITS[0]) -> str:
-    """A rational as it is. Of a ball the digits that are certain, with an ellipsis behind them: 0.333333… for a third that is not known as one."""
-    if isinstance(v, fmpq):
-        return str(v)
-    if isinstance(v, acb):
-        return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
-    found = certain_digits(v, digits)
-    return f"{found}…" if found else f"≈{v.str(digits, radius=False)}"  # one that may lie on both sides of a round number
-
-
-def certain_digits(v: arb, digits: int) -> str:
-    """So many digits that all numbers in the ball begin with; "" where they have none in common."""
-    middle, radius, exponent = (int(x) for x in v.mid_rad_10exp(digits + 5))
-    if abs(middle) <= radius:
-        return ""
-    low, high, dropped = abs(middle) - radius, abs(middle) + radius, max(len(str(abs(middle))) - digits, 0)
-    if low // 10**dropped != high // 10**dropped:
-        return ""
-    return written(low // 10**dropped, exponent + dropped, middle < 0)
-
-
-def written(number_: int, exponent: int, is_negative: bool) -> str:
-    """number_ * 10**exponent; with a power of ten where it would be long otherwise."""
-    text, sign = str(number_), "-" * is_negative
-    point = len(text) + exponent  # how many digits stand before the point
-    if -4 <= point <= 0:
-        return f"{sign}0.{'0' * -point}{text}"
-    if 0 < point < len(text):
-        return f"{sign}{text[:point]}.{text[point:]}"
-    return ""

@@ -1,23 +1,27 @@
-"""Expectations of a polynomial in random entries: which summation indices coincide is counted, which settles a law at every size at once."""
+"""Expectations of polynomials in random entries. Counting which summation indices coincide settles a law at every size at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations, product
 
 from .atom_payloads import Unknown, function_atom, instantiate
 from .fractions import Fraction
 from .index_sums import fresh, summed
 from .normal_form import Facts, allowed_power, exponential, multiply, reduce_term
-from .polynomials import add, atom, constant, rename, scale, size_polynomial
+from .polynomials import Polynomial, add, atom, constant, rename, scale, size_polynomial
 
 
-def expectation(p: dict, facts: Facts) -> dict:
-    """E[p] over every random entry in p."""
-    return add(*(scale(term_expectation(bound, factors, facts), c) for (bound, factors), c in p.items()))
+def expectation(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return E[p] over every random entry in p."""
+    return add(*(scale(term_mean(bound, factors, facts), c) for (bound, factors), c in p.items()))
 
 
-def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
-    """Split by which indices coincide. Entries at distinct indices are independent, so their moments multiply."""
+def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
+    """Return the expectation of one term.
+
+    Entries at distinct indices are independent, so their moments multiply once it is known which coincide.
+    """
     held = {("b", k): fresh() for k in range(len(bound))}
     factors = rename(factors, held)
     names = sorted({name for f, _ in factors for name in random_names(f[0])})
@@ -27,95 +31,104 @@ def term_expectation(bound: tuple, factors: tuple, facts: Facts) -> dict:
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
     together = (len({f for f, _ in chance}) > 1 or len(names) > 1 or inside) and not any(set(names) <= g for g in facts.independent)
-    said = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
-    if together and may_be_joint(chance, rest):
-        facts.joined.setdefault(*said)
+    requirement = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
+    if together and is_joint_moment(chance, rest):
+        facts.possible_independence.setdefault(*requirement)
         result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
         for (_, k), token in held.items():
             result = summed(result, token, bound[k], facts)
         return result
-    facts.require(not together, *said)
+    facts.require(not together, *requirement)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
             raise Unknown("the expectation of a function of random entries times other random entries")
-        result = gaussian_expectation(rest, facts)
+        result = gaussian_mean(rest, facts)
     else:
-        result = polynomial_expectation(chance, rest, facts)
+        result = polynomial_mean(chance, rest, facts)
     for (_, k), token in held.items():
         result = summed(result, token, bound[k], facts)
     return result
 
 
-def may_be_joint(chance: list, rest: list) -> bool:
-    """Is this a product of powers of random entries of which no two can be the same entry at some index?"""
+def is_joint_moment(chance: list, rest: list) -> bool:
+    """Return whether this is a product of powers of random entries, no two of which can be the same entry at some index."""
     heads = [f[0] for f, _ in chance]
     known = all(i[0] == "c" for f, _ in chance for i in f[1])
-    whole = all(power.denominator == 1 and power > 0 for _, power in chance)
-    return whole and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
+    positive_integers = all(power.denominator == 1 and power > 0 for _, power in chance)
+    return positive_integers and not any(random_names(f[0]) for f, _ in rest) and (known or len(set(heads)) == len(heads))
 
 
-def joint_moment(chance: list, facts: Facts) -> dict:
-    """E[x^a y^b] of what need not be independent: one number, which exists where both have moments of the order a + b (Hoelder)."""
+def joint_moment(chance: list, facts: Facts) -> Polynomial:
+    """Return E[x^a y^b] of entries that may be dependent, as one atom.
+
+    It exists if both have moments of order a + b (Hoelder's inequality).
+    """
     for (_, name), _ in (f for f, _ in chance):
         facts.require_moment(name, int(sum(power for _, power in chance)))
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
-def polynomial_expectation(chance: list, rest: list, facts: Facts) -> dict:
-    result = {}
-    for ways in product(*(partitions(members) for members in axes(chance))):
-        part = reduce_term({}, rest, facts)
-        for blocks in ways:
+def polynomial_mean(chance: list, rest: list, facts: Facts) -> Polynomial:
+    """Return the expectation of a product of random entries times the rest: a sum over all ways in which their indices may coincide."""
+    result: Polynomial = {}
+    for partition in product(*(set_partitions(members) for members in group_indices(chance))):
+        term = reduce_term({}, rest, facts)
+        for blocks in partition:
             for block in blocks:
                 for index in block[1:]:
-                    part = multiply(part, delta(block[0], index), facts)
+                    term = multiply(term, delta(block[0], index), facts)
             for first, second in combinations(blocks, 2):
-                part = multiply(part, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
-        same = {index: block[0] for blocks in ways for block in blocks for index in block}
-        entries = {}
+                term = multiply(term, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
+        same = {index: block[0] for blocks in partition for block in blocks for index in block}
+        entries: dict[tuple, Fraction] = {}
         for f, power in rename(chance, same):
             entries[f] = entries.get(f, 0) + power
-        for ((_, name), _at), power in entries.items() if part else ():
-            facts.require_moment(name, int(power))  # of each, also where another's moment is 0
+        for ((_, name), _at), power in entries.items() if term else ():
+            facts.require_moment(name, int(power))  # also where the moment of another factor is 0
         for ((_, name), _at), power in entries.items():
-            part = multiply(part, moment(name, power, facts), facts)
-        result = add(result, part)
+            term = multiply(term, entry_moment(name, power, facts), facts)
+        result = add(result, term)
     return result
 
 
-def delta(first: tuple, second: tuple) -> dict:
+def delta(first: tuple, second: tuple) -> Polynomial:
+    """Return the Kronecker delta of two indices."""
     return atom(("delta",), *sorted((first, second), key=repr))
 
 
-def rivals(first: list, second: list, chance: list) -> bool:
-    """Do indices of the two groups stand at the same place of the same tensor, so that it matters whether they coincide?"""
+def share_axis(first: list, second: list, chance: list) -> bool:
+    """Return whether the two groups have indices on the same axis of the same tensor, so that it matters whether they coincide."""
 
-    def places(group):
+    def places(group: list) -> set:
         return {(f[0], k) for f, _ in chance for k, i in enumerate(f[1]) if i in group}
 
     return bool(places(first) & places(second))
 
 
-def axes(chance: list) -> list:
-    """The indices in classes: rivals are of one class, and so is whatever they are joined to by others."""
-    classes = []
+def group_indices(chance: list) -> list:
+    """Return the indices in classes: indices that share an axis are in one class, directly or through other indices."""
+    classes: list[list] = []
     for index in sorted({i for f, _ in chance for i in f[1]}, key=repr):
-        near = [c for c in classes if rivals(c, [index], chance)]
-        classes = [c for c in classes if c not in near] + [sum(near, []) + [index]]
+        related = [c for c in classes if share_axis(c, [index], chance)]
+        classes = [c for c in classes if c not in related] + [sum(related, []) + [index]]
     return classes
 
 
-def partitions(members: list) -> list:
-    """All ways to sort the members into blocks."""
-    ways = [[]]
+def set_partitions(members: list) -> list:
+    """Return all partitions of the members into blocks."""
+    partitions: list[list[list]] = [[]]
     for member in members:
-        ways = [
-            new for way in ways for new in [way + [[member]]] + [way[:k] + [block + [member]] + way[k + 1 :] for k, block in enumerate(way)]
+        partitions = [
+            new
+            for partition in partitions
+            for new in [partition + [[member]]]
+            + [partition[:k] + [block + [member]] + partition[k + 1 :] for k, block in enumerate(partition)]
         ]
-    return ways
+    return partitions
 
 
-def moment(name: str, power, facts: Facts) -> dict:
+def entry_moment(name: str, power: Fraction, facts: Facts) -> Polynomial:
+    """Return E[x^power] for an entry x of the random symbol `name`."""
     if power.denominator != 1 or power < 0:
         raise Unknown(f"the expectation of the power {power} of {name}")
     known = facts.moments.get(name)
@@ -123,23 +136,26 @@ def moment(name: str, power, facts: Facts) -> dict:
 
 
 def random_entries(head: tuple) -> list:
-    """The random entries in an atom's payload."""
+    """Return the random entries in an atom's payload, at any depth."""
     inside = [f for (_, factors), _ in (head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()) for f, _ in factors]
     return [f for f in inside if f[0][0] == "random"] + [g for f in inside for g in random_entries(f[0])]
 
 
 def random_names(head: tuple) -> set:
-    """The random symbols in an atom's head, those in its payload included."""
+    """Return the names of the random symbols in an atom's head or payload. A joint moment is not random."""
     if head[0] == "random":
         return {head[1]}
-    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()  # a moment is not random itself
+    inside = head[-1] if isinstance(head[-1], tuple) and head[0] != "joint" else ()
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
-def gaussian_expectation(factors: list, facts: Facts) -> dict:
-    """E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), s = 1 - 2bv, for x ~ N(m, v)."""
+def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
+    """Return the expectation of a product of exponentials of Gaussian entries, integrating out one random symbol x ~ N(m, v) at a time.
+
+    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv.
+    """
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
-    exponent = {}
+    exponent: Polynomial = {}
     for f, power in factors:
         if random_names(f[0]):
             if f[0][0] != "exp":
@@ -150,13 +166,16 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
     if name is None:
         raise Unknown("the expectation of exp of random entries that are not stated to be Gaussian")
     mean, v = facts.gaussian[name]
-    j, size, rest, linear, square = fresh(), None, {}, {}, {}
+    j, size = fresh(), None
+    rest: Polynomial = {}
+    linear: Polynomial = {}
+    square: Polynomial = {}
     for (bound, fs), c in exponent.items():
-        own = [(f, power) for f, power in fs if f[0] == ("random", name)]
-        if not own:
+        entries = [(f, power) for f, power in fs if f[0] == ("random", name)]
+        if not entries:
             rest = add(rest, {(bound, fs): c})
             continue
-        ((entry, power),) = own if len(own) == 1 else [(own[0][0], None)]
+        ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
         if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
             raise Unknown(f"an exponent that is not linear or quadratic in single entries of {name}")
         others = {((), tuple(rename([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
@@ -181,19 +200,20 @@ def gaussian_expectation(factors: list, facts: Facts) -> dict:
     return expectation(smaller, facts)
 
 
-def require_absolute_mean(exponent: dict, facts: Facts) -> None:
-    """E|exp(z)| has to exist, which is E exp(Re z): else there is no mean, though integrals may be there if taken one after the other."""
-    if any(imaginary_inside(f[0]) for _, factors in exponent for f, _ in factors):
+def require_absolute_mean(exponent: Polynomial, facts: Facts) -> None:
+    """Require that E|exp(z)| = E exp(Re z) exists. Otherwise there is no expectation, even if iterated integrals exist."""
+    if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
         raise Unknown("the expectation of exp of random entries times what need not be real")
-    if (size := real_part(exponent)) != exponent:
-        expectation(exponential(size, facts), facts)
+    if (real := real_part(exponent)) != exponent:
+        expectation(exponential(real, facts), facts)
 
 
-def imaginary_inside(head: tuple) -> bool:
-    """Does the imaginary unit stand in an atom's payload?"""
+def contains_imaginary(head: tuple) -> bool:
+    """Return whether an atom's payload contains the imaginary unit."""
     inside = head[-1] if isinstance(head[-1], tuple) else ()
-    return any(f[0][0] == "i" or imaginary_inside(f[0]) for (_, factors), _ in inside for f, _ in factors)
+    return any(f[0][0] == "i" or contains_imaginary(f[0]) for (_, factors), _ in inside for f, _ in factors)
 
 
-def real_part(p: dict) -> dict:
+def real_part(p: Polynomial) -> Polynomial:
+    """Return the terms of p without a factor i."""
     return {term: c for term, c in p.items() if all(f[0][0] != "i" for f, _ in term[1])}

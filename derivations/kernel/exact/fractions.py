@@ -1,4 +1,4 @@
-"""Fractions: compiled where quicktions is installed, else the standard library's. The same numbers, hashes and order."""
+"""The type of rational numbers: quicktions' compiled `Fraction` if it is installed, otherwise the standard library's. Both behave alike."""
 
 try:
     from quicktions import Fraction

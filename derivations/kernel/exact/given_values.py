@@ -1,9 +1,11 @@
-"""The values that an author gives, of a counterexample or of `without`: read, and what is wrong with them."""
+"""Reads the values that an author gives, for a counterexample or in `without`, and explains what is wrong with them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
+from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim
@@ -12,29 +14,32 @@ from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from ..printing.script_text import script
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers
 from .counterexample_search import Found, failure, holds, show_array, shown
-from .exact_evaluation import Undefined
+from .exact_numbers import Undefined
 
 
 class Fails(KernelError):
     """The exact witness does not accept a relation."""
 
 
-def values_at(claim: Claim, at: tuple = None) -> dict:
-    """Bindings as an environment for evaluation, with sizes read off the arrays' shapes."""
-    at = dict(claim.at if at is None else at)
-    named = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
-    named |= {s.data[0]: s for n in list(named.values()) for s in n.shape if s.op == "symbol"}
-    named |= {n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"}
+def values_at(claim: Claim, at: tuple | None = None) -> dict:
+    """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
+    given = dict(claim.at if at is None else at)
+    symbols_by_name = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
+    symbols_by_name |= {s.data[0]: s for n in list(symbols_by_name.values()) for s in n.shape if s.op == "symbol"}
+    symbols_by_name |= {
+        n.data[1].data[0]: n.data[1] for tree in claim.trees for n in walk(tree) if n.op in INDEXED and n.data[1].op == "symbol"
+    }
     indices = {i.data[0]: i for tree in (claim.start, *(s.expr for s in claim.steps)) for i in free_indices(tree)}
-    env, sizes = {}, Sizes()
-    for name, value in at.items():
-        if name in indices and name not in named:
+    env: dict = {}
+    sizes = KnownSizes()
+    for name, value in given.items():
+        if name in indices and name not in symbols_by_name:
             continue
-        if name not in named:
-            raise Fails(f"a value is given for {name}, which {stranger(claim, name)}")
-        s = named[name]
+        if name not in symbols_by_name:
+            raise Fails(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
+        s = symbols_by_name[name]
         if s.data[1] == "random":
             raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
         if s.data[1] == "size":
@@ -42,33 +47,36 @@ def values_at(claim: Claim, at: tuple = None) -> dict:
                 raise Fails(f"the size {name} is a positive integer")
             sizes.agree(s, int(value.data), f"{name} = {value.data} is given")
             continue
-        entries = dict(flatten(value, ()))
+        entries = dict(flatten_value(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
         if not right_depth or len(entries) != prod(lengths):
             raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
         for axis, (size, length) in enumerate(zip(s.shape, lengths)):
-            sizes.agree(size, length, f"{name} has {counted(length, s, axis)}")
+            sizes.agree(size, length, f"{name} has {describe_length(length, s, axis)}")
         env[name] = entries
     env |= sizes.known
-    lacking = sorted(n for n in set(named) - set(env) if named[n].data[1] != "random")
+    lacking = sorted(n for n in set(symbols_by_name) - set(env) if symbols_by_name[n].data[1] != "random")
     if lacking:
         raise Fails(f"no value is given for {', '.join(lacking)}")
-    return env | {("index", name): place(indices[name], at[name], env) for name in indices if name in at}
+    return env | {("index", name): read_index_value(indices[name], given[name], env) for name in indices if name in given}
 
 
-def counted(length: int, s: Expr, axis: int) -> str:
-    one, many = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
-    return f"{length} {one if length == 1 else many}"
+def describe_length(length: int, s: Expr, axis: int) -> str:
+    """Return a number of rows, columns or entries in words."""
+    singular, plural = [("row", "rows"), ("column", "columns")][axis] if len(s.shape) == 2 else ("entry", "entries")
+    return f"{length} {singular if length == 1 else plural}"
 
 
-class Sizes:
-    """Sizes by name, with what made them so."""
+class KnownSizes:
+    """Values of sizes by name, with the reason for each."""
 
-    def __init__(self):
-        self.known, self.reasons = {}, {}
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.reasons: dict[str, str] = {}
 
-    def agree(self, size: Expr, length: int, because: str):
+    def agree(self, size: Expr, length: int, because: str) -> None:
+        """Record the value of a size. Raise Fails if it differs from a value recorded earlier."""
         if size.op == "const" and size.data != length:
             raise Fails(f"the values disagree about the size {show(size)}: {because}")
         if size.op == "const":
@@ -79,8 +87,8 @@ class Sizes:
         self.reasons.setdefault(name, because)
 
 
-def stranger(claim: Claim, name: str) -> str:
-    """Why nothing takes this value."""
+def explain_unused_name(claim: Claim, name: str) -> str:
+    """Return why no value can be given to this name."""
     if binders := [n.op for tree in claim.trees for n in walk(tree) if n.op in BINDERS and n.data[0] == name]:
         return f"is {'summed over' if 'sum' in binders else 'what each(...) runs over'}: it takes each of its values"
     if any(i.data[0] == name for a in claim.given for x in a.args for i in free_indices(x)):
@@ -88,25 +96,27 @@ def stranger(claim: Claim, name: str) -> str:
     return "the claim does not mention"
 
 
-def place(index: Expr, value, env: dict) -> int:
-    """The value given to an index, counted from 0."""
+def read_index_value(index: Expr, value: Any, env: dict) -> int:
+    """Return the value given to an index, counted from 0. Raise Fails if it is out of range."""
     name, size = index.data
     most = exact_evaluation.size_value(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
         raise Fails(
-            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {value_text(value)} is not one of them"
+            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {format_value(value)} is not one of them"
         )
     return int(value.data) - 1
 
 
-def value_text(value) -> str:
-    return f"[{', '.join(map(value_text, value))}]" if isinstance(value, tuple) else show(value)
+def format_value(value: Any) -> str:
+    """Return a given value as text."""
+    return f"[{', '.join(map(format_value, value))}]" if isinstance(value, tuple) else show(value)
 
 
-def flatten(value, where: tuple):
+def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
+    """Yield (place, number) for each entry of a given value. Raise Fails if an entry is not a real number."""
     if isinstance(value, tuple):
         for k, v in enumerate(value):
-            yield from flatten(v, where + (k,))
+            yield from flatten_value(v, where + (k,))
     else:
         try:
             number_ = exact_evaluation.evaluate(value, {}).get(())
@@ -114,40 +124,40 @@ def flatten(value, where: tuple):
             raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
         except Undefined as error:
             raise Fails(f"a value is undefined: {error}") from None
-        if number_ is None or exact_evaluation.is_complex(number_):
+        if number_ is None or exact_numbers.is_complex(number_):
             raise Fails(f"the value {show(value)} is not a real number")
         yield where, number_
 
 
 def missing(error: KeyError) -> str:
-    """What a value was looked for in vain."""
+    """Return what an evaluation lacked a value for, in words."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
     return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 
 def some_values(claim: Claim) -> str:
-    """The beginning of what an author writes for the values of the claim's symbols."""
-    named = symbols(claim.start, *(s.expr for s in claim.steps)).values()
-    real = [s for s in named if s.data[1] == "real" and s not in claim.towards]  # what a limit is taken in has no value
+    """Return the beginning of what an author writes to give values to the claim's symbols."""
+    in_claim = symbols(claim.start, *(s.expr for s in claim.steps)).values()
+    real = [s for s in in_claim if s.data[1] == "real" and s not in claim.towards]  # the variable of a limit has no value
     return ", ".join(f"{s.data[0]}: ..." for s in sorted(real, key=lambda s: s.data[0]))
 
 
 def as_written(a: Assumption) -> str:
-    """An assumption as a script writes it."""
+    """Return an assumption as a script writes it."""
     name = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}.get(a.kind, a.kind)
     return f"{name}({', '.join(map(script, a.args))})"
 
 
-# What is wrong with values that show nothing
+# Messages about values that are no counterexample
 
 
-NOT_SO = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
+VIOLATIONS = {"positive": "is not positive", "nonnegative": "is negative", "nonzero": "is zero", "representable": "is no such number"}
 HOLDS = {"=": "both sides are equal", "<=": "the left side is at most the right one"}
 UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left side is not certainly larger than the right one"}
 
 
 def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
-    """Why these values are no counterexample: an assumption that they break, a side that is undefined, or two sides that agree."""
+    """Return why these values are no counterexample: a violated assumption, an undefined side, or two sides that agree."""
     for a in given:
         if reason := broken(a, env, left, right):
             return reason
@@ -168,20 +178,21 @@ def at_these(relation: str, left: dict, right: dict) -> str:
     """What the two sides are, which do not show that the relation fails."""
     settled = (
         left.keys() == right.keys()
-        and not any(exact_evaluation.differ(left[p], right[p]) for p in left)
-        and rational(left)
-        and rational(right)
+        and not any(exact_numbers.differ(left[p], right[p]) for p in left)
+        and all_rational(left)
+        and all_rational(right)
     )
-    says = HOLDS[relation] if settled or relation == "<=" and rational(left) and rational(right) else UNSETTLED[relation]
-    return f"at the given values {says}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
+    statement = HOLDS[relation] if settled or relation == "<=" and all_rational(left) and all_rational(right) else UNSETTLED[relation]
+    return f"at the given values {statement}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
 
 
-def rational(entries: dict) -> bool:
-    return all(isinstance(v, exact_evaluation.fmpq) for v in entries.values())
+def all_rational(entries: dict) -> bool:
+    """Return whether all entries are rational."""
+    return all(isinstance(v, exact_numbers.fmpq) for v in entries.values())
 
 
 def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
-    """How the values break an assumption; '' if they do not."""
+    """Return how the values violate an assumption; '' if they do not."""
     try:
         if holds(a, env, left, right):
             return ""
@@ -189,41 +200,41 @@ def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
         return f"the values break an assumption: '{assumption_text(a)}' has no meaning there, because of {error}"
     except (KernelError, KeyError):
         return ""
-    return f"the values break an assumption: {assumption_text(a)}{there(a, env)}"
+    return f"the values break an assumption: {assumption_text(a)}{describe_violation(a, env)}"
 
 
-def there(a: Assumption, env: dict) -> str:
-    """What the assumption is about, at the values that break it."""
-    if a.kind in NOT_SO:
+def describe_violation(a: Assumption, env: dict) -> str:
+    """Return the value of an assumption's expression where it is violated, in words."""
+    if a.kind in VIOLATIONS:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
         for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
-            here = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
-            if not holds_here(a, here):
+            indexed = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
+            if not sign_holds(a, indexed):
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
-                return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], here))}{where}"
+                return f"; there {show(a.args[0])} = {show_array(exact_evaluation.evaluate(a.args[0], indexed))}{where}"
     if a.kind == "product":
         both = matmul(*a.args[:2])
         return f"; there it is {show_array(exact_evaluation.evaluate(both, env))}"
     return ""
 
 
-def holds_here(a: Assumption, env: dict) -> bool:
-    """Does an assumption about a sign hold at one value of its indices?"""
+def sign_holds(a: Assumption, env: dict) -> bool:
+    """Return whether an assumption about a sign holds at one value of its indices."""
     v = exact_evaluation.evaluate(a.args[0], env)[()]
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
-def at_hint(left: Expr, right: Expr, rest: tuple, relation: str, env: dict):
-    """Where the claim fails without an assumption at the values given for that, at some value of each open index."""
-    for here in every_index(env, left, right):
-        sides = failure(left, right, rest, relation, here, undefined=True)
+def at_hint(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> Found | None:
+    """Return a counterexample without an assumption at the given values and some value of each open index, or None."""
+    for indexed in every_index(env, left, right):
+        sides = failure(left, right, given, relation, indexed, undefined=True)
         if sides:
-            return Found(shown(here, left, right), *sides)
+            return Found(shown(indexed, left, right), *sides)
     return None
 
 
-def every_index(env: dict, left: Expr, right: Expr):
-    """The environment with each value of the free indices that it leaves open."""
+def every_index(env: dict, left: Expr, right: Expr) -> Iterator[dict]:
+    """Yield the environment with each value of the free indices that it leaves open."""
     free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
     free.sort(key=lambda i: i.data[0])
     for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):

@@ -1,4 +1,4 @@
-"""The names of bound indices: all terms that differ in these alone have one form."""
+"""Canonical names for bound indices: terms that differ only in these names get the same form."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ MAX_RENAMINGS = 5040
 
 @lru_cache(maxsize=10000)
 def named_alike(bound: tuple, factors: tuple) -> tuple:
-    """The term that all terms share which differ from this one in the names of bound indices and in the order of factors."""
+    """Return the canonical form of a term among all that differ in the names of bound indices and in the order of factors.
+
+    Raise Unknown if more than MAX_RENAMINGS namings would have to be compared.
+    """
     sizes = dict(bound)
-    groups = [list(sizes)] if len(sizes) < 2 else alike(sizes, factors)
+    groups = [list(sizes)] if len(sizes) < 2 else group_similar_indices(sizes, factors)
     count = prod(factorial(len(group)) for group in groups)
     if count > MAX_RENAMINGS:
         raise Unknown(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
-    orders = [[n for group in chosen for n in group] for chosen in product(*map(permutations, groups))]
-    made = [(tuple(sizes[n] for n in order), numbered(factors, order)) for order in orders]
-    return made[0] if len(made) == 1 else min(made, key=lambda one: repr(one[1]))
+    orders = [[n for group in permuted for n in group] for permuted in product(*map(permutations, groups))]
+    candidates = [(tuple(sizes[n] for n in order), number_bound_indices(factors, order)) for order in orders]
+    return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[1]))
 
 
-def numbered(factors: tuple, order: list) -> tuple:
-    """The factors with the bound indices numbered in this order."""
-    named = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
-    return ordered(((head, settle(head, indices)), power) for (head, indices), power in named)
+def number_bound_indices(factors: tuple, order: list) -> tuple:
+    """Return the factors with the bound indices numbered in this order."""
+    renumbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+    return ordered(((head, settle(head, indices)), power) for (head, indices), power in renumbered)
 
 
-def alike(sizes: dict, factors: tuple) -> list:
-    """The bound indices in groups: those of one group look alike, by their sizes and by where they stand beside others."""
+def group_similar_indices(sizes: dict, factors: tuple) -> list:
+    """Return the bound indices in groups of those that have the same size and occur in the same positions next to the same indices."""
     numbers = list(sizes)
     colours = {n: repr(sizes[n]) for n in numbers}
     for _ in range(3):

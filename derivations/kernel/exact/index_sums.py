@@ -1,25 +1,27 @@
-"""Sums over an index: the polynomial under one, with the index bound; and a value put in its place."""
+"""Sums over an index: bind an index of a polynomial in a sum, or substitute a value for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.expr import Expr
 from .normal_form import FRESH, Facts, reduce_term
-from .polynomials import add, rename, scale
+from .polynomials import Polynomial, add, rename, scale
 
 
-def sum_over(size: Expr, term, facts: Facts, name: str = "") -> dict:
-    """The sum of term(index). Over a known number of values it is written out, so that each term is read at a known index."""
+def sum_over(size: Expr, term: Callable[[tuple], Polynomial], facts: Facts, name: str = "") -> Polynomial:
+    """Return the sum of term(index) over an index of this size. A sum of known length is written out, so that each index is a constant."""
     if size.op == "const":
         return add(*(term(("c", k)) for k in range(1, int(size.data) + 1)))
     index = fresh(name)
     return summed(term(index), index, size, facts)
 
 
-def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
-    """The sum of a polynomial over one of its free indices. A sum over a known number of values is written out."""
+def summed(polynomial: Polynomial, free: tuple, size: Expr, facts: Facts) -> Polynomial:
+    """Return the sum of a polynomial over one of its free indices. A sum of known length is written out."""
     if size.op == "const":
         return add(*(put(polynomial, free, ("c", k), facts) for k in range(1, int(size.data) + 1)))
-    result = {}
+    result: Polynomial = {}
     for (bound, factors), c in polynomial.items():
         new = ("b", len(bound))
         for term, c2 in reduce_term(dict(enumerate((*bound, size))), rename(factors, {free: new}), facts).items():
@@ -27,8 +29,8 @@ def summed(polynomial: dict, free: tuple, size: Expr, facts: Facts) -> dict:
     return {term: c for term, c in result.items() if c}
 
 
-def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
-    """A polynomial with one of its free indices set to a value."""
+def put(polynomial: Polynomial, free: tuple, value: tuple, facts: Facts) -> Polynomial:
+    """Return the polynomial with one of its free indices set to a value."""
     return add(
         *(
             scale(reduce_term(dict(enumerate(bound)), rename(factors, {free: value}), facts), c)
@@ -38,5 +40,5 @@ def put(polynomial: dict, free: tuple, value: tuple, facts: Facts) -> dict:
 
 
 def fresh(name: str = "") -> tuple:
-    """An index that occurs nowhere else, with the name that a message may call it by."""
+    """Return an index that occurs nowhere else; `name` is what messages may call it."""
     return ("held", next(FRESH), name) if name else ("held", next(FRESH))

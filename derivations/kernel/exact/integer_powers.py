@@ -1,7 +1,8 @@
-"""Powers whose exponent is a whole number that is not known: sizes and indices, in sums and products. They need no logarithm of the base.
+"""Powers whose exponent is an unknown whole number, made of sizes and indices. They need no logarithm of the base.
 
-x^(2n + 1) is x (x^n)^2: one atom for each product of sizes in the exponent, as an exponential has one for each term. Its payload is that
-product times the base, which is no size, for what is visibly positive is written in exponentials. (-1)^n is an atom of its own.
+x^(2n + 1) becomes x (x^n)^2: one atom for each product of sizes in the exponent, as an exponential has one for each of its terms. The
+payload of such an atom ("whole") is that product times the base. A base that is visibly positive is written with exponentials instead, so
+a base is never a size. (-1)^n has an atom of its own ("turn").
 """
 
 from __future__ import annotations
@@ -9,21 +10,21 @@ from __future__ import annotations
 from .atom_payloads import Unknown, function_atom
 from .fractions import Fraction
 from .normal_form import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
-from .polynomials import constant
+from .polynomials import Polynomial, constant
 
-COUNTS = ("size", "value")  # the heads of what is a positive whole number
+COUNT_HEADS = ("size", "value")  # the heads of atoms that are positive whole numbers
 
 
-def is_whole(exponent: dict) -> bool:
-    """Is it made of sizes, of indices and of whole numbers, by sums and products?"""
+def is_whole(exponent: Polynomial) -> bool:
+    """Return whether the exponent is made of sizes, indices and whole numbers by sums and products."""
     return all(
-        not bound and c.denominator == 1 and all(f[0][0] in COUNTS and e.denominator == 1 and e > 0 for f, e in factors)
+        not bound and c.denominator == 1 and all(f[0][0] in COUNT_HEADS and e.denominator == 1 and e > 0 for f, e in factors)
         for (bound, factors), c in exponent.items()
     )
 
 
-def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
-    """The power of a base whose sign is not known."""
+def whole_power(base: Polynomial, exponent: Polynomial, facts: Facts) -> Polynomial:
+    """Return the power of a base whose sign is not known. Raise Unknown for a power of 0 whose exponent may be 0."""
     if not base:
         if facts.is_positive(exponent):
             return {}
@@ -32,53 +33,54 @@ def whole_power(base: dict, exponent: dict, facts: Facts) -> dict:
         facts.require_sign("nonzero", base, "something is divided by it")
     result = constant(1)
     for (_, factors), c in exponent.items():
-        part = to_count(base, factors, int(c), facts) if factors else raise_to(base, c, facts)
+        part = raise_to_count(base, factors, int(c), facts) if factors else raise_to(base, c, facts)
         result = multiply(result, part, facts)
     return result
 
 
-def to_count(base: dict, count: tuple, times: int, facts: Facts) -> dict:
-    """base^(times * count), for a count that is a product of sizes and indices."""
+def raise_to_count(base: Polynomial, count: tuple, times: int, facts: Facts) -> Polynomial:
+    """Return base^(times * count), where count is a product of sizes and indices."""
     if len(base) == 1 and not next(iter(base))[0]:
         (((_, factors), c),) = base.items()
         result = exponential(multiply({((), count): Fraction(times)}, logarithm(constant(abs(c)), facts), facts), facts)
         if c < 0 and times % 2:
-            result = multiply(result, function_atom("turn", odd_or_even(count)), facts)
+            result = multiply(result, function_atom("turn", parity_product(count)), facts)
         for f, e in factors:
-            result = multiply(result, atom_to_count(f, e, count, times, facts), facts)
+            result = multiply(result, raise_atom_to_count(f, e, count, times, facts), facts)
         return result
     content, primitive = take_content(base, True, facts)
     if content != constant(1):
-        return multiply(to_count(content, count, times, facts), to_count(primitive, count, times, facts), facts)
-    return counted(next(iter(next(iter(function_atom("sum", primitive)))[1]))[0], count, times)
+        return multiply(raise_to_count(content, count, times, facts), raise_to_count(primitive, count, times, facts), facts)
+    return count_power(next(iter(next(iter(function_atom("sum", primitive)))[1]))[0], count, times)
 
 
-def atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: Facts) -> dict:
-    own = {((), ((f, Fraction(1)),)): Fraction(1)}
+def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: Facts) -> Polynomial:
+    """Return (f^e)^(times * count) for an atom f."""
+    base = {((), ((f, Fraction(1)),)): Fraction(1)}
     if f[0][0] == "i":
         if times % 2:
             raise Unknown("a power of the imaginary unit whose exponent may be odd")
-        return function_atom("turn", odd_or_even(count)) if times % 4 else constant(1)
+        return function_atom("turn", parity_product(count)) if times % 4 else constant(1)
     if factor_sign(f, Fraction(1), facts) == "positive":
-        return exponential(multiply({((), count): e * times}, logarithm(own, facts), facts), facts)
+        return exponential(multiply({((), count): e * times}, logarithm(base, facts), facts), facts)
     if e.denominator == 1:
-        return counted(f, count, int(e) * times)
-    return counted(next(iter(next(iter(function_atom("sum", {((), ((f, e),)): Fraction(1)})))[1]))[0], count, times)
+        return count_power(f, count, int(e) * times)
+    return count_power(next(iter(next(iter(function_atom("sum", {((), ((f, e),)): Fraction(1)})))[1]))[0], count, times)
 
 
-def odd_or_even(count: tuple) -> dict:
-    """A product of sizes that is odd where this one is."""
+def parity_product(count: tuple) -> Polynomial:
+    """Return a product of the same sizes with every power 1: it is odd exactly where `count` is."""
     return {((), tuple((f, Fraction(1)) for f, _ in count)): Fraction(1)}
 
 
-def counted(f: tuple, count: tuple, times: int) -> dict:
-    """The atom of f^count, to the power `times`."""
+def count_power(f: tuple, count: tuple, times: int) -> Polynomial:
+    """Return the atom of f^count, to the power `times`."""
     inside = tuple(sorted((*count, (f, Fraction(1))), key=repr))
     return function_atom("whole", {((), inside): Fraction(1)}, times)
 
 
-def base_and_count(inside: dict) -> tuple[dict, dict]:
-    """The two polynomials in an atom's payload: what the power is of, and its exponent."""
+def base_and_count(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Return (base, exponent) of the power in an atom's payload, both as polynomials."""
     (((_, factors), _),) = inside.items()
-    parts = [tuple(x for x in factors if (x[0][0][0] in COUNTS) is which) for which in (False, True)]
+    parts = [tuple(x for x in factors if (x[0][0][0] in COUNT_HEADS) is which) for which in (False, True)]
     return tuple({((), part): Fraction(1)} for part in parts)  # type: ignore[return-value]

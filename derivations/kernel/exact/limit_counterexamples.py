@@ -1,8 +1,8 @@
-"""Counterexamples to limits: numbers for all that stands still, at which the left side goes elsewhere, or nowhere.
+"""Counterexamples to limits: numbers for everything but the variable at which the left side has another limit, or none.
 
-A value of the variable shows nothing: what is false there may be true near the limit. So none is given to it, and what counts is where the
-series goes at these numbers, that it grows without bound, or that a side has no value however near the limit. What that does not settle is
-no counterexample.
+One value of the variable proves nothing: a claim that is false there may be true near the limit. So the variable gets no value. A
+counterexample is a different limit of the series at these numbers, a series that diverges, or a side that is undefined arbitrarily close
+to the limit.
 """
 
 from __future__ import annotations
@@ -17,163 +17,175 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
-from . import exact_evaluation
+from . import exact_evaluation, exact_numbers
 from .assumption_facts import facts_of
 from .atom_payloads import Unknown
 from .counterexample_search import candidates, holds, show_array, show_both, shown
-from .exact_evaluation import Undefined
+from .exact_numbers import Undefined
 from .given_values import broken, every_index
 from .normal_form import Facts
 from .series_limits import Grows, head_of, leading_series, limit, moves, near, on_the_way
 from .tree_to_normal_form import read
 
-TRIED = 240
-NEAR = [Fraction(4) ** k for k in (3, 5, 8)]  # where what has no value near the limit is looked at
+MAX_TRIALS = 240
+DISTANCES = [Fraction(4) ** k for k in (3, 5, 8)]  # where an expression without a value near the limit is evaluated, for the message
 
 
-class Goes(NamedTuple):
-    """What becomes of an entry at numbers for all that stands still. With nothing set it is not settled."""
+class EntryLimit(NamedTuple):
+    """The limit of an entry at numbers for everything but the variable. If no field is set, it is not settled."""
 
     value: object = None
-    reason: str = ""  # why there is no value, however near the limit
+    reason: str = ""  # why there is no value arbitrarily close to the limit
     grows: bool = False
 
 
 class NoValue(Exception):
-    """What is read has no value, however near the limit."""
+    """The expression has no value arbitrarily close to the limit."""
 
 
 def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
-    """Where left goes elsewhere than to right, at numbers at which the assumptions hold; '' if none is found."""
-    return next(filter(None, (fails(left, right, towards, env, only_numbers=True) for env in numbers(left, right, towards, given))), "")
+    """Return, in words, numbers that satisfy the assumptions at which the left side has another limit; '' if none were found."""
+    return next(
+        filter(
+            None, (explain_failure(left, right, towards, env, only_numbers=True) for env in generate_numbers(left, right, towards, given))
+        ),
+        "",
+    )
 
 
 def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
-    """The same, and where a side has no value or the left one no limit."""
-    env = next((env for env in numbers(left, right, towards, given) if fails(left, right, towards, env)), None)
-    return fails(left, right, towards, smaller(left, right, towards, given, env)) if env else ""
+    """Return the same, also if a side has no value or the left side no limit."""
+    env = next((env for env in generate_numbers(left, right, towards, given) if explain_failure(left, right, towards, env)), None)
+    return explain_failure(left, right, towards, shrink(left, right, towards, given, env)) if env else ""
 
 
-def smaller(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
-    """With entries made 0, then 1, while the claim still fails."""
-    still = standing_still(given, towards)
+def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
+    """Return the numbers after replacing entries by 0, then 1, while the claim still fails."""
+    fixed = standing_still(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
-            less = env | {name: env[name] | {place: exact_evaluation.number(target)}}
-            if env[name][place] not in (0, target) and allowed(still, less, left, right) and fails(left, right, towards, less):
-                env = less
+            candidate = env | {name: env[name] | {place: exact_numbers.number(target)}}
+            if (
+                env[name][place] not in (0, target)
+                and satisfies(fixed, candidate, left, right)
+                and explain_failure(left, right, towards, candidate)
+            ):
+                env = candidate
     return env
 
 
-def numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
-    """Values at which the assumptions hold, of all but the variable."""
-    still = standing_still(given, towards)
-    if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in still for x in a.args)).values()):
+def generate_numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
+    """Yield values of everything but the variable at which the assumptions hold."""
+    fixed = standing_still(given, towards)
+    if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in fixed for x in a.args)).values()):
         return
     seen = set()
-    for env, _ in islice(candidates((left, right), still), TRIED):
+    for env, _ in islice(candidates((left, right), fixed), MAX_TRIALS):
         env = {name: value for name, value in env.items() if name != towards[0].data[0]}
-        if (key := repr(sorted(env.items(), key=repr))) not in seen and allowed(still, env, left, right):
+        if (key := repr(sorted(env.items(), key=repr))) not in seen and satisfies(fixed, env, left, right):
             yield env
         seen.add(key)
 
 
 def standing_still(given: tuple, towards: tuple) -> tuple:
-    """The assumptions about what stands still: what is stated of the variable is said near the limit."""
+    """Return the assumptions that are not about the variable of the limit. Those about it hold near the limit."""
     return tuple(a for a in given if a.args != (towards[0],))
 
 
-def allowed(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
+def satisfies(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
+    """Return whether the assumptions certainly hold at these values."""
     try:
         return all(holds(a, env, left, right) for a in given)
     except (Undefined, KeyError, KernelError):
         return False
 
 
-def fails(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool = False) -> str:
-    """How the claim fails at these values, in an entry; '' where it does not, or where that is not settled."""
+def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_numbers: bool = False) -> str:
+    """Return how the claim fails at these values in some entry; '' if it does not or that is not settled."""
     variable, to = towards
-    for place in places(right, env):
-        goes, stated = goes_to(left, towards, env, place), value_of(right, env, place)
-        if goes.value is not None and stated.value is not None and exact_evaluation.differ(goes.value, stated.value):
-            found, said = show_both({(): goes.value}, {(): stated.value})
-            how = f"the series gives {found} as {show(variable)} -> {to}, and {said} is stated"
-        elif only_numbers or not (stated.reason or goes.reason or goes.grows):
+    for place in list_places(right, env):
+        left_limit, right_value = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
+        if left_limit.value is not None and right_value.value is not None and exact_numbers.differ(left_limit.value, right_value.value):
+            shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+            how = f"the series gives {shown_limit} as {show(variable)} -> {to}, and {shown_right} is stated"
+        elif only_numbers or not (right_value.reason or left_limit.reason or left_limit.grows):
             continue
-        elif goes.grows:
+        elif left_limit.grows:
             how = f"the left side has no finite limit as {show(variable)} -> {to}"
-        elif goes.reason:
-            how = f"the left side is undefined ({goes.reason}), however near the limit"
+        elif left_limit.reason:
+            how = f"the left side is undefined ({left_limit.reason}), however near the limit"
         else:
-            how = f"the right side is undefined ({stated.reason})"
-        return f"{at(env, left, right)}{how}"
+            how = f"the right side is undefined ({right_value.reason})"
+        return f"{describe_numbers(env, left, right)}{how}"
     return ""
 
 
 def fails_at(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
-    """How the claim fails at values given for all but the variable, at some value of each open index; '' where it is not seen to."""
-    still = standing_still(given, towards)
-    here = (here for here in every_index(env, left, right) if allowed(still, here, left, right))
-    return next(filter(None, (fails(left, right, towards, one) for one in here)), "")
+    """Return how the claim fails at values for all but the variable, for some value of each open index; '' if that is not found."""
+    fixed = standing_still(given, towards)
+    environments = (at for at in every_index(env, left, right) if satisfies(fixed, at, left, right))
+    return next(filter(None, (explain_failure(left, right, towards, at) for at in environments)), "")
 
 
 def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
-    """Why these values, of all but the variable, show nothing."""
+    """Return why these values of all but the variable are no counterexample."""
     variable, to = towards
-    here = next(every_index(env, left, right))
+    indexed = next(every_index(env, left, right))
     for a in standing_still(given, towards):
-        if reason := broken(a, here, left, right):
+        if reason := broken(a, indexed, left, right):
             return reason
-    place = next(places(right, here))
-    goes, stated = goes_to(left, towards, here, place), value_of(right, here, place)
-    if goes.value is None or stated.value is None:
+    place = next(list_places(right, indexed))
+    left_limit, right_value = find_entry_limit(left, towards, indexed, place), evaluate_entry(right, indexed, place)
+    if left_limit.value is None or right_value.value is None:
         return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
-    found, said = show_both({(): goes.value}, {(): stated.value})
-    return f"at the given values the left side goes to {found} as {show(variable)} -> {to}, and the right side is {said}"
+    shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+    return f"at the given values the left side goes to {shown_limit} as {show(variable)} -> {to}, and the right side is {shown_right}"
 
 
-def at(env: dict, left: Expr, right: Expr) -> str:
+def describe_numbers(env: dict, left: Expr, right: Expr) -> str:
+    """Return the values as the beginning of a message."""
     where = ", ".join(f"{name} = {show_array(v)}" for name, v in shown(env, left, right).items())
     return f"at {where} " * bool(where)
 
 
-def places(e: Expr, env: dict) -> Iterator[tuple]:
+def list_places(e: Expr, env: dict) -> Iterator[tuple]:
+    """Yield the places of a tensor's entries."""
     yield from product(*(range(exact_evaluation.size_value(s, env)) for s in e.shape))
 
 
-def value_of(right: Expr, env: dict, place: tuple) -> Goes:
-    """An entry of the right side, in which nothing moves."""
+def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
+    """Return the value of an entry of the right side, which does not depend on the variable."""
     try:
-        return Goes(exact_evaluation.evaluate(right, env)[place])
+        return EntryLimit(exact_evaluation.evaluate(right, env)[place])
     except Undefined as error:
-        return Goes(reason=str(error))
+        return EntryLimit(reason=str(error))
     except (KernelError, KeyError, OverflowError):
-        return Goes()
+        return EntryLimit()
 
 
-def goes_to(left: Expr, towards: tuple, env: dict, place: tuple) -> Goes:
-    """Where an entry of the left side goes at these values of all but the variable, as far as that is settled."""
+def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> EntryLimit:
+    """Return the limit of an entry of the left side at these values, as far as it is settled."""
     variable, to = towards
     facts = facts_of(on_the_way(variable))
-    if never_defined(left, variable, env):
-        return Goes(reason=undefined_near(left, towards, env))
+    if has_undefined_part(left, variable, env):
+        return EntryLimit(reason=explain_undefined_near(left, towards, env))
     try:
-        with near(facts, variable, to), hopeless(facts, variable, to):
-            p = read(at_numbers(left, env), facts, {f"axis {k}": one + 1 for k, one in enumerate(place)})
-            found = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
+        with near(facts, variable, to), raising_no_value(facts, variable, to):
+            p = read(substitute_numbers(left, env), facts, {f"axis {k}": position + 1 for k, position in enumerate(place)})
+            value = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
     except NoValue:
-        return Goes(reason=undefined_near(left, towards, env))
+        return EntryLimit(reason=explain_undefined_near(left, towards, env))
     except Grows as error:
-        return Goes(
-            grows=not facts.unstated and certainly(error.coefficient, lambda v: exact_evaluation.differ(v, exact_evaluation.number(0)))
+        return EntryLimit(
+            grows=not facts.unstated and value_passes(error.coefficient, lambda v: exact_numbers.differ(v, exact_numbers.number(0)))
         )
     except (Undefined, KeyError, OverflowError, KernelError):
-        return Goes()
-    return Goes() if facts.unstated else Goes(found)
+        return EntryLimit()
+    return EntryLimit() if facts.unstated else EntryLimit(value)
 
 
-def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
-    """Has a part in which nothing moves no value at these numbers?"""
+def has_undefined_part(left: Expr, variable: Expr, env: dict) -> bool:
+    """Return whether a part that does not depend on the variable is undefined at these numbers."""
     for part in walk(left):
         if part.op in ("const", "symbol", "index") or variable in set(walk(part)):
             continue
@@ -189,11 +201,14 @@ def never_defined(left: Expr, variable: Expr, env: dict) -> bool:
 
 
 @contextmanager
-def hopeless(facts: Facts, variable: Expr, to):
-    """Where numbers stand for all but the variable: NoValue where a sign is required that what is read certainly has not near the limit."""
-    asked = facts.asked
+def raising_no_value(facts: Facts, variable: Expr, to):
+    """In this context, raise NoValue when a required sign certainly does not hold near the limit.
 
-    def or_no_value(kind: str, p: dict, because: str) -> tuple:
+    Everything but the variable is a number.
+    """
+    outer_requirement = facts.adapt_requirement
+
+    def require_or_raise(kind: str, p: dict, because: str) -> tuple:
         leading = p
         if moves(p, head_of(variable)):
             series = leading_series(p, variable, to, facts)
@@ -202,38 +217,38 @@ def hopeless(facts: Facts, variable: Expr, to):
             not leading
             and kind != "nonnegative"
             or kind != "nonzero"
-            and certainly(leading, lambda v: not exact_evaluation.is_complex(v) and v < 0)
+            and value_passes(leading, lambda v: not exact_numbers.is_complex(v) and v < 0)
         ):
             raise NoValue
-        return asked(kind, p, because)
+        return outer_requirement(kind, p, because)
 
-    facts.asked = or_no_value
+    facts.adapt_requirement = require_or_raise
     try:
         yield
     finally:
-        facts.asked = asked
+        facts.adapt_requirement = outer_requirement
 
 
-def certainly(p: dict, test) -> bool:
-    """Does a normal form that holds numbers alone pass a test?"""
+def value_passes(p: dict, test) -> bool:
+    """Return whether a normal form without symbols passes a test; False if it cannot be evaluated."""
     try:
         return bool(test(exact_evaluation.polynomial_value(p, {})))
     except (Undefined, KeyError, OverflowError, KernelError):
         return False
 
 
-def point_near(towards: tuple, far: Fraction = NEAR[-1]) -> dict:
-    """The variable of a limit, near it; nothing where there is no limit."""
+def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
+    """Return a value of the variable near its limit, as an environment; {} if there is no limit."""
     if not towards:
         return {}
     variable, to = towards
-    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_evaluation.number(far if to == "oo" else 1 / far)}}
+    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_numbers.number(far if to == "oo" else 1 / far)}}
 
 
-def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
-    """Why the left side has no value as near the limit as it is looked at; '' where it has one, or where that is not settled."""
+def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
+    """Return why the left side has no value at several points near the limit; '' if it has one or that is not settled."""
     reason = ""
-    for far in NEAR:
+    for far in DISTANCES:
         try:
             exact_evaluation.evaluate(left, env | point_near(towards, far))
             return ""
@@ -244,23 +259,24 @@ def undefined_near(left: Expr, towards: tuple, env: dict) -> str:
     return reason
 
 
-def at_numbers(e: Expr, env: dict) -> Expr:
-    """The tree with numbers for what env gives: sizes, scalars, tensors entry by entry, and indices that nothing binds."""
+def substitute_numbers(e: Expr, env: dict) -> Expr:
+    """Return the tree with the numbers that `env` gives to sizes, scalars, entries of tensors and free indices."""
     if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
         raise Unknown(f"the slope by {show(e.args[1])}, for which a number stands")
-    shape = tuple(at_numbers(s, env) for s in e.shape)
+    shape = tuple(substitute_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]
         if e.data[1] == "size":
             return constant(Fraction(value))
-        entries = {place: constant(exact_evaluation.fraction(v)) for place, v in value.items()}
+        entries = {place: constant(exact_numbers.fraction(v)) for place, v in value.items()}
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))
-    data = (e.data[0], at_numbers(e.data[1], env)) if e.op in INDEXED else e.data
+    data = (e.data[0], substitute_numbers(e.data[1], env)) if e.op in INDEXED else e.data
     inside = {name: value for name, value in env.items() if name != ("index", e.data[0])} if e.op in BINDERS else env
-    return Expr(e.op, tuple(at_numbers(x, inside) for x in e.args), shape, data)
+    return Expr(e.op, tuple(substitute_numbers(x, inside) for x in e.args), shape, data)
 
 
 def constant(value: Fraction) -> Expr:
+    """Return a number as a tree."""
     return Expr("const", (), (), value)

@@ -1,4 +1,4 @@
-"""Sums of logarithms that cancel, though no one of them equals another: log(a) + log(b) - log(ab)."""
+"""Sums of logarithms that cancel only together, such as log(a) + log(b) - log(ab)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from .atom_payloads import instantiate, is_real
 from .denominators import clear_denominators
 from .fractions import Fraction
 from .normal_form import Facts, allowed_power, exponential, multiply
-from .polynomials import add, constant, scale
+from .polynomials import Polynomial, add, constant, scale
 
-MOST = 12  # the largest power that is multiplied out
+MAX_POWER = 12  # the largest total power of the arguments that is multiplied out
 
 
-def cancel(p: dict, facts: Facts) -> bool:
-    """Is p = sum of c_k log(a_k) + r certainly 0, because the product of the a_k^c_k is exp(-r)?
+def cancel(p: Polynomial, facts: Facts) -> bool:
+    """Return whether p = sum of c_k log(a_k) + r is certainly 0, because the product of the a_k^c_k is exp(-r).
 
-    Every a_k is positive, since its logarithm is taken. The exponential takes no value twice on the real line, so r has to be real; and
-    for a whole n that makes all n c_k whole, n p is 0 exactly where p is.
+    Each a_k is positive, since its logarithm is taken. The exponential is injective on the real line, so r must be real. For a whole n
+    that makes all n c_k whole, n p is 0 exactly where p is.
     """
     logs = [
         (f, c) for (bound, factors), c in p.items() for f, power in factors if not bound and len(factors) == 1 == power and f[0][0] == "log"
@@ -25,11 +25,13 @@ def cancel(p: dict, facts: Facts) -> bool:
     if not logs or not all(is_real(f[0]) for _, factors in p for f, _ in factors):
         return False
     n = lcm(*(c.denominator for _, c in logs))
-    if sum(abs(c * n) for _, c in logs) > MOST:
+    if sum(abs(c * n) for _, c in logs) > MAX_POWER:
         return False
     rest = add(p, *({((), ((f, Fraction(1)),)): -c} for f, c in logs))
-    above, below = exponential(scale(rest, n), facts), constant(1)
+    numerator, denominator = exponential(scale(rest, n), facts), constant(1)
     for f, c in logs:
-        inside = allowed_power(instantiate(f[0][1], f[1]), Fraction(abs(c * n)), facts)
-        above, below = (multiply(above, inside, facts), below) if c > 0 else (above, multiply(below, inside, facts))
-    return not clear_denominators(add(above, scale(below, -1)), facts)
+        argument = allowed_power(instantiate(f[0][1], f[1]), Fraction(abs(c * n)), facts)
+        numerator, denominator = (
+            (multiply(numerator, argument, facts), denominator) if c > 0 else (numerator, multiply(denominator, argument, facts))
+        )
+    return not clear_denominators(add(numerator, scale(denominator, -1)), facts)

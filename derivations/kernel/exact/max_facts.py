@@ -1,10 +1,8 @@
-"""What is known of the largest of some entries: it is one of them, and no other is larger; and of what is 0 or 1.
-
-So what holds of it in each case, holds.
-"""
+"""Signs by cases. A maximum is one of its entries and no other entry is larger; a 0-1 value is 0 or 1. What holds in each case, holds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 
 from .atom_payloads import Unknown, hold, instantiate, mentions
@@ -12,58 +10,59 @@ from .fractions import Fraction
 from .index_sums import fresh, put, summed
 from .max_normal_form import written_out
 from .normal_form import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, multiply, reduce_term
-from .polynomials import RUNS, add, constant, rename, scale
+from .polynomials import RUNS, Polynomial, add, constant, rename, scale
 
 
-def by_case(p: dict, question: str, facts: Facts) -> bool:
-    """Is p positive, or not negative, whichever entry is the largest, and whatever is 0 or 1 of what is one of them?
+def by_case(p: Polynomial, question: str, facts: Facts) -> bool:
+    """Return whether p has a sign in every case: whichever entry a maximum in p is, or whichever value a 0-1 symbol has.
 
-    question: the method of Facts that says so where neither is spoken of.
+    `question` is the method of Facts that decides the sign when p contains neither.
     """
     try:
-        if found := next(largests(p), None):
-            return all(asked(p, found, case, question, facts) for case in cases(found, facts))
+        if maximum := next(find_maxima(p), None):
+            return all(holds_in_case(p, maximum, case, question, facts) for case in cases(maximum, facts))
         bits = [f for _, factors in p for f, _ in factors if is_bit(f[0], facts)]
         if bit := next((f for f in bits if not any(i[0] == "b" for i in f[1])), None):
-            return all(getattr(facts, question)(swapped(p, bit, constant(value), facts)) for value in (0, 1))
-        return bool(bits) and each_term(p, question, facts)
+            return all(getattr(facts, question)(replace_atom(p, bit, constant(value), facts)) for value in (0, 1))
+        return bool(bits) and holds_by_groups(p, question, facts)
     except Unknown:
         return False
 
 
-def each_term(p: dict, question: str, facts: Facts) -> bool:
-    """Is no summand of p negative, of those over the same indices all together; and, if that is asked, one of them positive?"""
+def holds_by_groups(p: Polynomial, question: str, facts: Facts) -> bool:
+    """Return whether no group of terms that are summed over the same indices is negative and, for "is_positive", one group is positive."""
     groups: dict = {}
     for (bound, factors), c in p.items():
-        held = {("b", k): fresh() for k in range(len(bound))}  # terms inside of terms have others
+        held = {("b", k): fresh() for k in range(len(bound))}  # free indices that no inner term uses
         groups[bound] = add(groups.get(bound, {}), scale(reduce_term({}, rename(factors, held), facts), c))
     return all(map(facts.is_nonnegative, groups.values())) and (
         question == "is_nonnegative" or any(map(facts.is_positive, groups.values()))
     )
 
 
-def largests(p: dict):
-    """The atoms of a largest entry that stand for one number, those inside of other atoms too."""
+def find_maxima(p: Polynomial) -> Iterator[tuple]:
+    """Yield the atoms of maxima in p that stand for a single number, also those inside other atoms."""
     for _, factors in p:
         for (head, indices), _ in factors:
-            if head[0] == "largest" and not any(bound_inside(i) for i in indices):
+            if head[0] == "largest" and not any(is_bound(i) for i in indices):
                 yield head, indices
             elif head[0] != "largest" and isinstance(head[-1], tuple):
-                yield from largests(instantiate(head[-1], hold(indices)))
+                yield from find_maxima(instantiate(head[-1], hold(indices)))
 
 
-def bound_inside(index: tuple) -> bool:
-    """Is it bound by a sum, or held in the place of one that is?"""
+def is_bound(index: tuple) -> bool:
+    """Return whether an index is bound by a sum, or temporarily replaces one that is."""
     return index[0] == "b" or index[0] == "held" and isinstance(index[1], tuple)
 
 
-def cases(found: tuple, facts: Facts):
-    """For each entry that may be the largest: the entry, what is then not negative, and the index of the entry with its size.
+def cases(maximum: tuple, facts: Facts) -> Iterator[tuple]:
+    """Yield, for each entry that may be the maximum, (the entry, facts, position).
 
-    What is not negative comes with the index at each value of which it is so. It is so at these values of the other indices alone: at others
-    another entry may be the largest.
+    The facts are pairs (a polynomial that is nonnegative in this case, the indices over which it is). It is so only at these values of
+    the other indices: at others another entry may be the maximum. The position is (index of the entry, size), or None if the entries
+    are written out.
     """
-    head, indices = found
+    head, indices = maximum
     inside = instantiate(head[-1], indices)
     if isinstance(head[1], int) or head[1].isdigit():
         entries = (
@@ -74,49 +73,59 @@ def cases(found: tuple, facts: Facts):
         for entry in entries:
             yield entry, [(add(entry, scale(other, -1)), ()) for other in entries if other != entry], None
         return
-    at, any_ = fresh(), ("f", f"any {next(FRESH)}")
-    entry, other = (put(inside, RUNS, index, facts) for index in (at, any_))
-    yield entry, [(add(entry, scale(other, -1)), (any_,))], (at, head[1])
+    place, any_ = fresh(), ("f", f"any {next(FRESH)}")
+    entry, other = (put(inside, RUNS, index, facts) for index in (place, any_))
+    yield entry, [(add(entry, scale(other, -1)), (any_,))], (place, head[1])
 
 
-def asked(p: dict, found: tuple, case: tuple, question: str, facts: Facts) -> bool:
+def holds_in_case(p: Polynomial, maximum: tuple, case: tuple, question: str, facts: Facts) -> bool:
+    """Return whether p has the sign if `maximum` is the entry of this case."""
     entry, known, place = case
-    here = copy(facts)
-    here.in_this_case = [*facts.in_this_case, *known]
-    there = swapped(p, found, entry, facts)
-    return getattr(here, question)(there) or place is not None and getattr(here, question)(at_one_term(there, *place, here))
+    case_facts = copy(facts)
+    case_facts.nonnegative_in_case = [*facts.nonnegative_in_case, *known]
+    replaced = replace_atom(p, maximum, entry, facts)
+    if getattr(case_facts, question)(replaced):
+        return True
+    if place is None:
+        return False
+    index, size = place
+    return getattr(case_facts, question)(keep_one_term(replaced, index, size, case_facts))
 
 
-def swapped(p: dict, found: tuple, value: dict, facts: Facts) -> dict:
-    """p with a value in the place of the largest entry."""
-    result = {}
+def replace_atom(p: Polynomial, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:
+    """Return p with a polynomial in place of an atom."""
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
         held, term = {("b", k): fresh() for k in range(len(bound))}, constant(c)
         for f, power in rename(factors, held):
-            term = multiply(term, swapped_factor(f, power, found, value, facts), facts)
+            term = multiply(term, replace_in_factor(f, power, atom_, value, facts), facts)
         for (_, k), token in held.items():
             term = summed(term, token, bound[k], facts)
         result = add(result, term)
     return result
 
 
-def swapped_factor(f: tuple, power: Fraction, found: tuple, value: dict, facts: Facts) -> dict:
+def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:
+    """Return a power of an atom with a polynomial in place of the atom `atom_`.
+
+    Raise Unknown if that occurs inside an unsupported function.
+    """
     head, indices = f
-    if f == found:
+    if f == atom_:
         return allowed_power(value, power, facts)
-    if not mentions(head, found[0]):
+    if not mentions(head, atom_[0]):
         return reduce_term({}, [(f, power)], facts)
     if head[0] not in ("exp", "log", "sum"):
         raise Unknown(f"the largest of some entries, inside of {head[0]}")
-    inside = swapped(instantiate(head[-1], indices), found, value, facts)
+    inside = replace_atom(instantiate(head[-1], indices), atom_, value, facts)
     if head[0] == "exp":
         return exponential(scale(inside, power), facts)
-    return allowed_power(logarithm(inside, facts, seen=True) if head[0] == "log" else inside, power, facts)
+    return allowed_power(logarithm(inside, facts, known_positive=True) if head[0] == "log" else inside, power, facts)
 
 
-def at_one_term(p: dict, at: tuple, size: str, facts: Facts) -> dict:
-    """No more than p: of each sum over this size whose terms are not negative, the one term at the index."""
-    result = {}
+def keep_one_term(p: Polynomial, at: tuple, size: str, facts: Facts) -> Polynomial:
+    """Return a polynomial that is at most p: each sum of nonnegative terms over this size is replaced by its term at one index."""
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
         over = next((k for k, s in enumerate(bound) if s.op == "symbol" and s.data[0] == size), None)
         if over is None or c < 0 or not all(factor_sign(f, power, facts) for f, power in factors):

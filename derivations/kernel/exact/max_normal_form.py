@@ -1,8 +1,9 @@
-"""The normal form of the largest of some entries.
+"""The normal form of a maximum.
 
-Its atom holds the entries as a polynomial in an index of its own, RUNS, beside what that runs to; or, where they are few, as the sum of all
-of them, each with a mark, beside how many there are: sorted, and none of them twice. What keeps their order comes out of it: a summand of all
-of them, a factor that is visibly not negative, and an exponential.
+The payload of its atom ("largest") holds the entries as one polynomial in the index RUNS, and its head what that index runs over. A few
+entries that are written out are stored as their sum instead, each marked by a factor ("place"), sorted and without duplicates; the head
+then holds their number. What preserves the order is taken out of the maximum: a common summand, a factor that is visibly nonnegative, and
+an exponential.
 """
 
 from __future__ import annotations
@@ -12,108 +13,116 @@ from .atom_payloads import Unknown, instantiate, is_real, payload
 from .fractions import Fraction
 from .index_renaming import named_alike
 from .normal_form import Facts, exponential, factor_sign, multiply, reduce_term
-from .polynomials import RUNS, add, atom, constant, rename, scale
+from .polynomials import RUNS, Polynomial, add, atom, constant, rename, scale
 
-FEW = 4  # entries that are written out: each of them may bring indices of its own
+FEW = 4  # the largest number of entries that is written out: each may add indices of its own
 
 
-def largest_over(p: dict, runs: tuple, size: Expr, facts: Facts) -> dict:
-    """The largest value of p over the free index `runs`, which takes as many values as the size says."""
+def largest_over(p: Polynomial, runs: tuple, size: Expr, facts: Facts) -> Polynomial:
+    """Return the maximum of p over the free index `runs`, which runs over a range of this size."""
     return largest_of([p], facts, runs, size.data[0] if size.op == "symbol" else str(size.data))
 
 
-def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> dict:
-    """The largest of these polynomials; with an index that runs, of the values of one of them."""
+def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> Polynomial:
+    """Return the maximum of these polynomials or, with an index `runs`, of the values of the only one.
+
+    Raise Unknown unless they are real.
+    """
     if not all(is_real(f[0]) for p in entries for _, factors in p for f, _ in factors):
         raise Unknown("the largest of what is not real")
     shift = common_terms(entries, runs)
-    moving = [add(p, scale(shift, -1)) for p in entries]
-    return add(shift, scaled(moving, facts, runs, size))
+    differences = [add(p, scale(shift, -1)) for p in entries]
+    return add(shift, factored_maximum(differences, facts, runs, size))
 
 
-def common_terms(entries: list, runs: tuple) -> dict:
-    """The summand that every entry has."""
+def common_terms(entries: list, runs: tuple) -> Polynomial:
+    """Return the terms that all entries share."""
     first, *others = entries
-    return {term: c for term, c in first.items() if not (runs and stands(term[1], runs)) and all(p.get(term) == c for p in others)}
+    return {term: c for term, c in first.items() if not (runs and uses_index(term[1], runs)) and all(p.get(term) == c for p in others)}
 
 
-def stands(factors: tuple, index: tuple) -> bool:
+def uses_index(factors: tuple, index: tuple) -> bool:
+    """Return whether one of the factors has this index."""
     return any(index in indices for (_, indices), _ in factors)
 
 
-def scaled(entries: list, facts: Facts, runs: tuple, size: str) -> dict:
-    """The largest of entries that share no summand."""
+def factored_maximum(entries: list, facts: Facts, runs: tuple, size: str) -> Polynomial:
+    """Return the maximum of entries without common terms."""
     if not any(entries):
         return {}
     factor, rest = shared_factor(entries, facts, runs)
     if factor != constant(1):
-        return multiply(factor, scaled(rest, facts, runs, size), facts)
-    if exponents := exponents_of(entries):
+        return multiply(factor, factored_maximum(rest, facts, runs, size), facts)
+    if exponents := read_exponents(entries):
         return exponential(largest_of(exponents, facts, runs, size), facts)
-    return largest_atom(entries, runs, size)
+    return maximum_atom(entries, runs, size)
 
 
 def shared_factor(entries: list, facts: Facts, runs: tuple) -> tuple:
-    """(a factor of all entries that is visibly not negative, what is left of them)."""
-    if runs and (split := one_part(entries[0], facts, runs)):
+    """Return (a visibly nonnegative factor of all entries, the quotients)."""
+    if runs and (split := split_varying_part(entries[0], facts, runs)):
         return split
     number, shared = min(abs(c) for p in entries for c in p.values()), None
     for p in entries:
         for _, factors in p:
-            here = dict(outside(factors, runs))
+            powers = dict(fixed_factors(factors, runs))
             shared = (
-                here if shared is None else {f: nearer(e, here[f]) for f, e in shared.items() if f in here and (e > 0) == (here[f] > 0)}
+                powers
+                if shared is None
+                else {f: closer_to_zero(e, powers[f]) for f, e in shared.items() if f in powers and (e > 0) == (powers[f] > 0)}
             )
-    kept = tuple(sorted(((f, e) for f, e in (shared or {}).items() if factor_sign(f, e, facts)), key=repr))
-    inverse = {((), tuple((f, -e) for f, e in kept)): 1 / number}
-    return {((), kept): Fraction(number)}, [multiply(p, inverse, facts) for p in entries]
+    nonnegative = tuple(sorted(((f, e) for f, e in (shared or {}).items() if factor_sign(f, e, facts)), key=repr))
+    inverse = {((), tuple((f, -e) for f, e in nonnegative)): 1 / number}
+    return {((), nonnegative): Fraction(number)}, [multiply(p, inverse, facts) for p in entries]
 
 
-def nearer(a: Fraction, b: Fraction) -> Fraction:
+def closer_to_zero(a: Fraction, b: Fraction) -> Fraction:
+    """Return the exponent with the smaller absolute value."""
     return min(a, b, key=abs)
 
 
-def outside(factors: tuple, runs: tuple) -> list:
-    """The factors that stand still: no index of theirs runs."""
+def fixed_factors(factors: tuple, runs: tuple) -> list:
+    """Return the factors that do not depend on the index `runs` or on a bound index."""
     return [(f, e) for f, e in factors if f[0][0] != "delta" and runs not in f[1] and not any(i[0] == "b" for i in f[1])]
 
 
-def one_part(p: dict, facts: Facts, runs: tuple) -> tuple:
-    """The same for a polynomial that is one thing that runs, times what stands still, whatever its form; () if it is not."""
+def split_varying_part(p: Polynomial, facts: Facts, runs: tuple) -> tuple:
+    """Return the same if the polynomial is one varying part times a constant factor of any form, otherwise ()."""
     parts: dict = {}
     for (bound, factors), c in p.items():
-        still = outside(factors, runs)
-        key = bound, tuple(x for x in factors if x not in still)
-        parts[key] = add(parts.get(key, {}), {((), tuple(still)): c})
+        constant_factors = fixed_factors(factors, runs)
+        key = bound, tuple(x for x in factors if x not in constant_factors)
+        parts[key] = add(parts.get(key, {}), {((), tuple(constant_factors)): c})
     if len(parts) != 1:
         return ()
-    (((bound, moving), factor),) = parts.items()
-    part = reduce_term(dict(enumerate(bound)), list(moving), facts)
+    (((bound, varying), factor),) = parts.items()
+    part = reduce_term(dict(enumerate(bound)), list(varying), facts)
     for sign in (1, -1):
         if factor != constant(sign) and facts.is_nonnegative(scale(factor, sign)):
             return scale(factor, sign), [scale(part, sign)]
     return ()
 
 
-def exponents_of(entries: list) -> list:
-    """What each entry is the exponential of; [] if one of them is none."""
-    found = []
+def read_exponents(entries: list) -> list:
+    """Return the exponents if every entry is an exponential, otherwise []."""
+    exponents = []
     for p in entries:
         ((bound, factors), c), *others = p.items() or [(((0,), ()), 0)]
         if others or bound or c != 1 or any(f[0][0] != "exp" for f, _ in factors):
             return []
-        found.append(add(*(scale(instantiate(f[0][-1], f[1]), e) for f, e in factors)))
-    return found
+        exponents.append(add(*(scale(instantiate(f[0][-1], f[1]), e) for f, e in factors)))
+    return exponents
 
 
-def largest_atom(entries: list, runs: tuple, size: str | int) -> dict:
+def maximum_atom(entries: list, runs: tuple, size: str | int) -> Polynomial:
+    """Return the atom of a maximum that cannot be simplified further."""
     if not runs:
         distinct = sorted({repr(sorted(p.items(), key=repr)): p for p in entries}.items())
         if len(distinct) == 1:
             return distinct[0][1]
         size = len(distinct)
-        entries = [add(*(marked(p, k) for k, (_, p) in enumerate(distinct, 1)))]
-    running = {}
+        entries = [add(*(mark_entry(p, k) for k, (_, p) in enumerate(distinct, 1)))]
+    running: Polynomial = {}
     for (bound, factors), c in entries[0].items():
         term = named_alike(tuple(enumerate(bound)), tuple(rename(factors, {runs: RUNS})))
         running[term] = running.get(term, 0) + c
@@ -121,16 +130,16 @@ def largest_atom(entries: list, runs: tuple, size: str | int) -> dict:
     return atom(("largest", size, frozen), *indices)
 
 
-def marked(p: dict, place: int) -> dict:
-    """One of the entries that are written out."""
+def mark_entry(p: Polynomial, place: int) -> Polynomial:
+    """Return p with the mark of the entry at this position."""
     mark = ((("place", place), ()), Fraction(1))
     return {(bound, tuple(sorted((mark, *factors), key=repr))): c for (bound, factors), c in p.items()}
 
 
-def written_out(p: dict, count: int) -> list:
-    """The entries of a payload in which they are marked."""
-    found: list = [{} for _ in range(count)]
+def written_out(p: Polynomial, count: int) -> list:
+    """Return the marked entries of a payload, without their marks."""
+    entries: list = [{} for _ in range(count)]
     for (bound, factors), c in p.items():
         ((place,),) = ([f[0][1]] for f, _ in factors if f[0][0] == "place")
-        found[place - 1][bound, tuple(x for x in factors if x[0][0][0] != "place")] = c
-    return found
+        entries[place - 1][bound, tuple(x for x in factors if x[0][0][0] != "place")] = c
+    return entries

@@ -1,4 +1,4 @@
-"""What is visibly not negative: the certificate of an inequality, part by part."""
+"""Decides whether the nonnegative form of an inequality is visibly nonnegative, part by part."""
 
 from __future__ import annotations
 
@@ -14,52 +14,54 @@ from .tree_to_normal_form import read
 
 
 def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
-    """A sum or product of non-negative things, a square, an exponential, an absolute value, or what is assumed."""
-    return unclear(e, facts) is None
+    """Return whether e is built from squares, exponentials, absolute values and assumptions by operations that preserve signs."""
+    return find_unclear_part(e, facts) is None
 
 
-def unclear(e: Expr, facts: Facts) -> Expr | None:
-    """The smallest part that is not visibly non-negative; None if all of e is."""
+def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
+    """Return the smallest part of e that is not visibly nonnegative, or None if e is."""
     if sign_is_known(e, facts):
         return None
-    if e.op == "add" and any(absolute_beside(*pair) for pair in (e.args, e.args[::-1])):
+    if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if increase(e, facts) or term_by_term(e, facts) or no_larger(e):
+    if increase(e, facts) or term_by_term(e, facts) or is_maximum_minus_entry(e):
         return None
     if e.op == "add":
-        return unclear_sum(e, facts)
+        return find_unclear_summand(e, facts)
     if e.op in ("mul", "div"):
-        return first(unclear(a, facts) for a in e.args)
+        return first_not_none(find_unclear_part(a, facts) for a in e.args)
     if e.op in ("paren", "sum", "defined"):
-        return unclear(e.args[0], facts)
+        return find_unclear_part(e.args[0], facts)
     if e.op == "function" and e.data == "norm":
         return None
-    if e.op == "variance":  # of what is real: what is not has none
+    if e.op == "variance":  # its argument is real: otherwise reading it fails
         return None
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator > 1:
-        return None  # a root; that it exists is required where the certificate is read
+        return None  # a root; reading the form requires that it exists
     if e.op == "pow" and e.args[1].op == "const":
-        return None if e.args[1].data % 2 == 0 else unclear(e.args[0], facts)
+        return None if e.args[1].data % 2 == 0 else find_unclear_part(e.args[0], facts)
     return e
 
 
-def unclear_sum(e: Expr, facts: Facts) -> Expr | None:
-    """A summand; or the whole sum, where one is taken away: what is taken away is not seen to be smaller than the rest."""
-    parts = [unclear(part, facts) for part in e.args]
-    goes_on = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
-    return e if goes_on or any(part is not None and taken_away(part) for part in parts) else first(parts)
+def find_unclear_summand(e: Expr, facts: Facts) -> Expr | None:
+    """Return the unclear part of a summand, or the whole sum if it subtracts a part that is not seen to be smaller than the rest."""
+    parts = [find_unclear_part(part, facts) for part in e.args]
+    is_unclear_sum = parts[0] is not None and parts[0] == e.args[0] and parts[0].op == "add"
+    return e if is_unclear_sum or any(part is not None and is_subtracted(part) for part in parts) else first_not_none(parts)
 
 
-def first(parts: Iterable) -> Expr | None:
-    """The first part that is not None."""
+def first_not_none(parts: Iterable) -> Expr | None:
+    """Return the first part that is not None, or None."""
     return next((part for part in parts if part is not None), None)
 
 
-def taken_away(e: Expr) -> bool:
-    return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(taken_away, e.args))
+def is_subtracted(e: Expr) -> bool:
+    """Return whether a summand has a visible minus sign."""
+    return e.op == "neg" or e.op == "const" and e.data < 0 or e.op == "mul" and any(map(is_subtracted, e.args))
 
 
 def sign_is_known(e: Expr, facts: Facts) -> bool:
+    """Return whether the normal form of e is known to be nonnegative."""
     try:
         return not e.shape and facts.is_nonnegative(read(e, facts))
     except Unknown:
@@ -67,93 +69,98 @@ def sign_is_known(e: Expr, facts: Facts) -> bool:
 
 
 def by_cases(e: Expr, facts: Facts) -> bool:
-    """Is it seen by what the largest of some entries is, or by what is 0 or 1?"""
+    """Return whether e contains a maximum or a 0-1 symbol and is nonnegative because of it."""
     spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
-    return spoken and (sign_is_known(e, facts) or no_larger(e))
+    return spoken and (sign_is_known(e, facts) or is_maximum_minus_entry(e))
 
 
-def no_larger(e: Expr) -> bool:
-    """Is e the largest entry of something, less one of its entries, as it is written?"""
-    more, less = taken_apart(e) if e.op == "add" else (e, None)
-    is_largest = (more.op, more.data) == ("function", "largest")
-    return less is not None and is_largest and less.op == "entry" and less.args[0] == more.args[0]
+def is_maximum_minus_entry(e: Expr) -> bool:
+    """Return whether e is written as a maximum minus one of its entries."""
+    minuend, subtrahend = split_difference(e) if e.op == "add" else (e, None)
+    is_largest = (minuend.op, minuend.data) == ("function", "largest")
+    return subtrahend is not None and is_largest and subtrahend.op == "entry" and subtrahend.args[0] == minuend.args[0]
 
 
 def term_by_term(e: Expr, facts: Facts) -> bool:
-    """Is e the difference of two sums over one index, or of a size and a sum up to it, of which no term is visibly negative?"""
+    """Return whether e is a difference of two sums over one index, or of a size and a sum up to it, whose terms are all nonnegative."""
     if e.op != "add":
         return False
-    more, less = taken_apart(e)
-    if less is None or less.op != "sum":
+    minuend, subtrahend = split_difference(e)
+    if subtrahend is None or subtrahend.op != "sum":
         return False
-    if more == less.data[1]:
-        return unclear(lift(1) - less.args[0], facts) is None
-    return more.op == "sum" and more.data == less.data and unclear(more.args[0] - less.args[0], facts) is None
+    if minuend == subtrahend.data[1]:
+        return find_unclear_part(lift(1) - subtrahend.args[0], facts) is None
+    return (
+        minuend.op == "sum" and minuend.data == subtrahend.data and find_unclear_part(minuend.args[0] - subtrahend.args[0], facts) is None
+    )
 
 
 def increase(e: Expr, facts: Facts) -> bool:
-    """Is e = f(u) - f(v) for a function f that nowhere falls between v and u, where u - v is visibly not negative?
+    """Return whether e = f(u) - f(v), where f increases between v and u, and u - v is visibly nonnegative.
 
-    exp and odd powers rise everywhere. log and roots rise wherever they exist, and that they exist is required where the certificate is
-    read. An even power rises from 0 on, so v has to be visibly not negative there. 1 is exp(0), and log(u) is log(u) - log(1).
+    exp and odd powers increase everywhere. log and roots increase wherever they exist, and reading the form requires that they do. An
+    even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
-        return unclear(rise(strip(e.args[0]), lift(1)), facts) is None
+        return find_unclear_part(write_difference(strip(e.args[0]), lift(1)), facts) is None
     if e.op != "add":
         return False
-    more, less = taken_apart(e)
-    if less is None:
+    minuend, subtrahend = split_difference(e)
+    if subtrahend is None:
         return False
-    (f, u), (g, v) = applied(more, less), applied(less, more)
+    (f, u), (g, v) = split_application(minuend, subtrahend), split_application(subtrahend, minuend)
     if f is None or f != g:
         return False
     half_line = isinstance(f, Fraction) and f.denominator == 1 and f % 2 == 0
-    return unclear(rise(u, v), facts) is None and (not half_line or unclear(v, facts) is None)
+    return find_unclear_part(write_difference(u, v), facts) is None and (not half_line or find_unclear_part(v, facts) is None)
 
 
-def taken_apart(e: Expr) -> tuple:
-    """(a, b) for a sum that is a - b; b is None for any other."""
+def split_difference(e: Expr) -> tuple:
+    """Return (a, b) if a sum is a - b; b is None for any other sum."""
     first, second = map(strip, e.args)
-    for more, less in ((first, second), (second, first)):
-        if less.op == "neg":
-            return more, less.args[0]
-        if less.op == "const" and less.data < 0:
-            return more, lift(-less.data)
+    for minuend, subtrahend in ((first, second), (second, first)):
+        if subtrahend.op == "neg":
+            return minuend, subtrahend.args[0]
+        if subtrahend.op == "const" and subtrahend.data < 0:
+            return minuend, lift(-subtrahend.data)
     return first, None
 
 
-def applied(e: Expr, beside: Expr) -> tuple:
-    """(f, u) for e = f(u): exp, log, or a power greater than 0, which is its exponent; 1 beside an exponential is exp(0). Else (None, e)."""
+def split_application(e: Expr, other: Expr) -> tuple:
+    """Return (f, u) if e = f(u), where f is "exp", "log" or a positive exponent; otherwise (None, e).
+
+    Next to an exponential, 1 counts as exp(0).
+    """
     if e.op == "function" and e.data in ("exp", "log"):
         return e.data, e.args[0]
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data > 0:
         return e.args[1].data, e.args[0]
-    if e.op == "const" and e.data == 1 and beside.op == "function" and beside.data == "exp":
+    if e.op == "const" and e.data == 1 and other.op == "function" and other.data == "exp":
         return "exp", lift(0)
     return None, e
 
 
-def rise(u: Expr, v: Expr) -> Expr:
-    """u - v, as an author would write it."""
+def write_difference(u: Expr, v: Expr) -> Expr:
+    """Return u - v as an author would write it."""
     if v.op == "const" and not v.data:
         return u
     if u.op == "add" and v in u.args:
         return u.args[1 - u.args.index(v)]
     if u.op == "const" and not u.data:
-        more, less = taken_apart(v) if v.op == "add" else (v, None)
-        return v.args[0] if v.op == "neg" else -v if less is None else less - more
+        minuend, subtrahend = split_difference(v) if v.op == "add" else (v, None)
+        return v.args[0] if v.op == "neg" else -v if subtrahend is None else subtrahend - minuend
     return u - v
 
 
-def absolute_beside(first: Expr, second: Expr) -> bool:
-    """|x| + x and |x| - x are not negative."""
+def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
+    """Return whether a sum of these is |x| + x or |x| - x, which are nonnegative."""
     first, second = strip(first), strip(second)
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
 
 
 def doubt(certificate: Expr, facts: Facts) -> str:
-    """Why a certificate is not accepted; '' if it is visibly not negative."""
-    part = unclear(certificate, facts)
+    """Return why a nonnegative form is not accepted, '' if it is visibly nonnegative."""
+    part = find_unclear_part(certificate, facts)
     if part is None:
         return ""
     about = f"the certificate {show(certificate)} is not visibly non-negative: "
@@ -168,6 +175,7 @@ def doubt(certificate: Expr, facts: Facts) -> str:
 
 
 def never_positive(e: Expr, facts: Facts) -> bool:
+    """Return whether e is known to be at most 0."""
     try:
         return facts.is_nonnegative(scale(read(e, facts), -1))
     except Unknown:
@@ -175,5 +183,5 @@ def never_positive(e: Expr, facts: Facts) -> bool:
 
 
 def stated(e: Expr) -> str:
-    """The assumption that e is not negative, as a script writes it."""
+    """Return the assumption that e is nonnegative, as a script writes it."""
     return f"nonnegative({script(e)})"

@@ -1,21 +1,24 @@
-"""The exact witness's normal form: a decision procedure for identities between index sums, at every shape.
+"""The normal form of the exact witness: a decision procedure for identities between index sums, at every shape.
 
-A tensor expression at given indices is a polynomial: a sum of terms, each a rational coefficient times powers of
-atoms, summed over bound indices. An atom is a head with indices: an entry of a symbol, an entry of an inverse, a
-Kronecker delta, a function of a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are
-equal at every shape if their difference has the normal form 0.
+The entry of a tensor expression at given indices is a polynomial: a sum of terms, each a rational coefficient times powers of atoms,
+summed over bound indices. An atom is a head with indices: an entry of a symbol, an entry of an inverse, a Kronecker delta, a function of
+a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are equal at every shape if their difference has the normal
+form 0.
 
-Nothing here calls SymPy. What is not understood is an error that names it, and nothing is cancelled, rooted or
-inverted unless the stated assumptions allow it (`Facts`).
+Nothing here calls SymPy. What is not supported raises Unknown with its name. Nothing is canceled, inverted or taken a root of unless the
+stated assumptions allow it (`Facts`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import count, product
 from math import comb
+from typing import Any
 
+from ..core.expr import Expr
 from ..printing.plain_text import plain
 from ..printing.script_text import script
 from .atom_payloads import Unknown, externals, function_atom, hold, instantiate, is_random, is_real, on_axes, renamed, settle
@@ -23,231 +26,263 @@ from .cycle_guard import not_in_a_circle
 from .fractions import Fraction
 from .index_renaming import named_alike
 from .polynomial_printing import tree
-from .polynomials import RUNS, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
+from .polynomials import RUNS, Polynomial, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
 
-MOST_POWER = 20  # of an index that is summed in closed form
+MOST_POWER = 20  # the largest power of an index that is summed in closed form
 FRESH = count()
 
 
 class Facts:
-    """What a claim's stated assumptions allow. The normal form asks here before it cancels, roots, inverts or averages."""
+    """What the stated assumptions of a claim allow. The normal form consults it before it cancels, inverts, averages or takes a root."""
 
-    def __init__(self):
-        self.positive, self.nonnegative, self.nonzero = [], [], []  # polynomials known to be so, at each value of their open indices
-        self.in_this_case = []  # (a polynomial that is not negative where one entry is the largest, the indices at each value of which it is so)
-        self.invertible = set()  # names of matrices
-        self.products = {}  # (head, axis), (head, axis) -> c: summing the two over these axes gives c times the identity
-        self.moments = {}  # random name -> function of r giving E[x^r] as a polynomial
-        self.gaussian = {}  # random name -> (mean, variance) polynomials
-        self.orders = {}  # random name -> the highest order of which each of its entries has a moment
-        self.joined = {}  # the independence that would take moments apart which are left together -> the assumption that states it
-        self.taken = {}  # random name -> the highest order of a moment that is taken and not known to exist
-        self.independent = []  # sets of names whose entries are all independent of one another
-        self.bits = set()  # names of symbols each entry of which is 0 or 1
-        self.representable = []  # polynomials that are floating-point numbers
-        self.parameters = []  # means and variances, as stated
-        self.tied = set()  # names that a stated product ties together
-        self.in_range = False  # no exponent leaves the format's range
-        self.rounds = []  # polynomials whose rounding has a value, since an assumption speaks of it
-        self.assuming = False  # is an assumption being read?
-        self.divided = []  # polynomials that something was divided by
-        self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
-        self.near = ()  # the trees that are read: messages take their names for indices
-        self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
-        self.asking = set()  # the questions of signs that are being answered
-        self.here = None  # within a derivative, what is known at the point alone
-        self.looked_into = {}  # of one reading: the tensors each entry of which was read, where their indices are what
-        self.by_case = lambda p, question, facts: False  # of each entry that may be the largest, where p has one; `facts_of` says
-        self.only_near = lambda moving: Facts()  # what is known near the point too; `facts_of` says
-        self.ends_positive = lambda p: False  # is p positive from somewhere on, where something goes to its limit? `near` a limit says
-        self.asked = lambda *what: what  # what `require_sign` asks in the place of what it is asked, as near a limit
+    def __init__(self) -> None:
+        # What the assumptions state. Polynomials with open indices are stated at each value of these.
+        self.positive: list[Polynomial] = []
+        self.nonnegative: list[Polynomial] = []
+        self.nonzero: list[Polynomial] = []
+        self.representable: list[Polynomial] = []  # floating-point numbers
+        self.invertible: set[str] = set()  # names of matrices
+        self.products: dict[tuple, Any] = {}  # (head, axis), (head, axis) -> c: summing over these axes gives c times the identity
+        self.constrained: set[str] = set()  # names that occur in a stated product
+        self.bits: set[str] = set()  # names of symbols whose entries are all 0 or 1
+        self.in_range = False  # whether no exponent leaves the format's range
+        # The same of random symbols, by name.
+        self.moments: dict[str, Callable[[int], Polynomial]] = {}  # gives E[x^r] for r
+        self.moment_orders: dict[str, float] = {}  # the highest order of a moment that each entry is known to have
+        self.gaussian: dict[str, tuple[Polynomial, Polynomial]] = {}  # (mean, variance)
+        self.independent: list[set[str]] = []  # sets of names whose entries are all independent of one another
+        self.parameters: list[Polynomial] = []  # means and variances, as stated
+        # What was used without being stated.
+        self.missing: dict[str, str] = {}  # description -> the assumption that states it, as a script writes it
+        self.possible_independence: dict[str, str] = {}  # the same for independence that would factor a joint moment
+        self.required_moments: dict[str, int] = {}  # random name -> the highest order of a moment that is not known to exist
+        self.divisors: list[Polynomial] = []  # what was divided by
+        # Where in a proof this is.
+        self.near: tuple[Expr, ...] = ()  # the trees being read: messages use their names of indices
+        self.reading_assumption = False
+        self.rounded_inputs: list[Polynomial] = []  # their rounding has a value, because an assumption mentions it
+        self.varying: frozenset[str] = frozenset()  # names of the symbols that vary in a surrounding derivative or limit
+        self.at_point: Facts | None = None  # inside a derivative: the facts that hold at the point only
+        self.nonnegative_in_case: list[tuple] = []  # (a polynomial, the indices over which it is nonnegative in this case)
+        self.open_questions: set[tuple] = set()  # the questions about signs that are being answered
+        self.checked_entries: dict[int, tuple] = {}  # in one reading: the tensors whose entries were all read, and at which indices
+        # Replaced by `facts_of` and near a limit.
+        self.decide_by_cases: Callable[..., bool] = lambda p, question, facts: False  # by cases of a maximum or a 0-1 value
+        self.facts_near: Callable[[frozenset], Facts] = lambda varying: Facts()  # the facts that also hold near the point
+        self.is_eventually_positive: Callable[[Polynomial], bool] = lambda p: False  # whether p is positive close to the limit
+        self.adapt_requirement: Callable[..., tuple] = lambda *requirement: requirement  # replaces what `require_sign` is passed
 
     @property
     def unstated(self) -> list:
-        """What was used without being stated, in words."""
-        return [*self.lacking, *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.taken.items())]
+        """Return descriptions of what was used without being stated."""
+        return [
+            *self.missing,
+            *(f"each entry of {x} has {moment_name(r)} (an expectation is taken)" for x, r in self.required_moments.items()),
+        ]
 
     @property
     def remedies(self) -> list:
-        """The assumptions that state it, as a script writes them."""
-        return [*filter(None, self.lacking.values()), *(f"has_moment({name}, {order})" for name, order in self.taken.items())]
+        """Return the assumptions that would state it, as a script writes them."""
+        return [*filter(None, self.missing.values()), *(f"has_moment({name}, {order})" for name, order in self.required_moments.items())]
 
-    def require(self, holds: bool, needed: str, stated: str):
-        """needed: what has to hold, and for what; stated: the assumption that says so, as a script writes it."""
+    def require(self, holds: bool, needed: str, stated: str) -> None:
+        """Record what is missing unless it holds.
+
+        `needed` says what must hold and why; `stated` is the assumption that says so, as a script writes it.
+        """
         if not holds:
-            self.lacking.setdefault(needed, stated)
+            self.missing.setdefault(needed, stated)
 
-    def require_moment(self, name: str, order: int):
-        """That each entry of what is random has a finite moment of this order."""
-        if order > max(self.orders.get(name, 0), self.taken.get(name, 0)):
-            self.taken[name] = order
+    def require_moment(self, name: str, order: int) -> None:
+        """Record that each entry of a random tensor needs a finite moment of this order."""
+        if order > max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0)):
+            self.required_moments[name] = order
 
-    def require_sign(self, kind: str, p: dict, because: str):
-        """That p is positive, not negative or not zero: `because` of what is done with it."""
-        kind, p, because = self.asked(kind, p, because)
+    def require_sign(self, kind: str, p: Polynomial, because: str) -> None:
+        """Record that p must be "positive", "nonnegative" or "nonzero", for the reason `because`, unless that is known.
+
+        Raise Unknown if p is random.
+        """
+        kind, p, because = self.adapt_requirement(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)
-        if not holds and kind == "nonnegative" and self.here and self.here.is_nonnegative(p):
+        if not holds and kind == "nonnegative" and self.at_point and self.at_point.is_nonnegative(p):
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
         if holds:
             return
         shown = tree(multiplied_out(p, self), self.near)
         if any(is_random(f[0]) for _, factors in p for f, _ in factors):
             raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
-        is_number = all(not bound and not factors for bound, factors in p)  # of which nothing is assumed
+        is_number = all(not bound and not factors for bound, factors in p)  # nothing can be assumed about a number
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
-    def stated(self, kind: str, p: dict) -> list:
-        """The polynomials stated to be so; those with an open index are stated at each of its values, so also at the indices of p."""
+    def stated_instances(self, kind: str, p: Polynomial) -> list:
+        """Return the polynomials stated to have this sign.
+
+        Those with open indices hold at each value, so they are also returned at the indices of p.
+        """
         everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
-        here = self.in_this_case if kind == "nonnegative" else []
-        return [instance for q, open_ in [*everywhere, *here] for instance in instances(q, open_, p, self)]
+        in_case = self.nonnegative_in_case if kind == "nonnegative" else []
+        return [instance for q, open_ in [*everywhere, *in_case] for instance in list_instances(q, open_, p, self)]
 
     @contextmanager
-    def moves(self, name: str):
-        """Where the symbol of this name moves: a rounding of it is refused."""
-        before, self.moving = self.moving, self.moving | {name}
+    def while_varying(self, name: str) -> Iterator[None]:
+        """In this context the symbol of this name varies: a rounding of it is rejected."""
+        saved, self.varying = self.varying, self.varying | {name}
         try:
             yield
         finally:
-            self.moving = before
+            self.varying = saved
 
     @contextmanager
-    def nearby(self, name: str):
-        """What holds near a point as well as at it, where the symbol of this name moves. What is strict at the point is so near it."""
-        before = {field: getattr(self, field) for field in KNOWN}
-        here = self.here
-        with self.moves(name):
-            if here is None:
-                self.here = copy(self)
-            near = self.here.only_near(self.moving)
-            vars(self).update({field: getattr(near, field) for field in KNOWN})
+    def near_point(self, name: str) -> Iterator[None]:
+        """In this context the symbol of this name varies near a point, so only the facts that also hold near the point are used.
+
+        `at_point` holds the facts at the point itself: an expression that is positive or nonzero there is so nearby.
+        """
+        saved = {field: getattr(self, field) for field in POINT_FIELDS}
+        outer_point = self.at_point
+        with self.while_varying(name):
+            self.at_point = at_point = outer_point or copy(self)
+            near = at_point.facts_near(self.varying)
+            vars(self).update({field: getattr(near, field) for field in POINT_FIELDS})
             try:
                 yield
             finally:
-                vars(self).update(before)
-                self.here = here
+                vars(self).update(saved)
+                self.at_point = outer_point
 
     @not_in_a_circle
-    def is_positive(self, p: dict) -> bool:
+    def is_positive(self, p: Polynomial) -> bool:
+        """Return whether p is known to be positive."""
         return (
-            signed(p, self, strict=True)
-            or any(self.is_beyond(p, q) for q in self.stated("positive", p))
-            or known(p, "positive", self)
-            or self.here is not None
-            and self.here.is_positive(p)
-            or self.by_case(p, "is_positive", self)
+            has_visible_sign(p, self, strict=True)
+            or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p))
+            or is_stated(p, "positive", self)
+            or self.at_point is not None
+            and self.at_point.is_positive(p)
+            or self.decide_by_cases(p, "is_positive", self)
         )
 
     @not_in_a_circle
-    def is_nonnegative(self, p: dict) -> bool:
+    def is_nonnegative(self, p: Polynomial) -> bool:
+        """Return whether p is known to be nonnegative."""
         return (
-            signed(p, self, strict=False)
-            or known(p, "nonnegative", self)
-            or any(self.is_beyond(p, q) for q in self.stated("positive", p) + self.stated("nonnegative", p))
-            or self.here is not None
-            and self.here.is_positive(p)
-            or self.by_case(p, "is_nonnegative", self)
+            has_visible_sign(p, self, strict=False)
+            or is_stated(p, "nonnegative", self)
+            or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p) + self.stated_instances("nonnegative", p))
+            or self.at_point is not None
+            and self.at_point.is_positive(p)
+            or self.decide_by_cases(p, "is_nonnegative", self)
         )
 
-    def is_beyond(self, p: dict, q: dict) -> bool:
-        """Is p visibly at least q: term by term, or since their difference is stated?"""
-        more = add(p, scale(q, -1))
-        return signed(more, self, strict=False) or known(more, "nonnegative", self) or known(more, "positive", self)
+    def is_at_least(self, p: Polynomial, q: Polynomial) -> bool:
+        """Return whether p is visibly at least q: term by term, or because their difference is stated to be nonnegative."""
+        difference = add(p, scale(q, -1))
+        return (
+            has_visible_sign(difference, self, strict=False)
+            or is_stated(difference, "nonnegative", self)
+            or is_stated(difference, "positive", self)
+        )
 
-    def is_nonzero(self, p: dict) -> bool:
-        negative, turned = scale(p, -1), multiply(atom(("i",)), p, self)  # what is not zero, is not zero times i either
-        if any(known(x, "nonzero", self) for x in (p, negative, turned, scale(turned, -1))):
+    def is_nonzero(self, p: Polynomial) -> bool:
+        """Return whether p is known to be nonzero."""
+        negative, rotated = scale(p, -1), multiply(atom(("i",)), p, self)  # ip is nonzero if p is
+        if any(is_stated(x, "nonzero", self) for x in (p, negative, rotated, scale(rotated, -1))):
             return True
-        if self.is_positive(p) or self.is_positive(negative) or self.here is not None and self.here.is_nonzero(p):
+        if self.is_positive(p) or self.is_positive(negative) or self.at_point is not None and self.at_point.is_nonzero(p):
             return True
         if any(f[0] == ("i",) for _, factors in p for f, _ in factors) and (parts := real_and_imaginary(p)):
             return any(part and self.is_nonzero(part) for part in parts)
-        if len(p) == 1 and all(not bound and all(nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
+        if len(p) == 1 and all(not bound and all(is_nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
             return True
-        return in_a_product(p, self)
+        return divides_nonzero_product(p, self)
 
 
-# What holds at a point need not hold near.
-KNOWN = ("positive", "nonnegative", "nonzero", "in_this_case", "products", "moments", "gaussian", "representable", "bits")
+# The fields of Facts that may hold at a point without holding near it.
+POINT_FIELDS = ("positive", "nonnegative", "nonzero", "nonnegative_in_case", "products", "moments", "gaussian", "representable", "bits")
 
 
 def moment_name(order: int) -> str:
+    """Return what messages call a moment of this order."""
     return {1: "a mean", 2: "a variance"}.get(order, f"a moment of order {order}")
 
 
 SIGNS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
 
 
-def known(p: dict, kind: str, facts: Facts) -> bool:
-    """Is p a positive rational multiple of a polynomial that is stated to be so, or one times powers of sizes?"""
-    stated = [q for q in facts.stated(kind, p) if len(q) == len(p)]
-    return any(is_multiple(p, q) for q in stated) or any(is_multiple(without_sizes(p, facts), without_sizes(q, facts)) for q in stated)
+def is_stated(p: Polynomial, kind: str, facts: Facts) -> bool:
+    """Return whether p is a positive rational multiple of a polynomial stated to have this sign, possibly times powers of sizes."""
+    stated = [q for q in facts.stated_instances(kind, p) if len(q) == len(p)]
+    return any(is_multiple(p, q) for q in stated) or any(
+        is_multiple(divide_out_sizes(p, facts), divide_out_sizes(q, facts)) for q in stated
+    )
 
 
-def without_sizes(p: dict, facts: Facts) -> dict:
-    """p without the powers of sizes that all its terms have."""
+def divide_out_sizes(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p without the powers of sizes that all its terms share."""
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
-    shared = {f: min(here.get(f, Fraction(0)) for here in powers) for f in {f for here in powers for f in here}}
+    shared = {f: min(term_powers.get(f, Fraction(0)) for term_powers in powers) for f in {f for term_powers in powers for f in term_powers}}
     shared = {f: e for f, e in shared.items() if e}
     return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
 
-def instances(q: dict, variables: list, p: dict, facts: Facts) -> list:
-    """A stated polynomial, as it is and with its open indices replaced by indices of p: what is stated holds at every value of them.
+def list_instances(q: Polynomial, variables: list, p: Polynomial, facts: Facts) -> list:
+    """Return a stated polynomial q as it is and with its open indices replaced by indices of p: it holds at every value of them.
 
-    An open index takes the place of one that stands where it stands: on the same axis of the same symbol, so that both run over one
-    size. One that stands on no axis, such as the number i itself, keeps to its own name.
+    An open index may be replaced by an index on the same axis of the same symbol, so that both run over one size. An open index that is
+    on no axis, such as the number i itself, is not replaced.
     """
     if not variables:
         return [q]
-    here, there = list(on_axes(p)), list(on_axes(q))
+    axes_of_p, axes_of_q = list(on_axes(p)), list(on_axes(q))
     choices = []
     for variable in variables:
-        choices.append(sorted({variable, *(index for axis, index in here if (axis, variable) in there)}, key=repr))
-    return [at_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
+        choices.append(sorted({variable, *(index for axis, index in axes_of_p if (axis, variable) in axes_of_q)}, key=repr))
+    return [substitute_indices(q, dict(zip(variables, chosen)), facts) for chosen in product(*choices)]
 
 
-def at_indices(q: dict, mapping: dict, facts: Facts) -> dict:
-    """A polynomial with some of its free indices replaced, all at once."""
+def substitute_indices(q: Polynomial, mapping: dict, facts: Facts) -> Polynomial:
+    """Return a polynomial with some of its free indices replaced simultaneously."""
     if all(old == new for old, new in mapping.items()):
         return q
     return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
 
 
-def multiplied_out(p: dict, facts: Facts) -> dict:
-    """p without sums that are kept whole though their power is 1, as in the payload of an atom."""
+def multiplied_out(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p with those sums expanded that have the power 1 but are stored as atoms, as in a payload."""
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
 
-def signed(p: dict, facts: Facts, strict: bool) -> bool:
-    """Is every term of p non-negative for a reason that can be seen; and, if strict, one of them positive?"""
+def has_visible_sign(p: Polynomial, facts: Facts, strict: bool) -> bool:
+    """Return whether every term of p is visibly nonnegative and, if `strict`, one of them visibly positive."""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
-        if (less := without_spread(p, facts)) is not None:
-            return signed(less, facts, strict) if less else not strict
-        larger = from_one(p, facts)
-        return larger != p and signed(larger, facts, strict)
+        if (rest := remove_variance(p, facts)) is not None:
+            return has_visible_sign(rest, facts, strict) if rest else not strict
+        larger = expand_sizes(p, facts)
+        return larger != p and has_visible_sign(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
 
 
-def without_spread(p: dict, facts: Facts) -> dict | None:
-    """p without n times a sum of squares, less the square of the sum: n^2 times a variance, which is not negative. None where p has none."""
+def remove_variance(p: Polynomial, facts: Facts) -> Polynomial | None:
+    """Return p without n sum(x^2) - sum(x)^2, which is n^2 times a variance and so nonnegative. Return None if p does not contain it."""
     for (bound, factors), c in p.items():
         if c > 0 or len(bound) != 2 or bound[0] != bound[1] or not all(is_real(f[0]) for f, _ in factors):
             continue
-        one, other = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
-        still = [x for x in factors if x not in one and x not in other]
-        alike = sorted(rename(other, {("b", 1): ("b", 0)}), key=repr) == sorted(one, key=repr)
-        if not one or not alike or any(x in other for x in one) or not all(factor_sign(f, e, facts) for f, e in still):
+        first, second = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
+        rest = [x for x in factors if x not in first and x not in second]
+        is_square = sorted(rename(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
+        if not first or not is_square or any(x in second for x in first) or not all(factor_sign(f, e, facts) for f, e in rest):
             continue
-        squares = multiply(reduce_term({0: bound[0]}, [*still, *((f, 2 * e) for f, e in one)], facts), size_polynomial(bound[0]), facts)
+        squares = multiply(reduce_term({0: bound[0]}, [*rest, *((f, 2 * e) for f, e in first)], facts), size_polynomial(bound[0]), facts)
         if len(squares) == 1 and p.get(next(iter(squares)), 0) >= -c * next(iter(squares.values())):
             return {t: x for t, x in add(p, scale(squares, c)).items() if t != (bound, factors)}
     return None
 
 
-def from_one(p: dict, facts: Facts) -> dict:
-    """p with each size written as 1 + another non-negative number, since a size is at least 1; unchanged if none is a plain power."""
-    result, changed = {}, False
+def expand_sizes(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p with each size written as 1 plus a nonnegative number ("excess"). Return p itself if it has no plain power of a size."""
+    result: Polynomial = {}
+    changed = False
     for (bound, factors), c in p.items():
         if bound:
             result = add(result, {(bound, factors): c})
@@ -267,12 +302,12 @@ def from_one(p: dict, facts: Facts) -> dict:
 
 
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
-    """'positive', 'non-negative', or '' where the sign of a power of an atom cannot be seen."""
+    """Return 'positive', 'non-negative', or '' if the sign of a power of an atom is not visible."""
     head, indices = factor[0], hold(factor[1])
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
-    if head[0] in ("size", "exp", "prime", "value") or known(base, "positive", facts):  # an index counts from 1
+    if head[0] in ("size", "exp", "prime", "value") or is_stated(base, "positive", facts):  # an index counts from 1
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
@@ -288,40 +323,44 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
             return "non-negative"
     even = power.denominator == 1 and power % 2 == 0
     if even and (
-        known(base, "nonzero", facts)
+        is_stated(base, "nonzero", facts)
         or head[0] == "whole"
-        and nonzero_factor((head, indices), facts)
-        or known(scale(base, -1), "positive", facts)
+        and is_nonzero_factor((head, indices), facts)
+        or is_stated(scale(base, -1), "positive", facts)
     ):
         return "positive"
-    if even or is_bit(factor[0], facts) or known(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
+    if even or is_bit(factor[0], facts) or is_stated(base, "nonnegative", facts) or head[0] in ("abs", "delta", "excess", "place"):
         return "non-negative"
     return ""
 
 
 def is_bit(head: tuple, facts: Facts) -> bool:
+    """Return whether the head is that of an entry that is 0 or 1."""
     return head[0] == "entry" and head[1] in facts.bits
 
 
-def real(p: dict, facts: Facts) -> bool:
-    """Is p real: free of i, or its own conjugate, as a cosine is that is written in exponentials?"""
+def real(p: Polynomial, facts: Facts) -> bool:
+    """Return whether p is real: free of i, or equal to its conjugate, such as a cosine written in exponentials."""
     return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
 
 
-def conjugate(p: dict, facts: Facts) -> dict | None:
-    """p with -i in the place of i; None where the conjugate of an atom is not known."""
-    result = {}
+def conjugate(p: Polynomial, facts: Facts) -> Polynomial | None:
+    """Return the complex conjugate of p, or None if the conjugate of an atom is not known."""
+    result: Polynomial = {}
     for (bound, factors), c in p.items():
-        turned = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
-        if any(power is None for _, power in turned):
+        conjugated = [(f, conjugate_power(f[0], power, facts)) for f, power in factors]
+        if any(power is None for _, power in conjugated):
             return None
         sign = -1 if any(f[0] == ("i",) for f, _ in factors) else 1
-        result = add(result, scale(reduce_term(dict(enumerate(bound)), turned, facts), sign * c))
+        result = add(result, scale(reduce_term(dict(enumerate(bound)), conjugated, facts), sign * c))
     return result
 
 
 def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | None:
-    """The power of the same atom that is the conjugate of this one, but for the sign of i: exp(-ix) for exp(ix). None where there is none."""
+    """Return the power of the same atom that gives the conjugate, such as exp(-ix) for exp(ix), or None.
+
+    The sign of i is left to the caller.
+    """
     if head[0] == "i" or is_real(head):
         return power
     inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
@@ -330,8 +369,8 @@ def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | No
     return power if real(dict(head[-1]), facts) else None
 
 
-def real_and_imaginary(p: dict) -> tuple | None:
-    """(a, b) with p = a + ib, where each atom but i is visibly real; None elsewhere."""
+def real_and_imaginary(p: Polynomial) -> tuple | None:
+    """Return (a, b) with p = a + ib if every atom except i is visibly real, otherwise None."""
     parts: tuple = ({}, {})
     for (bound, factors), c in p.items():
         rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
@@ -341,56 +380,59 @@ def real_and_imaginary(p: dict) -> tuple | None:
     return parts
 
 
-def nonzero_factor(factor: tuple, facts: Facts) -> bool:
+def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
+    """Return whether an atom is known to be nonzero."""
     base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
     if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
         return True
     if factor[0][0] == "whole":
         (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
-        return all(f[0][0] in ("size", "value") or nonzero_factor(f, facts) for f, _ in inside)
+        return all(f[0][0] in ("size", "value") or is_nonzero_factor(f, facts) for f, _ in inside)
     return (
         factor[0][0] in ("i", "turn")
         or factor_sign(factor, Fraction(1), facts) == "positive"
-        or known(base, "nonzero", facts)
-        or in_a_product(base, facts)
+        or is_stated(base, "nonzero", facts)
+        or divides_nonzero_product(base, facts)
     )
 
 
-def in_a_product(p: dict, facts: Facts) -> bool:
-    """Is p a multiple of a part of a product that is stated not to be zero? Where the product is not zero, none of its parts is."""
-    stated = facts.stated("nonzero", p) + facts.stated("positive", p)
-    return any(is_multiple(x, part) for q in stated for part in parts_of(q) for x in (p, scale(p, -1)))
+def divides_nonzero_product(p: Polynomial, facts: Facts) -> bool:
+    """Return whether p is a multiple of a factor of a product that is stated to be nonzero."""
+    stated = facts.stated_instances("nonzero", p) + facts.stated_instances("positive", p)
+    return any(is_multiple(x, part) for q in stated for part in list_product_parts(q) for x in (p, scale(p, -1)))
 
 
-def parts_of(q: dict):
-    """What a product has positive powers of, roots too: the atoms, and what stands inside of a sum or a modulus."""
+def list_product_parts(q: Polynomial) -> Iterator[Polynomial]:
+    """Yield the factors of a product that have positive powers, roots included: the atoms, and the contents of a sum or a modulus."""
     for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
         yield atom(head, *indices)
         if head[0] in ("sum", "abs"):
             yield instantiate(head[1], indices)
 
 
-def multiply(p: dict, q: dict, facts: Facts) -> dict:
-    result = {}
+def multiply(p: Polynomial, q: Polynomial, facts: Facts) -> Polynomial:
+    """Return the product of two polynomials in normal form."""
+    result: Polynomial = {}
     for (bound1, factors1), c1 in p.items():
         for (bound2, factors2), c2 in q.items():
-            factors = [*factors1, *shifted(factors2, len(bound1), len(bound2))]
+            factors = [*factors1, *shift_bound_indices(factors2, len(bound1), len(bound2))]
             for term, c in reduce_term(dict(enumerate(bound1 + bound2)), factors, facts).items():
                 result[term] = result.get(term, 0) + c * c1 * c2
     return {term: c for term, c in result.items() if c}
 
 
-def shifted(factors: tuple, by: int, count: int):
-    """Factors with their bound indices, so many, numbered behind others."""
+def shift_bound_indices(factors: tuple, by: int, count: int) -> Iterable:
+    """Return the factors with their `count` bound indices renumbered to follow `by` others."""
     return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
 
-def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
-    """One product of powers of atoms, in normal form. bound maps the numbers of bound indices to their sizes.
+def reduce_term(bound: dict, factors: list, facts: Facts) -> Polynomial:
+    """Return the normal form of one product of powers of atoms. `bound` maps the numbers of bound indices to their sizes.
 
-    Deltas come first: one that names an index anew begins the term again, and nothing may have been taken out of it by then.
+    Deltas are resolved first: a delta that renames an index starts the reduction again, and by then nothing may have been taken out of
+    the term.
     """
-    powers = {}
+    powers: dict[tuple, Fraction] = {}
     for (head, indices), power in factors:
         indices = settle(head, indices)
         powers[head, indices] = powers.get((head, indices), 0) + power
@@ -404,82 +446,96 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> dict:
                 return reduce_term(bound, list(powers.items()), facts)
             old = next((i for i in indices if i[0] == "b"), None)
             if old is None and any(indices[1] in f[1] for f in powers):
-                rest = rename(powers.items(), {indices[1]: indices[0]})
-                return reduce_term(bound, [*rest, ((head, indices), Fraction(1))], facts)
+                renamed_factors = rename(powers.items(), {indices[1]: indices[0]})
+                return reduce_term(bound, [*renamed_factors, ((head, indices), Fraction(1))], facts)
             if old is None:
                 powers[head, indices] = Fraction(1)
             else:
                 new = indices[0] if old == indices[1] else indices[1]
                 rest = {number: size for number, size in bound.items() if number != old[1]}
                 return reduce_term(rest, rename(powers.items(), {old: new}), facts)
-    return without_deltas(bound, powers, facts)
+    return reduce_without_deltas(bound, powers, facts)
 
 
-def without_deltas(bound: dict, powers: dict, facts: Facts) -> dict:
-    """A product whose deltas are settled: what meets itself is taken out, as a number or as a polynomial to be multiplied in."""
-    expand, sign = [], Fraction(1)
+def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> Polynomial:
+    """Return the normal form of a product whose deltas are resolved: simplify powers of special atoms and multiply out sums."""
     held = {("b", k): ("held", next(FRESH)) for k in bound}
+    number, sums = simplify_powers(powers, held, facts)
+    if sums:
+        return multiply_out_sums(bound, powers, held, number, sums, facts)
+    contracted = contract(bound, powers, facts)
+    return scale(rename_and_sum(bound, powers, facts) if contracted is None else contracted, number)
+
+
+def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, list]:
+    """Remove from `powers` what can be simplified. Return it as (a number, pairs (polynomial, power) still to be multiplied in)."""
+    polynomials, number = [], Fraction(1)
     for (head, indices), power in list(powers.items()):
-        whole = power.denominator == 1
-        if head[0] == "i" and whole:
+        is_integer = power.denominator == 1
+        if head[0] == "i" and is_integer:
             del powers[head, indices]
-            sign *= (-1) ** (power // 2 % 2)
+            number *= (-1) ** (power // 2 % 2)
             if power % 2:
                 powers[head, indices] = Fraction(1)
-        elif head[0] == "turn" and whole:  # a power of -1
+        elif head[0] == "turn" and is_integer:  # a power of -1
             del powers[head, indices]
             if power % 2:
                 powers[head, indices] = Fraction(1)
         elif head[0] == "prime" and (power >= 1 or power < 0):
             whole_part = power // 1
-            sign *= Fraction(head[1]) ** int(whole_part)
+            number *= Fraction(head[1]) ** int(whole_part)
             powers[head, indices] = power - whole_part
             if power == whole_part:
                 del powers[head, indices]
-        elif head[0] == "abs" and whole and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
+        elif head[0] == "abs" and is_integer and power != 1:  # |x|^3 is |x| x^2, and 1/|x| is |x|/x^2
             del powers[head, indices]
             if power % 2:
                 powers[head, indices] = Fraction(1)
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
-            expand.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
-        elif is_bit(head, facts) and whole and power > 0:
+            polynomials.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+        elif is_bit(head, facts) and is_integer and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
-            expand.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
-        elif head[0] == "sum" and whole and power > 0:
+            polynomials.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
+        elif head[0] == "sum" and is_integer and power > 0:
             del powers[head, indices]
-            expand.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
-    if expand:
-        result = constant(sign)
-        for inner, power in expand:
-            for _ in range(power):
-                result = multiply(result, inner, facts)
-        # The bound indices of this term must stay shared with the expanded sums, so they are put back as they were.
-        total = {}
-        for (more, inner_factors), c in result.items():
-            shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
-            shift |= {token: index for index, token in held.items()}
-            joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
-            for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
-                total[term] = total.get(term, 0) + c * c2
-        return {term: c for term, c in total.items() if c}
-    paired = contract(bound, powers, facts)
-    if paired is not None:
-        return scale(paired, sign)
-    return scale(canonical(bound, powers, facts), sign)
+            polynomials.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
+    return number, polynomials
 
 
-def contract(bound: dict, powers: dict, facts: Facts):
-    """Where a bound index joins a matrix to its inverse, or two matrices whose product is zero; None where none does."""
+def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, sums: list, facts: Facts) -> Polynomial:
+    """Return the term times the number and the powers of polynomials, in which `held` indices take the place of the term's bound ones."""
+    product_ = constant(number)
+    for inner, power in sums:
+        for _ in range(power):
+            product_ = multiply(product_, inner, facts)
+    # The bound indices of this term must stay shared with the expanded sums, so they are restored.
+    result: dict = {}
+    for (more, inner_factors), c in product_.items():
+        shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
+        shift |= {token: index for index, token in held.items()}
+        joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
+        for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
+            result[term] = result.get(term, 0) + c * c2
+    return {term: c for term, c in result.items() if c}
+
+
+def contract(bound: dict, powers: dict, facts: Facts) -> Polynomial | None:
+    """Sum over a bound index that joins the two factors of a stated product, such as a matrix and its inverse.
+
+    Return None if there is no such index.
+    """
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
-        joined = [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined  # a square is a product as well
+        joined = (
+            [(joined[0][0], Fraction(1))] * 2 if len(joined) == 1 and joined[0][1] == 2 else joined
+        )  # a square is a product of two equal factors
         if len(joined) != 2 or any(power != 1 or len(f[1]) > 2 or f[1].count(("b", number)) != 1 for f, power in joined):
             continue
         ends = [((f[0], f[1].index(("b", number))), f[1][len(f[1]) - 1 - f[1].index(("b", number))]) for f, _ in joined]
         times = facts.products.get((ends[0][0], ends[1][0]), facts.products.get((ends[1][0], ends[0][0])))
-        if times == 0:  # of vectors as well, which have no other index
+        if times == 0:  # also for vectors, which have no other index
             return {}
         if times is not None and all(len(f[1]) == 2 for f, _ in joined):
             rest = [(f, power) for f, power in powers.items() if f not in (joined[0][0], joined[1][0])]
@@ -489,8 +545,8 @@ def contract(bound: dict, powers: dict, facts: Facts):
     return None
 
 
-def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
-    """The term with its bound indices renamed so that equal terms are the same. An index on nothing but a power of itself is summed."""
+def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> Polynomial:
+    """Return the term with canonical names for its bound indices. Sums of a power of the index itself are evaluated in closed form."""
     if not bound:
         return {named_alike((), tuple(powers.items())): Fraction(1)}
     alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
@@ -504,11 +560,11 @@ def canonical(bound: dict, powers: dict, facts: Facts) -> dict:
     return result
 
 
-def power_sum(n: dict, power: int, facts: Facts) -> dict:
-    """1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. At n = 0 it is 0 as well."""
+def power_sum(n: Polynomial, power: int, facts: Facts) -> Polynomial:
+    """Return 1^p + 2^p + ... + n^p as a polynomial in n, by Faulhaber's formula. It also holds at n = 0, where the sum is 0."""
     if not power:
         return n
-    result = {}
+    result: Polynomial = {}
     for k in range(power + 1):
         grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli(k))
         for _ in range(power + 1 - k):
@@ -517,8 +573,8 @@ def power_sum(n: dict, power: int, facts: Facts) -> dict:
     return result
 
 
-def exponential(p: dict, facts: Facts) -> dict:
-    """exp of a polynomial: one atom a term, so that exp(a + b) and exp(a) exp(b) are the same."""
+def exponential(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return exp(p), with one atom for each term of p, so that exp(a + b) and exp(a) exp(b) have the same normal form."""
     result = constant(1)
     for (bound, factors), c in p.items():
         logs = [f for f, power in factors if f[0][0] == "log" and power == 1]
@@ -535,78 +591,80 @@ def exponential(p: dict, facts: Facts) -> dict:
     return result
 
 
-def logarithm(p: dict, facts: Facts, seen: bool = False) -> dict:
-    """The logarithm of p, which is positive: `seen` says that this is known already; else it is required.
+def logarithm(p: Polynomial, facts: Facts, known_positive: bool = False) -> Polynomial:
+    """Return log(p). Unless `seen` is true, require that p is positive.
 
-    Factors that all terms share come out of it, if they are visibly positive themselves: log(ab) = log(a) + log(b) for a > 0, as then b > 0
-    too. One that may be negative stays inside, to an even power too: log(x^2) is not 2 log(x).
+    Factors that all terms share are split off if they are visibly positive: log(ab) = log(a) + log(b) for a > 0, since then b > 0 too.
+    A factor that may be negative stays inside, even if its power is even: log(x^2) is not 2 log(x).
     """
-    if not seen:
+    if not known_positive:
         facts.require_sign("positive", p, "its logarithm is taken")
     number, shared = shared_factors(p, facts)
     rest = multiply(p, {((), tuple((f, -e) for f, e in shared)): 1 / number}, facts)
     parts = [scale(function_atom("log", constant(prime)), e) for prime, e in factorise(number)]
     for (head, indices), power in shared:
         if head[0] == "sum":
-            own = logarithm(instantiate(head[1], indices), facts, seen=True)
+            log = logarithm(instantiate(head[1], indices), facts, known_positive=True)
         else:
-            own = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", unprimed(head, indices))
-        parts.append(scale(own, power))
+            log = instantiate(head[1], indices) if head[0] == "exp" else function_atom("log", atom_or_prime(head, indices))
+        parts.append(scale(log, power))
     return add(*parts) if rest == constant(1) else add(*parts, function_atom("log", rest))
 
 
-def unprimed(head: tuple, indices: tuple) -> dict:
+def atom_or_prime(head: tuple, indices: tuple) -> Polynomial:
+    """Return the polynomial of an atom; for the atom of a prime number, the number."""
     return constant(head[1]) if head[0] == "prime" else atom(head, *indices)
 
 
-def shared_factors(p: dict, facts: Facts) -> tuple:
-    """(a positive number, powers of visibly positive atoms) that divide every term of p: what is left has no denominators that p had not."""
+def shared_factors(p: Polynomial, facts: Facts) -> tuple:
+    """Return (a positive number, powers of visibly positive atoms) that divide every term of p and add no denominators to the quotient."""
     shared = None
     for _, factors in p:
-        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
-        before = here if shared is None else shared
-        shared = {f: min(e, before[f], key=abs) for f, e in here.items() if f in before and (e > 0) == (before[f] > 0)}
+        term_powers = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
+        previous = term_powers if shared is None else shared
+        shared = {f: min(e, previous[f], key=abs) for f, e in term_powers.items() if f in previous and (e > 0) == (previous[f] > 0)}
     return min(map(abs, p.values()), default=Fraction(1)), ordered((shared or {}).items())
 
 
-def raise_to(p: dict, power: Fraction, facts: Facts) -> dict:
-    """A rational power of a polynomial. Negative powers need it to be non-zero, fractional ones non-negative."""
+def raise_to(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
+    """Return a rational power of p. Require that p is nonzero for negative powers and nonnegative for fractional ones."""
     if power < 0:
-        facts.divided.append(p)
+        facts.divisors.append(p)
         facts.require_sign("nonzero", p, "something is divided by it")
     if power.denominator != 1:
         facts.require_sign("nonnegative", p, "a root of it is taken")
     return allowed_power(p, power, facts)
 
 
-def allowed_power(p: dict, power: Fraction, facts: Facts) -> dict:
-    """The same, where the power is known to be defined."""
-    whole = power.denominator == 1
+def allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
+    """Return a rational power of p that is known to be defined."""
+    is_integer = power.denominator == 1
     if not p:
         return constant(int(power == 0))
-    if whole and power >= 0:
+    if is_integer and power >= 0:
         result = constant(1)
         for _ in range(int(power)):
             result = multiply(result, p, facts)
         return result
     if len(p) == 1 and not next(iter(p))[0]:
         (((_, factors), c),) = p.items()
-        if whole or c > 0 and all(rooted(f, e, facts) for f, e in factors):
-            result = constant(c ** int(power)) if whole else constant(1)
-            for prime, e in () if whole else factorise(c):
+        if is_integer or c > 0 and all(root_base(f, e, facts) for f, e in factors):
+            result = constant(c ** int(power)) if is_integer else constant(1)
+            for prime, e in () if is_integer else factorise(c):
                 result = multiply(result, reduce_term({}, [((("prime", prime), ()), e * power)], facts), facts)
-            powers = [(f if whole else rooted(f, e, facts), e * power) for f, e in factors]
+            powers = [(f if is_integer else root_base(f, e, facts), e * power) for f, e in factors]
             return multiply(result, reduce_term({}, powers, facts), facts)
-    content, primitive = take_content(p, whole, facts)
+    content, primitive = take_content(p, is_integer, facts)
     if content != constant(1):
         return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
     return function_atom("sum", p, power)
 
 
-def rooted(f: tuple, e: Fraction, facts: Facts):
-    """The atom whose power comes out of a root of f^e: f where it is not negative, |f| for an even power of a real f; else None.
+def root_base(f: tuple, e: Fraction, facts: Facts) -> tuple | None:
+    """Return the atom g with (f^e)^q = g^(eq): f if f is nonnegative, |f| if e is even and f real, otherwise None.
 
-    (ab)^p = a^p b^p wherever a is not negative, whatever the sign of b: a root of a negative b has no value on either side unless a is 0.
+    (ab)^q = a^q b^q holds wherever a is nonnegative, whatever the sign of b: a root of a negative b has no value on either side unless
+    a is 0.
     """
     if factor_sign(f, Fraction(1), facts):
         return f
@@ -616,17 +674,16 @@ def rooted(f: tuple, e: Fraction, facts: Facts):
     return modulus
 
 
-def take_content(p: dict, whole: bool, facts: Facts):
-    """p = content * primitive, where content is one term without bound indices and primitive has leading coefficient 1."""
+def take_content(p: Polynomial, whole: bool, facts: Facts) -> tuple[Polynomial, Polynomial]:
+    """Return (content, primitive) with p = content * primitive.
+
+    The content is one term without sums, and the leading coefficient of the primitive part is 1, or -1 if `whole` is false.
+    """
     leading = ordered(p.items())[0][1]
     leading = leading if whole else abs(leading)
-    shared = None
-    for _, factors in p:
-        here = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"}
-        every = set(here) | set(shared or {})
-        shared = here if shared is None else {f: min(here.get(f, Fraction(0)), shared.get(f, Fraction(0))) for f in every}
-    shared = {f: e for f, e in shared.items() if e and (whole or rooted(f, e, facts))}
-    factors = ordered(shared.items())
+    powers = [{f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"} for _, factors in p]
+    shared = {f: min(here.get(f, Fraction(0)) for here in powers) for here in powers for f in here}
+    factors = ordered((f, e) for f, e in shared.items() if e and (whole or root_base(f, e, facts)))
     content = {((), factors): leading}
     inverse_ = {((), tuple((f, -e) for f, e in factors)): 1 / leading}
     return content, multiply(p, inverse_, facts)

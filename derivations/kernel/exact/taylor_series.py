@@ -1,8 +1,8 @@
-"""Truncated power series with exact coefficients: what an expression is near a point, so that its slope there can be told.
+"""Truncated power series with exact coefficients: the behavior of an expression near a point, from which derivatives are computed.
 
-A series is what is known of f on one side of a point: of f(point + t^q) or f(point - t^q) for small t > 0, its first coefficients in t, as many
-as there are. So a modulus has a series, with the sign of what leads inside of it, and so has a root, with a q by which all exponents are whole.
-Whether there is a slope is seen by comparing both sides. Coefficients are rationals or rigorous balls; of a ball that may be 0 nothing is concluded.
+A series describes f on one side of a point: f(point + t^q) or f(point - t^q) for small t > 0, by its first coefficients in t. On one side
+a modulus has a series, with the sign of the leading term of its argument, and so has a root, if q makes all exponents whole. A derivative
+exists if both sides agree. Coefficients are rationals or rigorous balls; nothing is concluded from a ball that may be 0.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ ORDER = 6
 
 
 class NoSlope(Exception):
-    """There is no slope here, and why."""
+    """There is no derivative here, with the reason."""
 
 
 class Taylor:
-    """The first coefficients of a series."""
+    """A power series given by its first coefficients."""
 
     def __init__(self, coefficients: list):
         self.c = list(coefficients)
 
     def __add__(self, other: Any) -> Taylor:
-        a, b = self.beside(other)
+        a, b = self.align(other)
         return Taylor([x + y for x, y in zip(a, b)])
 
     def __sub__(self, other: Any) -> Taylor:
@@ -41,8 +41,8 @@ class Taylor:
         return Taylor([-x for x in self.c])
 
     def __mul__(self, other: Any) -> Taylor:
-        a, b = self.beside(other)
-        return Taylor([total(a[j] * b[k - j] for j in range(k + 1)) for k in range(min(len(a), len(b)))])
+        a, b = self.align(other)
+        return Taylor([sum_numbers(a[j] * b[k - j] for j in range(k + 1)) for k in range(min(len(a), len(b)))])
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -52,20 +52,21 @@ class Taylor:
             result = result * self
         return result
 
-    def beside(self, other: Any) -> tuple[list, list]:
+    def align(self, other: Any) -> tuple[list, list]:
+        """Return the coefficients of both operands; a number is a constant series."""
         return self.c, other.c if isinstance(other, Taylor) else [other] + [fmpq(0)] * (len(self.c) - 1)
 
-    def over(self, other: Any, divide: Callable) -> Taylor:
-        """The quotient; `divide` divides numbers, and knows what is not defined."""
-        a, b = self.beside(other)
+    def divide_by(self, other: Any, divide: Callable) -> Taylor:
+        """Return the quotient. `divide` divides two numbers and raises an error if the quotient is undefined."""
+        a, b = self.align(other)
         q: list = []
         for k in range(min(len(a), len(b))):
-            q.append(divide(a[k] - total(b[j] * q[k - j] for j in range(1, k + 1)), b[0]))
+            q.append(divide(a[k] - sum_numbers(b[j] * q[k - j] for j in range(1, k + 1)), b[0]))
         return Taylor(q)
 
-    def slope(self, step: Any) -> Taylor:
-        """The slope of f, where it is known of f(point + step) with a step of t^q or -t^q."""
-        q = step.leading()
+    def derivative(self, step: Any) -> Taylor:
+        """Return the derivative of f, given f(point + step) with a step of t^q or -t^q."""
+        q = step.leading_place()
         if len(self.c) <= q:
             raise KernelError("a derivative of which too little is known is not settled")
         for x in self.c[1:q]:
@@ -76,19 +77,21 @@ class Taylor:
         return Taylor([fmpq(k, q) * x / step.c[q] for k, x in enumerate(self.c)][q:])
 
     def exponential(self, exp: Callable) -> Taylor:
+        """Return the exponential; `exp` computes it for a number."""
         e = [exp(self.c[0])]
         for n in range(1, len(self.c)):
-            e.append(total(j * self.c[j] * e[n - j] for j in range(1, n + 1)) / n)
+            e.append(sum_numbers(j * self.c[j] * e[n - j] for j in range(1, n + 1)) / n)
         return Taylor(e)
 
     def logarithm(self, log: Callable) -> Taylor:
-        c, found = self.c, [log(self.c[0])]
+        """Return the logarithm; `log` computes it for a number."""
+        c, result = self.c, [log(self.c[0])]
         for n in range(1, len(c)):
-            found.append((n * c[n] - total(j * found[j] * c[n - j] for j in range(1, n))) / (n * c[0]))
-        return Taylor(found)
+            result.append((n * c[n] - sum_numbers(j * result[j] * c[n - j] for j in range(1, n))) / (n * c[0]))
+        return Taylor(result)
 
-    def leading(self) -> int:
-        """The place of the first coefficient that is not 0."""
+    def leading_place(self) -> int:
+        """Return the position of the first coefficient that is not 0. Raise KernelError if that is not settled."""
         for k, x in enumerate(self.c):
             if isinstance(x, fmpq) and x == 0:
                 continue
@@ -97,41 +100,42 @@ class Taylor:
             break
         raise KernelError("what lies near a point is not settled by the first coefficients")
 
-    def wave(self, cos: Callable, sin: Callable) -> tuple[Taylor, Taylor]:
-        """(cosine, sine): each is the other's slope, but for a sign."""
+    def cos_and_sin(self, cos: Callable, sin: Callable) -> tuple[Taylor, Taylor]:
+        """Return (cosine, sine); each is the derivative of the other, up to sign."""
         c, s = [cos(self.c[0])], [sin(self.c[0])]
         for n in range(1, len(self.c)):
-            c.append(-total(j * self.c[j] * s[n - j] for j in range(1, n + 1)) / n)
-            s.append(total(j * self.c[j] * c[n - j] for j in range(1, n + 1)) / n)
+            c.append(-sum_numbers(j * self.c[j] * s[n - j] for j in range(1, n + 1)) / n)
+            s.append(sum_numbers(j * self.c[j] * c[n - j] for j in range(1, n + 1)) / n)
         return Taylor(c), Taylor(s)
 
-    def tangent(self, tanh: Callable) -> Taylor:
-        """The hyperbolic tangent, whose slope is 1 less its square."""
-        found = [tanh(self.c[0])]
+    def hyperbolic_tangent(self, tanh: Callable) -> Taylor:
+        """Return the hyperbolic tangent, whose derivative is 1 - tanh^2."""
+        result = [tanh(self.c[0])]
         for n in range(1, len(self.c)):
-            slopes = (Taylor(found) * Taylor([-x for x in found]) + 1).c
-            found.append(total(j * self.c[j] * slopes[n - j] for j in range(1, n + 1)) / n)
-        return Taylor(found)
+            derivative = (Taylor(result) * Taylor([-x for x in result]) + 1).c
+            result.append(sum_numbers(j * self.c[j] * derivative[n - j] for j in range(1, n + 1)) / n)
+        return Taylor(result)
 
     def absolute(self) -> Taylor:
-        return self if self.c[self.leading()] > 0 else -self
+        """Return the modulus."""
+        return self if self.c[self.leading_place()] > 0 else -self
 
     def root(self, exponent: Any, power: Callable) -> Taylor:
-        """A power that is not whole; `power` takes it of a number that is positive."""
-        k = self.leading()
+        """Return a fractional power; `power` computes it for a positive number. Raise NoSlope if it is not defined near the point."""
+        k = self.leading_place()
         if self.c[k] < 0:
             raise NoSlope("a root is taken of what is negative near by")
-        times = k * exponent if k else fmpq(0)
-        if not isinstance(times, fmpq) or times.q != 1:
+        new_exponent = k * exponent if k else fmpq(0)
+        if not isinstance(new_exponent, fmpq) or new_exponent.q != 1:
             raise KernelError("a slope where a power is taken of 0 is not settled")
-        c, shift = self.c[k:], int(times.p)
-        found = [power(c[0])]
+        c, shift = self.c[k:], int(new_exponent.p)
+        result = [power(c[0])]
         for n in range(1, len(c)):
-            found.append(total((exponent * j - (n - j)) * c[j] * found[n - j] for j in range(1, n + 1)) / (n * c[0]))
+            result.append(sum_numbers((exponent * j - (n - j)) * c[j] * result[n - j] for j in range(1, n + 1)) / (n * c[0]))
         if shift < 0:
             raise NoSlope("something is divided by zero")
-        return Taylor([fmpq(0)] * shift + found)
+        return Taylor([fmpq(0)] * shift + result)
 
 
-def total(numbers: Any) -> Any:
+def sum_numbers(numbers: Any) -> Any:
     return sum(numbers, fmpq(0))

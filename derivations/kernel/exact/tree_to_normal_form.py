@@ -1,7 +1,7 @@
-"""The exact witness: reads an expression tree into the normal form, averages it, differentiates it, takes its limits.
+"""Converts an expression tree into its normal form, one rule for each operator.
 
-It shares no code with SymPy. Index sums are decided at every shape. Expectations are taken by counting which summation
-indices coincide, which settles a law at every size at once. Limits are taken by series with exact coefficients.
+Nothing here uses SymPy. Index sums are decided at every shape. An expectation is taken by counting which summation indices coincide
+(`expectations.py`), which settles a law at every size at once.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
 from ..core.operators import STAND_INS, variable
-from .atom_payloads import Unknown, function_atom, instantiate, is_real, mentions
+from .atom_payloads import Unknown, function_atom, instantiate, is_real
+from .derivatives import differentiate
 from .expectations import delta, expectation
 from .fractions import Fraction
-from .index_sums import fresh, sum_over, summed
-from .integer_powers import base_and_count, is_whole, whole_power
+from .index_sums import fresh, sum_over
+from .integer_powers import is_whole, whole_power
 from .max_normal_form import FEW, largest_of, largest_over
 from .normal_form import (
     Facts,
@@ -28,11 +29,14 @@ from .normal_form import (
     real,
     reduce_term,
 )
-from .polynomials import add, atom, constant, rename, scale, size_polynomial
+from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 
 
-def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
-    """The normal form of the entry of e at the indices `at`. names maps index variables to indices."""
+def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return the normal form of the entry of e at the indices `at`. `names` maps index variables of the tree to indices.
+
+    Raise Unknown if e contains a node that the exact witness does not support.
+    """
     rule = RULES.get(e.op)
     if e.op in UNSUPPORTED:
         raise Unknown(f"{show(e)}: {UNSUPPORTED[e.op]}")
@@ -41,35 +45,35 @@ def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> dict:
     return rule(e, at, names, facts)
 
 
-def read(e: Expr, facts: Facts, places: dict | None = None) -> dict:
-    """The normal form of a general entry of e: free indices stand for any row and column, but for those that places sets."""
+def read(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
+    """Return the normal form of a general entry of e: each row, column and free index is free, except those that `places` fixes."""
 
-    def free(name):
+    def free(name: str) -> tuple:
         return ("c", places[name]) if places and name in places else ("f", name)
 
-    before, facts.looked_into = facts.looked_into, {}  # for elsewhere something else may be known
+    outer_entries, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
     try:
         return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
     finally:
-        facts.looked_into = before
+        facts.checked_entries = outer_entries
 
 
-def lower_symbol(e, at, names, facts):
+def lower_symbol(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     name, kind = e.data
     return size_polynomial(e) if kind == "size" else atom((kind if kind == "random" else "entry", name), *at)
 
 
-def lower_index(e, at, names, facts):
+def lower_index(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e not in names:
         raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
-def lower_array(e, at, names, facts):
-    """The entry at a known place; at one that is open, the sum of all entries, each times its deltas."""
+def lower_array(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return the entry at known indices; at an open index, the sum of all entries times their deltas."""
     if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
-        return multiply(constant(1), lower(e.args[number_of(at, e.shape)], (), names, facts), facts)
-    result = {}
+        return multiply(constant(1), lower(e.args[flat_position(at, e.shape)], (), names, facts), facts)
+    result: Polynomial = {}
     for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
         value = constant(1)
         for index, k in zip(at, place):
@@ -78,34 +82,40 @@ def lower_array(e, at, names, facts):
     return result
 
 
-def number_of(at: tuple, shape: tuple) -> int:
-    """Which of the entries that are written out stands at a known place."""
+def flat_position(at: tuple, shape: tuple) -> int:
+    """Return the position of an entry at known indices among the entries of an array."""
     number = 0
     for (_, k), size in zip(at, shape):
         number = number * int(size.data) + k - 1
     return number
 
 
-def elementwise(e, at, names, facts):
+def lower_arguments(e: Expr, at: tuple, names: dict, facts: Facts) -> list[Polynomial]:
+    """Return the normal forms of the arguments of an entrywise operator; scalars have no indices."""
     return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
 
-def lower_power(e, at, names, facts):
-    base, exponent = elementwise(e, at, names, facts)
+def lower_product(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    left, right = lower_arguments(e, at, names, facts)
+    return multiply(left, right, facts)
+
+
+def lower_power(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    base, exponent = lower_arguments(e, at, names, facts)
     if exponent.keys() <= constant(1).keys():
         power = next(iter(exponent.values()), Fraction(0))
-        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := squared(e.args[0])):
-            under, times = inside
-            if real(root := lower(under, (), names, facts), facts):  # the root of x^2 is |x|, of whatever is real
-                return raise_to(absolute_value(root, facts), times * power, facts)
+        if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := split_even_power(e.args[0])):
+            inside_power, times = inside
+            if real(x := lower(inside_power, (), names, facts), facts):  # the x of x^2 is |x| for real x
+                return raise_to(absolute_value(x, facts), times * power, facts)
         return raise_to(base, power, facts)
-    if is_whole(exponent) and not facts.is_positive(base) and not facts.ends_positive(base):
+    if is_whole(exponent) and not facts.is_positive(base) and not facts.is_eventually_positive(base):
         return whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
 
-def squared(e: Expr) -> tuple[Expr, Fraction] | None:
-    """(x, p) where e is x^p with an even p as it is written; None elsewhere."""
+def split_even_power(e: Expr) -> tuple[Expr, Fraction] | None:
+    """Return (x, p) if e is written as x^p with an even number p, otherwise None."""
     while e.op == "paren":
         e = e.args[0]
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data.denominator == 1 and e.args[1].data % 2 == 0:
@@ -113,40 +123,43 @@ def squared(e: Expr) -> tuple[Expr, Fraction] | None:
     return None
 
 
-def every_place(size: Expr) -> list:
-    """The places along an axis: each where their number is known, and else any, which is no place that is spoken of elsewhere."""
+def list_places(size: Expr) -> list:
+    """Return the indices along an axis: each number if the length is known, otherwise one index that occurs nowhere else."""
     return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
 
 
-def lower_matmul(e, at, names, facts):
+def lower_matmul(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     left, right = e.args
     split = len(left.shape) - 1
 
-    def term(inner):
+    def term(inner: tuple) -> Polynomial:
         return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
 
     return sum_over(left.shape[-1], term, facts)
 
 
-def lower_inverse(e, at, names, facts):
-    """(AB)^-1 = B^-1 A^-1 and so on, down to matrices that are stated to be invertible."""
+def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return an entry of an inverse. (AB)^-1 = B^-1 A^-1 and similar rules lead down to matrices that are stated to be invertible."""
     (base,) = e.args
-    inside = base.args[0] if base.args else None
+
+    def inverse_entry(matrix: Expr, indices: tuple) -> Polynomial:
+        return lower(Expr("inverse", (matrix,), e.shape), indices, names, facts)
+
     if base.op in STAND_INS:
-        return lower(Expr("inverse", (inside,), e.shape), at, names, facts)
+        return inverse_entry(base.args[0], at)
     if base.op == "transpose":
-        return lower(Expr("inverse", (inside,), e.shape), at[::-1], names, facts)
+        return inverse_entry(base.args[0], at[::-1])
     if base.op == "eye":
         return lower(base, at, names, facts)
     if base.op == "inverse":
-        lower(base, at, names, facts)  # requires that it exists
-        return lower(inside, at, names, facts)
+        lower(base, at, names, facts)  # requires that the inner inverse exists
+        return lower(base.args[0], at, names, facts)
     if base.op == "neg":
-        return scale(lower(Expr("inverse", (inside,), e.shape), at, names, facts), -1)
+        return scale(inverse_entry(base.args[0], at), -1)
     if base.op == "div":
         matrix, factor = base.args
         raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
-        return multiply(lower(factor, (), names, facts), lower(Expr("inverse", (matrix,), e.shape), at, names, facts), facts)
+        return multiply(lower(factor, (), names, facts), inverse_entry(matrix, at), facts)
     if base.op == "symbol" and base.data[1] == "random":
         raise Unknown(f"the inverse of the random matrix {show(base)}")
     if base.op == "symbol":
@@ -160,74 +173,77 @@ def lower_inverse(e, at, names, facts):
         factor, matrix = base.args if not base.args[0].shape else base.args[::-1]
         return multiply(
             raise_to(lower(factor, (), names, facts), Fraction(-1), facts),
-            lower(Expr("inverse", (matrix,), e.shape), at, names, facts),
+            inverse_entry(matrix, at),
             facts,
         )
     raise Unknown(f"the exact witness cannot tell whether {show(base)} is invertible")
 
 
-def lower_sum(e, at, names, facts):
+def lower_sum(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     key = e.bound_index
     return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
-def lower_each(e, at, names, facts):
-    """The body where its index is the place on the first axis: what the index is outside does not reach in."""
+def lower_each(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return the body with its index set to the position on the first axis. It hides an outer index of the same name."""
     key = e.bound_index
     return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
 
-def lower_entry(e, at, names, facts):
+def lower_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
         raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
     if e.args[0].op not in ("symbol", "eye", "fill"):
-        look_into(e.args[0], names, facts)
+        check_entries(e.args[0], names, facts)
     return lower(e.args[0], where, names, facts)
 
 
-def look_into(tensor: Expr, names: dict, facts: Facts) -> None:
-    """Read each entry of a tensor, which has a value where each of them has one: once where its indices are the same, and the same moves."""
-    _, free, seen = facts.looked_into.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
-    at = (facts.moving, facts.here is None, *((i, names.get(i)) for i in free))
-    if at not in seen:
-        for place in product(*map(every_place, tensor.shape)):
+def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
+    """Read every entry of a tensor, because one entry has a value only if all have.
+
+    Each tensor is read once for the same indices and variables.
+    """
+    _, free, read_at = facts.checked_entries.setdefault(id(tensor), (tensor, free_indices(tensor), set()))
+    at = (facts.varying, facts.at_point is None, *((i, names.get(i)) for i in free))
+    if at not in read_at:
+        for place in product(*map(list_places, tensor.shape)):
             lower(tensor, place, names, facts)
-        seen.add(at)
+        read_at.add(at)
 
 
-def lower_function(e, at, names, facts):
+def lower_function(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e.data not in FUNCTIONS:
         raise Unknown(f"the exact witness does not know the function '{e.data}'")
     return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
-def lower_exp(x, at, names, facts):
+def lower_exp(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return exponential(lower(x, at, names, facts), facts)
 
 
-def lower_log(x, at, names, facts):
-    return logarithm(lower(x, at, names, facts), facts, seen=positive_by_parts(x, at, names, facts))
+def lower_log(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    return logarithm(lower(x, at, names, facts), facts, known_positive=is_positive_by_parts(x, at, names, facts))
 
 
-def lower_abs(x, at, names, facts):
+def lower_abs(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return absolute_value(lower(x, at, names, facts), facts)
 
 
-def lower_tanh(x, at, names, facts):
-    """1 - 2/(1 + exp(2x))"""
+def lower_tanh(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return tanh(x) = 1 - 2/(1 + exp(2x))."""
     below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
     return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
 
 
-def lower_norm(vector, at, names, facts):
-    square = lower(vector @ vector, (), names, facts)  # not negative: a sum of squares, if they are of real numbers
-    if all(real(lower(vector, (place,), names, facts), facts) for place in every_place(vector.shape[0])):
+def lower_norm(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    square = lower(vector @ vector, (), names, facts)  # nonnegative if the entries are real
+    if all(real(lower(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
         return allowed_power(square, Fraction(1, 2), facts)
     return raise_to(square, Fraction(1, 2), facts)
 
 
-def lower_largest(vector, at, names, facts):
+def lower_largest(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     size = vector.shape[0]
     if size.op != "const" or size.data > FEW:
         runs = fresh()
@@ -235,46 +251,46 @@ def lower_largest(vector, at, names, facts):
     return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
 
 
-def wave(name: str, p: dict, facts: Facts) -> dict:
-    """cos(p) = (exp(ip) + exp(-ip))/2, and sin(p) = (exp(ip) - exp(-ip))/2i."""
-    turned = multiply(atom(("i",)), p, facts)
-    there, back = exponential(turned, facts), exponential(scale(turned, -1), facts)
+def cosine_or_sine(name: str, p: Polynomial, facts: Facts) -> Polynomial:
+    """Return cos(p) = (exp(ip) + exp(-ip))/2 or sin(p) = (exp(ip) - exp(-ip))/2i."""
+    ip = multiply(atom(("i",)), p, facts)
+    forward, backward = exponential(ip, facts), exponential(scale(ip, -1), facts)
     if name == "cos":
-        return scale(add(there, back), Fraction(1, 2))
-    return scale(multiply(atom(("i",)), add(back, scale(there, -1)), facts), Fraction(1, 2))
+        return scale(add(forward, backward), Fraction(1, 2))
+    return scale(multiply(atom(("i",)), add(backward, scale(forward, -1)), facts), Fraction(1, 2))
 
 
 FUNCTIONS = {
     "exp": lower_exp,
     "log": lower_log,
     "abs": lower_abs,
-    "cos": lambda x, at, names, facts: wave("cos", lower(x, at, names, facts), facts),
-    "sin": lambda x, at, names, facts: wave("sin", lower(x, at, names, facts), facts),
+    "cos": lambda x, at, names, facts: cosine_or_sine("cos", lower(x, at, names, facts), facts),
+    "sin": lambda x, at, names, facts: cosine_or_sine("sin", lower(x, at, names, facts), facts),
     "tanh": lower_tanh,
     "norm": lower_norm,
     "largest": lower_largest,
 }
 
 
-def positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
-    """Is an entry of e a product, a quotient or a power whose parts are positive, which its normal form may hide by multiplying out?"""
+def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
+    """Return whether an entry of e is a product, quotient or power of positive parts, which its expanded normal form may hide."""
     if e.op == "paren":
-        return positive_by_parts(e.args[0], at, names, facts)
+        return is_positive_by_parts(e.args[0], at, names, facts)
     if e.op in ("mul", "div"):
-        return all(positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
+        return all(is_positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
     if e.op == "pow" and e.args[1].op == "const":
         base, power = lower(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
-        return facts.is_nonzero(base) and real(base, facts) if even else positive_by_parts(e.args[0], (), names, facts)
+        return facts.is_nonzero(base) and real(base, facts) if even else is_positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
-        return positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
+        return is_positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
     if e.op == "function" and e.data == "exp":
         return real(lower(e.args[0], at, names, facts), facts)
     return facts.is_positive(lower(e, at, names, facts))
 
 
-def absolute_value(p: dict, facts: Facts) -> dict:
-    """|p| for a real p: p or -p where the sign is known, a product of absolute values for a product."""
+def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unknown unless p is real."""
     if not real(p, facts):
         raise Unknown("the absolute value of something that is not real")
     if facts.is_nonnegative(p):
@@ -285,39 +301,39 @@ def absolute_value(p: dict, facts: Facts) -> dict:
         (((_, factors), c),) = p.items()
         result = constant(abs(c))
         for f, power in factors:
-            if power.denominator != 1:  # a root has a value where what it is of is not negative
+            if power.denominator != 1:  # a root has a value only where f is nonnegative, and then it is nonnegative itself
                 result = multiply(result, reduce_term({}, [(f, power)], facts), facts)
                 continue
-            one = {((), ((f, Fraction(1)),)): Fraction(1)}
-            sized = one if facts.is_nonnegative(one) else modulus_of(f, one, facts)
-            result = multiply(result, allowed_power(sized, power, facts), facts)
+            atom_ = {((), ((f, Fraction(1)),)): Fraction(1)}
+            modulus = atom_ if facts.is_nonnegative(atom_) else atom_modulus(f, atom_, facts)
+            result = multiply(result, allowed_power(modulus, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
 
 
-def modulus_of(f: tuple, one: dict, facts: Facts) -> dict:
-    """|f| of an atom whose sign is not known; the modulus of a rounding is the rounding of the modulus."""
+def atom_modulus(f: tuple, polynomial: Polynomial, facts: Facts) -> Polynomial:
+    """Return |f| for an atom whose sign is not known. The modulus of a rounded value is the rounded modulus."""
     if f[0][0] == "rounded":
         return function_atom(f[0][:-1], absolute_value(instantiate(f[0][-1], f[1]), facts))
-    return function_atom("abs", one)
+    return function_atom("abs", polynomial)
 
 
-def lower_softmax(e, at, names, facts):
-    def top(last):
+def lower_softmax(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    def top(last: tuple) -> Polynomial:
         return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
 
-    below = sum_over(e.shape[-1], top, facts)  # positive: a sum of exponentials, if they are of real numbers
+    below = sum_over(e.shape[-1], top, facts)  # positive if the scores are real
     if all(is_real(f[0]) for _, factors in below for f, _ in factors):
         return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
     return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
 
 
-def lower_expectation(e, at, names, facts):
+def lower_expectation(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     return expectation(lower(e.args[0], (), names, facts), facts)
 
 
-def lower_variance(e, at, names, facts):
+def lower_variance(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     p = lower(e.args[0], (), names, facts)
     if not real(p, facts):
         raise Unknown("the variance of something that is not real")
@@ -325,27 +341,27 @@ def lower_variance(e, at, names, facts):
     return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
 
 
-def lower_derivative(e, at, names, facts):
+def lower_derivative(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     body, by = e.args
     target = variable(by)
-    if moved := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
-        raise Unknown(f"{show(moved[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
-    if target.data[0] in facts.tied:
+    if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
+        raise Unknown(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
+    if target.data[0] in facts.constrained:
         raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
-    with facts.nearby(target.data[0]):  # also while products are made of which a slope is taken
-        slope = derivative(lower(body, (), names, facts), head, where, facts)
-    return multiplied_out(slope, facts)
+    with facts.near_point(target.data[0]):  # the body is read here too: its products are differentiated
+        result = differentiate(lower(body, (), names, facts), head, where, facts)
+    return multiplied_out(result, facts)
 
 
-def lower_rounded(e, at, names, facts):
-    """Rounding has a value, and commutes with powers of two, as long as no exponent leaves the format's range: that is to be stated.
+def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+    """Return a rounded value. Powers of two are taken out, since rounding commutes with them while no exponent leaves the format's range.
 
-    What is a floating-point number already is its own rounding, and needs no such assumption.
+    That no exponent leaves the range must be stated, unless the value is a floating-point number already, which is its own rounding.
     """
-    if moved := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.moving]:
-        raise Unknown(f"a rounding of what depends on {moved[0]}, which moves: it goes in steps, whatever holds at a point")
+    if varying := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
+        raise Unknown(f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point")
     inside, times = lower(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()
@@ -354,14 +370,14 @@ def lower_rounded(e, at, names, facts):
         while c.denominator % 2 == 0:
             c, times = c * 2, times / 2
         inside = {term: c}
-    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to the nearest, ties to even, is odd
+    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to nearest, ties to even, is an odd function
         inside, times = scale(inside, -1), -times
     already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
     bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
-    representable = bit or inside in facts.stated("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
-    facts.rounds += [inside] * facts.assuming
+    representable = bit or inside in facts.stated_instances("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
+    facts.rounded_inputs += [inside] * facts.reading_assumption
     facts.require(
-        facts.in_range or representable or inside in facts.rounds,
+        facts.in_range or representable or inside in facts.rounded_inputs,
         "no exponent leaves the format's range (something is rounded)",
         "in_range()",
     )
@@ -375,9 +391,9 @@ RULES = {
     "index": lower_index,
     "defined": lambda e, at, names, facts: lower(e.args[0], at, {}, facts),
     "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
-    "add": lambda e, at, names, facts: add(*elementwise(e, at, names, facts)),
+    "add": lambda e, at, names, facts: add(*lower_arguments(e, at, names, facts)),
     "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
-    "mul": lambda e, at, names, facts: multiply(*elementwise(e, at, names, facts), facts),
+    "mul": lower_product,
     "div": lambda e, at, names, facts: multiply(
         lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
     ),
@@ -402,113 +418,3 @@ UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bound
 
 
 # Derivatives
-
-
-def derivative(p: dict, head: tuple, where: tuple, facts: Facts) -> dict:
-    """The derivative of p by the entry of the symbol `head` at the indices `where`."""
-    result, p = beside_moduli(p, head, where, facts)
-    for (bound, factors), c in p.items():
-        held = {("b", k): fresh() for k in range(len(bound))}
-        total, smooth = beside_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
-        for (inner, free), c2 in smooth.items():
-            if inner:  # a sum that was kept whole within an atom: over indices of its own
-                total = add(total, derivative({(inner, free): c2}, head, where, facts))
-                continue
-            for k, (f, power) in enumerate(free):
-                others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
-                total = add(total, multiply(others, factor_derivative(f, power, head, where, facts), facts))
-        for (_, k), token in held.items():
-            total = summed(total, token, bound[k], facts)
-        result = add(result, scale(total, c))
-    return result
-
-
-def beside_moduli(p: dict, by: tuple, where: tuple, facts: Facts) -> tuple[dict, dict]:
-    """(a derivative, the terms that it is not of): of what is |a| a r, which has a slope also where a is 0: 2|a| a' r + |a| a r'."""
-    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], by)}
-    found: dict = {}
-    for f in sorted(moduli, key=repr):
-        own = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
-        inside = instantiate(f[0][1], f[1])
-        rest = quotient({((), tuple(x for x in factors if x[0] != f)): c for (_, factors), c in own.items()}, inside, facts)
-        if rest is None:
-            continue
-        p = {term: c for term, c in p.items() if term not in own}
-        slope = add(
-            scale(multiply(derivative(inside, by, where, facts), rest, facts), 2),
-            multiply(inside, derivative(rest, by, where, facts), facts),
-        )
-        found = add(found, multiply({((), ((f, Fraction(1)),)): Fraction(1)}, slope, facts))
-    return found, p
-
-
-MOST_STEPS = 50
-
-
-def quotient(p: dict, a: dict, facts: Facts) -> dict | None:
-    """r with p = a r, by long division; None where a does not go into p so, or where one of them holds a sum."""
-    if any(bound for bound, _ in (*p, *a)):
-        return None
-    atoms = sorted({f for _, factors in (*p, *a) for f, _ in factors}, key=repr)
-
-    def order(term):
-        powers = dict(term[1])
-        return [powers.get(f, Fraction(0)) for f in atoms]
-
-    lead, result = max(a, key=order), {}
-    inverse_ = {((), tuple((f, -power) for f, power in lead[1])): 1 / a[lead]}
-    for _ in range(MOST_STEPS):
-        if not p:
-            return result
-        top = max(p, key=order)
-        if any(dict(top[1]).get(f, 0) < power for f, power in lead[1]):
-            return None
-        part = multiply({top: p[top]}, inverse_, facts)
-        result, p = add(result, part), add(p, scale(multiply(part, a, facts), -1))
-    return None
-
-
-def mentions_in(polynomials: list, head: tuple) -> bool:
-    return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
-
-
-UNSEEN = "where it is 0, a slope is not shown to exist"
-
-
-def factor_derivative(f: tuple, power: Fraction, by: tuple, where: tuple, facts: Facts) -> dict:
-    head, indices = f
-    if head[0] in ("inverse", "moment", "joint"):
-        if head[0] == "inverse" and head[1] != by[1] or head[0] != "inverse" and not mentions_in(facts.parameters, by):
-            return {}
-        raise Unknown(
-            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {by[1]}, which an assumption ties to it")
-        )
-    moves = head == by or isinstance(head[-1], tuple) and mentions(head, by)
-    if moves and power.denominator != 1 and power < 1:
-        base = {((), ((f, Fraction(1)),)): Fraction(1)}
-        inner = instantiate(head[1], indices) if head[0] == "sum" else base
-        facts.require_sign("nonzero", inner, f"a root of it is differentiated: {UNSEEN}")
-    lower_power_ = reduce_term({}, [(f, power - 1)], facts)
-    if head == by:
-        same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
-        return scale(multiply(lower_power_, same, facts), power)
-    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, by):
-        inner = instantiate(head[1], indices)
-        chain = scale(derivative(inner, by, where, facts), power)
-        if head[0] == "abs":
-            facts.require_sign("nonzero", inner, f"its absolute value is differentiated: {UNSEEN}")
-            slope = multiply(inner, reduce_term({}, [(f, Fraction(-1))], facts), facts)
-            lower_power_ = multiply(lower_power_, slope, facts)
-        if head[0] == "exp":
-            return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
-        if head[0] == "log":
-            lower_power_ = multiply(lower_power_, allowed_power(inner, Fraction(-1), facts), facts)
-        return multiply(lower_power_, chain, facts)
-    if head[0] == "whole" and mentions(head, by):
-        base, times = base_and_count(instantiate(head[1], indices))
-        facts.require_sign("nonzero", base, f"a power of it is differentiated: {UNSEEN}")
-        slope = multiply(derivative(base, by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
-        return multiply(scale(multiply(times, slope, facts), power), reduce_term({}, [(f, power)], facts), facts)
-    if mentions(head, by):
-        raise Unknown(f"the derivative of {head[0]}")
-    return {}

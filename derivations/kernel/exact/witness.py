@@ -1,17 +1,14 @@
-"""The exact witness at work on a claim: what it accepts, and everything it refuses."""
+"""Checks a claim with the exact witness: the proof, and everything that makes it reject a claim."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 
-from ..core.assumptions import Assumption, assumption_text, has_moment
+from ..core.assumptions import assumption_text
 from ..core.claims import EVERY, Claim, Refused, Verdict
-from ..core.expr import Expr, free_indices, lift, named, own_sizes, show, strip, symbols, walk
+from ..core.expr import Expr, free_indices, show, strip, symbols
 from ..errors import KernelError
-from ..printing.plain_text import show_shape
-from . import exact_evaluation, log_identities
 from .assumption_consistency import (
     empty_sizes,
     example,
@@ -22,49 +19,25 @@ from .assumption_consistency import (
     ruling_out,
     strangers,
 )
-from .assumption_facts import facts_of, require_variances
+from .assumption_facts import require_variances
+from .assumption_needs import find_failure, format_sizes, show_needed
 from .atom_payloads import Unknown
-from .counterexample_search import LARGEST, SIGNS, counterexample, failure, heavy_tails, is_law, of_sizes, sizes_to_try
-from .denominators import clear_denominators
-from .given_values import Fails, as_written, at_hint, at_these, broken, every_index, missing, problem, some_values, values_at
-from .limit_counterexamples import failing_limit, fails_at, no_failure, other_limit, standing_still
-from .nonnegativity import by_cases, doubt, increase, term_by_term
+from .counterexample_search import LARGEST, counterexample, heavy_tails, sizes_to_try
+from .given_values import Fails, as_written
 from .normal_form import Facts
-from .polynomial_printing import in_short, show_polynomial
-from .polynomials import add, scale
-from .series_limits import limit, near, on_the_way
-from .tree_to_normal_form import read
-
-
-def equal(left: Expr, right: Expr, facts: Facts) -> dict:
-    """The difference of two expressions in normal form, denominators cleared; {} if they are equal."""
-    for places in axis_values(left, right):
-        difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
-        residual = clear_denominators(difference, facts)
-        if residual and not log_identities.cancel(difference, facts):
-            return residual
-    return {}
-
-
-def axis_values(*trees: Expr):
-    """For axes and free indices of a known size, each value; one of a symbolic size stays general."""
-    axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
-    known = {name: size for name, size in axes.items() if size.op == "const"}
-    for chosen in product(*(range(1, int(size.data) + 1) for size in known.values())):
-        yield dict(zip(known, chosen))
-
+from .proofs import PROOFS, collect_claim_facts
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
 
 
 def exact(claim: Claim) -> Verdict:
-    """Prove the claim, or raise Refused with the step, the residual and a counterexample."""
+    """Prove the claim and return the verdict. Raise Refused with the step, the remaining difference and a counterexample if it fails."""
     relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
-    bad_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
-    if bad_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
+    has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
+    if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
-    if strange := strangers(claim):
-        raise Refused(claim.file, claim.line, claim.id, STRANGE.format(" and ".join(map(show, strange))))
+    if unrelated := strangers(claim):
+        raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -78,439 +51,111 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
-    if leaves := says_nothing(claim):
-        raise Refused(claim.file, claim.line, claim.id, leaves)
-    return replace(verdict(claim), needed=tuple(needed(claim, a) for a in claim.given))
+    if vacuity := explain_vacuity(claim):
+        raise Refused(claim.file, claim.line, claim.id, vacuity)
+    return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
-NUMBERS = " It is said of a number, of which nothing is assumed: avoid needing it"
-EMPTY = "no values were found, with {}, at which all its assumptions hold: {}"
-OPEN = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
-CONTRADICT = "they may contradict each other there. "
-STRANGE = (
+NUMBER_NOTE = " It is said of a number, of which nothing is assumed: avoid needing it"
+NO_VALUES = "no values were found, with {}, at which all its assumptions hold: {}"
+OPEN_INDEX = "one with an open index is made for each of its values, and two of these may contradict each other. State it of one entry, such as z[1], or "
+CONTRADICTION = "they may contradict each other there. "
+UNRELATED_RANDOM = (
     "{} is random and stands in no side of the claim: what is assumed of it can say anything of what is claimed. State what is meant of "
     "the sides themselves, such as nonnegative(y - x)"
 )
-PINNED = (
+PINNED_VALUE = (
     "its assumptions were found to leave one value only, {}: what is claimed is said of that value, and of no other. Write it in, or "
     "assume less"
 )
 
 
-OF_SIZES = (
+INDICES_ONLY = (
     "the assumption '{}' is about sizes: an open index takes each of its values, up to the largest. State it of the size, as in "
     "nonnegative(30 - n) for nonnegative(30 - i)"
 )
 
 
-def says_nothing(claim: Claim) -> str:
-    """Why what is claimed says nothing, or less than it seems to, since its assumptions leave nothing; '' where they leave enough."""
-    if not claim.given or claim.kind == "refutation":  # which names the values at which its assumptions hold
+def explain_vacuity(claim: Claim) -> str:
+    """Return why the claim says less than it seems to, because its assumptions contradict each other or pin a value; '' if they do not."""
+    if not claim.given or claim.kind == "refutation":  # a refutation names values at which its assumptions hold
         return ""
     if about := only_of_indices(claim):
-        return OF_SIZES.format(assumption_text(about))
+        return INDICES_ONLY.format(assumption_text(about))
     if not example(claim):
-        return no_example(claim)
+        return explain_no_example(claim)
     if sizes := empty_sizes(claim):
-        return nothing_at(claim, sizes)
+        return explain_empty_sizes(claim, sizes)
     point = pinned(claim)
-    return point and PINNED.format(point)
+    return point and PINNED_VALUE.format(point)
 
 
-def nothing_at(claim: Claim, sizes: dict[str, int]) -> str:
-    """That nothing was found at these sizes, and what may be done: with one entry no two of an open index contradict each other."""
+def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
+    """Return the message that no values were found at these sizes, and a remedy."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
     rule = ruling_out(claim, sizes)
     remedy = f"rule such sizes out, as in {as_written(rule)}" if rule else "assume less"
-    return EMPTY.format(named_sizes(sizes), OPEN + remedy if several else CONTRADICT + remedy[0].upper() + remedy[1:])
+    return NO_VALUES.format(format_sizes(sizes), OPEN_INDEX + remedy if several else CONTRADICTION + remedy[0].upper() + remedy[1:])
 
 
-def no_example(claim: Claim) -> str:
-    """What the assumptions lack; the first of them that fail together are named."""
-    says = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
+def explain_no_example(claim: Claim) -> str:
+    """Return the message that no values satisfy the assumptions, with the smallest set of assumptions that fail together."""
+    message = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
     if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
         most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
-        says = says.replace(" were found", f" were found, with sizes up to {most},")
+        message = message.replace(" were found", f" were found, with sizes up to {most},")
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
             if not example(replace(claim, given=some), sides=False):
-                return f"{says}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
-    return f"{says}. The assumptions hold somewhere, but there a side has no value" if claim.given else says
+                return f"{message}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
+    return f"{message}. The assumptions hold somewhere, but there a side has no value" if claim.given else message
 
 
-def prove(claim: Claim, left: Expr, right: Expr, given: tuple):
-    """Nothing if left and right stand in the claim's relation under the assumptions `given`; else Fails."""
-    facts = facts_for(claim, given)
+def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
+    """Prove that left and right are in the claim's relation under the assumptions `given`. Raise Fails if the proof fails."""
+    facts = collect_claim_facts(claim, given)
     facts.near = (left, right)
-    if claim.kind != "refutation":  # which names the values, and has them checked
+    if claim.kind != "refutation":  # a refutation names values, which are checked
         require_variances(given, facts)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
     except Unknown as error:
         reason = str(error)
     if reason:
-        facts.lacking |= facts.joined  # what independence would take apart, and is left over
-    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.lacking
+        facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
     relation = "<=" if claim.kind == "inequality" else "="
-    if found := searched and counterexample(left, right, given, relation, undefined=True):
+    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
+    if searched and (found := counterexample(left, right, given, relation, undefined=True)):
         raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        found = fails_somewhere(claim, left, right, given) if facts.lacking else heavy_tails(facts.taken)
-        found = found or facts.lacking and negative_variance(given)
-        raise Fails(
-            f"used but not stated: {'; '.join(facts.unstated)}."
-            + (f" Without it, {found}." if found else "")
-            + (f" State it with given=[{', '.join(fewest(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBERS)
-        )
+        raise Fails(explain_unstated(claim, left, right, given, facts))
     if reason:
         raise Fails(reason)
 
 
-def facts_for(claim: Claim, given: tuple) -> Facts:
-    """What may be used: what is stated; and of the variable of a limit what is true near the limit."""
-    return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
-
-
-def fails_somewhere(claim: Claim, left: Expr, right: Expr, given: tuple):
-    """Where a step fails under these assumptions, or where a side of it has no value; None or '' if nothing is found."""
-    if claim.kind != "limit":
-        return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
-    return failing_limit(left, right, claim.towards, given) or counterexample(
-        right, right, standing_still(given, claim.towards), undefined=True
+def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:
+    """Return the message that something was used without being stated, with a counterexample and the assumptions to state."""
+    if facts.missing:
+        found = find_failure(claim, left, right, given) or negative_variance(given)
+    else:
+        found = heavy_tails(facts.required_moments)
+    return (
+        f"used but not stated: {'; '.join(facts.unstated)}."
+        + (f" Without it, {found}." if found else "")
+        + (f" State it with given=[{', '.join(drop_implied(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBER_NOTE)
     )
 
 
-def fewest(remedies: list) -> list:
-    """The same assumptions without one that another says too."""
+def drop_implied(remedies: list) -> list:
+    """Return the assumptions without duplicates and without those that another one implies."""
     stronger = {
         f"{weaker}{x.removeprefix('positive')}" for x in remedies if x.startswith("positive(") for weaker in ("nonzero", "nonnegative")
     }
     return [x for x in dict.fromkeys(remedies) if x not in stronger]
 
 
-def prove_equality(claim, left, right, facts):
-    residual = equal(left, right, facts)
-    return (
-        residual
-        and f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
-    )
-
-
-def prove_inequality(claim, left, right, facts):
-    if left.op == "rank":
-        return prove_rank(claim, left, right, facts)
-    if len(claim.because) != 1 or certificate_shape(claim):
-        return "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative"
-    if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
-        return "complex numbers have no order"
-    (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not any(seen(certificate, facts) for seen in (increase, by_cases, term_by_term)):
-        return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
-    residual = equal(right - left, certificate, facts)
-    if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {in_short(show_polynomial(residual, left, right), 300)}"
-    return doubt(certificate, facts)
-
-
-def certificate_shape(claim) -> tuple:
-    return claim.because[0].shape or claim.start.shape
-
-
-def prove_rank(claim, left, right, facts):
-    """A matrix that factors through r columns has rank at most r."""
-    if len(claim.because) != 2:
-        return "a bound on a rank needs a factorisation, because=(A, B)"
-    first, second = claim.because
-    product = first @ second
-    if len(first.shape) != 2 or product.shape != left.args[0].shape:
-        return (
-            f"factors of shapes {show_shape(first.shape)} and {show_shape(second.shape)} do not make a matrix of shape "
-            f"{show_shape(left.args[0].shape)}"
-        )
-    if first.shape[1] != right:
-        return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
-    residual = equal(left.args[0], product, facts)
-    return (
-        residual
-        and f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
-    )
-
-
-def prove_limit(claim, left, right, facts):
-    variable, to = claim.towards
-    for a in claim.given:
-        if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
-            raise Unknown(
-                f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
-            )
-    if any(variable in own_sizes(n) for t in (left, right) for n in walk(t)):
-        raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
-    if variable in set(walk(right)):
-        raise Unknown(f"a limit that still contains {show(variable)}")
-    goes = f"as {show(variable)} -> {to}"
-    try:
-        with near(facts, variable, to):
-            found = limit(read(left, facts), variable, to, facts)
-    except Unknown as error:
-        if elsewhere := other_limit(left, right, claim.towards, claim.given):
-            raise Fails(f"false: {elsewhere}") from None
-        raise Unknown(f"{goes}: {error}") from None
-    except KernelError as error:
-        raise Fails(f"{goes}: {error}") from None
-    residual = clear_denominators(add(found, scale(read(right, facts), -1)), facts)
-    return residual and (
-        f"{goes} the series gives another limit: {in_short(show_polynomial(found, left, right), 300)}, not {show(right)}; "
-        f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
-    )
-
-
-def prove_refutation(claim, left, right, facts):
-    at = values_at(claim)
-    if is_law(left, right):
-        return law_refutation_problem(claim, left, right, facts, at)
-    sides = failure(left, right, claim.given, claim.refuted, at)
-    return not sides and no_counterexample(problem(left, right, claim.given, claim.refuted, at))
-
-
-def no_counterexample(reason: str) -> str:
-    return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
-
-
-def law_sides(claim, facts, at):
-    """Both sides of a refuted law, for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): exact_evaluation.number(v) for n, v in at.items() if isinstance(v, int)}
-    heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
-    places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
-    return [exact_evaluation.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
-
-
-def sides_at(claim: Claim) -> list:
-    """Both sides of what is refuted at the counterexample: their entries by place."""
-    at = values_at(claim)
-    sides = claim.trees[:2]
-    if is_law(*sides):
-        return [{(): value} for value in law_sides(claim, facts_of(claim.given), at)]
-    return [exact_evaluation.evaluate(e, at) for e in sides]
-
-
-def law_refutation_problem(claim, left, right, facts, at):
-    for a in claim.given:
-        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
-            return reason
-    try:
-        sides = law_sides(claim, facts, at)
-    except KeyError as error:
-        return f"the value depends on {missing(error)}, which is not stated"
-    return not exact_evaluation.breaks(claim.refuted, *sides) and no_counterexample(
-        at_these(claim.refuted, *({(): side} for side in sides))
-    )
-
-
-def prove_definition(claim, left, right, facts):
-    open_ = sorted(i.data[0] for i in free_indices(right))
-    if open_:
-        raise Fails(
-            f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
-        )
-    read(right, facts)
-    return ""
-
-
-PROOFS = {
-    "identity": prove_equality,
-    "chain": prove_equality,
-    "law": prove_equality,
-    "inequality": prove_inequality,
-    "limit": prove_limit,
-    "refutation": prove_refutation,
-    "definition": prove_definition,
-}
-
-
-def needed(claim: Claim, assumption: Assumption) -> str:
-    """How the claim fails without the assumption; Refused if it does not."""
-    rest = tuple(a for a in claim.given if a != assumption)
-    hint = dict(claim.without).get(assumption)
-    less = moments_left(claim, assumption, rest)
-    try:
-        if still_proved(claim, rest):
-            if rules_out(assumption) and (sizes := empty_sizes(replace(claim, given=rest))):
-                return f"with {named_sizes(sizes)} the other assumptions leave nothing"
-            raise Fails(not_needed(assumption, known_near(claim, assumption) + "the proof goes through without it. Drop it"))
-        if less and enough(claim, rest + less):
-            instead = ", ".join(map(as_written, less))
-            raise Fails(
-                not_needed(
-                    assumption, f"it is enough that {' and '.join(map(assumption_text, less))}. Drop it, and state {instead} in its place"
-                )
-            )
-        rest += less
-        found = shown_by_hint(claim, assumption, rest, hint) if hint is not None else shown_by_search(claim, rest)
-    except KernelError as error:
-        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
-    if found:
-        return str(found)
-    tried = (
-        "the sides have the same values without it. Drop it"
-        if claim.kind == "refutation"
-        else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
-        f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
-    )
-    raise Refused(claim.file, claim.line, claim.id, not_needed(assumption, tried))
-
-
-def known_near(claim: Claim, a: Assumption) -> str:
-    """Of an assumption about the variable of a limit alone: that it needs no saying."""
-    return f"what is so of {show(a.args[0])} near the limit is known, and " if claim.kind == "limit" and a.args == claim.towards[:1] else ""
-
-
-def rules_out(a: Assumption) -> bool:
-    """Does it say which sizes there are?"""
-    return a.kind in SIGNS and of_sizes(*a.args)
-
-
-def named_sizes(sizes: dict[str, int]) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
-
-
-def not_needed(assumption: Assumption, tried: str) -> str:
-    return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
-
-
-def ends_and_steps(claim: Claim) -> list:
-    """Pairs of sides to try: the claim as a whole first, for there a counterexample says most; then step by step."""
-    ends = [claim.start, *(step.expr for step in claim.steps)]
-    return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
-
-
-def shown_by_search(claim: Claim, rest: tuple):
-    return next((found for left, right in ends_and_steps(claim) if (found := dropped(claim, left, right, rest))), None)
-
-
-def shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple):
-    """The counterexample that the author gave; Fails, with what is wrong with it, if it is none."""
-    about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
-    if claim.kind == "limit":
-        return limit_shown_by_hint(claim, assumption, rest, hint, about)
-    relation = "<=" if claim.kind == "inequality" else "="
-    try:
-        env = values_at(replace(claim, given=rest), hint)
-    except KernelError as error:
-        raise Fails(about + str(error)) from None
-    for left, right in ends_and_steps(claim):
-        if found := at_hint(left, right, rest, relation, env):
-            return found
-    (left, right), *_ = ends_and_steps(claim)
-    here = next(every_index(env, left, right))
-    reason = problem(left, right, rest, relation, here)
-    held = reason.startswith("at the given values") and not broken(assumption, here, left, right)
-    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * held)
-
-
-def limit_shown_by_hint(claim: Claim, assumption: Assumption, rest: tuple, hint: tuple, about: str) -> str:
-    """The same for a limit. A hint gives values to all but the variable: what is so at one value of it says nothing of the limit."""
-    variable, to = claim.towards
-    name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
-    if name in dict(hint):
-        raise Fails(
-            f"{about}a value is given for {name}, which goes to {to}: what is so at one value of it says nothing of the limit. "
-            "Give values to everything else"
-        )
-    try:
-        env = values_at(replace(claim, given=rest), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
-    except KernelError as error:
-        raise Fails(about + str(error)) from None
-    env = {symbol: value for symbol, value in env.items() if symbol != name}
-    if found := fails_at(*sides, claim.towards, rest, env):
-        return found
-    held = not broken(assumption, env, *sides)
-    raise Fails(
-        about + no_failure(*sides, claim.towards, rest, env) + "; the assumption holds there, so choose values that break it" * held
-    )
-
-
-def still_proved(claim: Claim, rest: tuple) -> bool:
-    """Does the exact witness prove the claim under fewer assumptions?"""
-    if claim.kind == "refutation":
-        return False
-    facts = facts_for(claim, rest)
-    require_variances(rest, facts)
-    return proof_goes_through(claim, facts) and not facts.unstated
-
-
-def proof_goes_through(claim: Claim, facts: Facts) -> bool:
-    """The same, but for what is used and not stated, which the facts then hold."""
-    previous = claim.start
-    try:
-        for step in claim.steps:
-            if PROOFS[claim.kind](claim, previous, step.expr, facts):
-                return False
-            previous = step.expr
-    except KernelError:
-        return False
-    return True
-
-
-def moments_left(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
-    """That the moments exist which are taken, where the assumption says so: less than it says, unless that is all it says."""
-    if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
-        return ()
-    facts, about = facts_of(rest), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
-    for tree in (claim.start, *(step.expr for step in claim.steps)):
-        with suppress(KernelError):
-            read(tree, facts)
-    less = tuple(has_moment(about[name], order) for name, order in facts.taken.items() if name in about)
-    return tuple(a for a in less if a != assumption)
-
-
-def lessened(claim: Claim, assumption: Assumption, rest: tuple) -> tuple:
-    """The claim's assumptions, this one and the rest, with no more of this one than the claim needs."""
-    choices = (rest, rest + moments_left(claim, assumption, rest))
-    return next((given for given in choices if enough(claim, given)), (*rest, assumption))
-
-
-def enough(claim: Claim, given: tuple) -> bool:
-    """Are these assumptions enough for the proof; for a refuted law, to compute its sides?"""
-    return not needed_to_compute(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
-
-
-def dropped(claim, left, right, rest):
-    if claim.kind == "refutation" and is_law(left, right):
-        return needed_to_compute(claim, rest)
-    if claim.kind == "refutation":
-        return None
-    return fails_somewhere(claim, left, right, rest) or without_moment(left, right, rest) or without_variance(rest)
-
-
-def without_variance(given: tuple) -> str:
-    """Where a variance that is stated is one no more; '' where each is visibly not negative."""
-    require_variances(given, facts := facts_of(given))
-    return negative_variance(given) if facts.lacking else ""
-
-
-def without_moment(left: Expr, right: Expr, given: tuple) -> str:
-    """A law of which one side has no mean; '' where every moment that is taken is stated to exist."""
-    facts = facts_of(given)
-    try:
-        for side in (left, right):
-            read(side, facts)
-    except KernelError:
-        return ""
-    return heavy_tails(facts.taken)
-
-
-def needed_to_compute(claim, rest):
-    """A refuted law states a distribution. Without this part of it, the two sides have no definite value."""
-    facts = facts_of(rest)
-    try:
-        law_sides(claim, facts, values_at(claim))
-    except (KeyError, Unknown):
-        return "the sides have no definite value"
-    return heavy_tails(facts.taken) or ("the sides have no definite value" if facts.unstated else "")
-
-
-def verdict(claim: Claim) -> Verdict:
+def make_verdict(claim: Claim) -> Verdict:
+    """Return the verdict on a claim that was proved."""
     scopes = {
         "definition": (
             "not applicable",

@@ -148,7 +148,8 @@ def settled(claim: Claim, taken: Taken) -> Claim:
     brought = [a for a in carried(claim.trees, taken) if a not in claim.given]
     if not brought:
         return claim
-    from ..exact.witness import is_law, lessened  # asked only here: stating a claim needs no witness
+    from ..exact.assumption_needs import lessened
+    from ..exact.counterexample_search import is_law
 
     full = replace(claim, given=(*claim.given, *brought))
     if claim.kind == "refutation":
@@ -165,7 +166,7 @@ def settled(claim: Claim, taken: Taken) -> Claim:
 
 def refuse_broken(claim: Claim, brought: list[Assumption]) -> None:
     from ..exact.counterexample_search import holds
-    from ..exact.witness import values_at
+    from ..exact.given_values import values_at
 
     left, right = claim.trees[:2]
     at = values_at(claim)

@@ -9,7 +9,7 @@ from ..core.expr import Expr, show, symbols
 from ..errors import KernelError
 from ..exact.counterexample_search import counterexample
 from ..exact.polynomial_printing import in_short, show_polynomial
-from ..exact.witness import equal
+from ..exact.proofs import equal
 from .axes import Run, along, places
 from .call_arguments import entry, put, spot
 from .entries import number

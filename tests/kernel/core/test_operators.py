@@ -38,7 +38,7 @@ from derivations.kernel.core import operators
 from derivations.kernel.core.expr import Expr, free_indices, lift, named, node, operands, strip, walk
 from derivations.kernel.core.operators import AVERAGES, BINDERS, FUNCTIONS, OPERATORS, PARTIAL, STAND_INS, Op
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import exact_evaluation, tree_to_normal_form
+from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
 from derivations.kernel.printing import latex, plain_text, script_text
 from derivations.kernel.pytorch import evaluation, float_formats, nondifferentiable_points
 from derivations.kernel.sympy import tree_to_sympy
@@ -56,8 +56,8 @@ RULES = {
     "brackets": (latex.LEVEL, ()),
 }
 FUNCTION_RULES = {
-    "exact, at numbers": ({**exact_evaluation.OF_NUMBERS, **exact_evaluation.OF_VECTORS}, ()),
-    "exact, at series": ({**exact_evaluation.OF_SERIES, **exact_evaluation.OF_VECTORS}, ()),
+    "exact, at numbers": ({**exact_numbers.OF_NUMBERS, **exact_evaluation.OF_VECTORS}, ()),
+    "exact, at series": ({**exact_numbers.OF_SERIES, **exact_evaluation.OF_VECTORS}, ()),
     "exact, normal form": (tree_to_normal_form.FUNCTIONS, ()),
     "SymPy": (tree_to_sympy.FUNCTIONS, ()),
     "PyTorch": (evaluation.FUNCTIONS, ()),

@@ -1,0 +1,222 @@
+"""Shows that each assumption of a claim is needed: a counterexample without it, or an error that says that it is not."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from ..core.assumptions import Assumption, assumption_text, has_moment
+from ..core.claims import Claim, Refused
+from ..core.expr import Expr, lift, show, symbols
+from ..errors import KernelError
+from .assumption_consistency import (
+    empty_sizes,
+    negative_variance,
+)
+from .assumption_facts import facts_of, require_variances
+from .atom_payloads import Unknown
+from .counterexample_search import SIGNS, Found, counterexample, heavy_tails, is_law, of_sizes
+from .given_values import Fails, as_written, at_hint, broken, every_index, problem, some_values, values_at
+from .limit_counterexamples import failing_limit, fails_at, no_failure, standing_still
+from .normal_form import Facts
+from .proofs import PROOFS, collect_claim_facts, evaluate_law_sides
+from .tree_to_normal_form import read
+
+
+def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
+    """Return where a step fails under these assumptions or a side has no value; None or '' if nothing is found."""
+    if claim.kind != "limit":
+        return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
+    return failing_limit(left, right, claim.towards, given) or counterexample(
+        right, right, standing_still(given, claim.towards), undefined=True
+    )
+
+
+def show_needed(claim: Claim, assumption: Assumption) -> str:
+    """Return how the claim fails without the assumption. Raise Refused if it does not."""
+    others = tuple(a for a in claim.given if a != assumption)
+    hint = dict(claim.without).get(assumption)
+    weaker = remaining_moments(claim, assumption, others)
+    try:
+        if still_proved(claim, others):
+            if constrains_sizes(assumption) and (sizes := empty_sizes(replace(claim, given=others))):
+                return f"with {format_sizes(sizes)} the other assumptions leave nothing"
+            raise Fails(
+                format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it")
+            )
+        if weaker and is_sufficient(claim, others + weaker):
+            instead = ", ".join(map(as_written, weaker))
+            raise Fails(
+                format_not_needed(
+                    assumption, f"it is enough that {' and '.join(map(assumption_text, weaker))}. Drop it, and state {instead} in its place"
+                )
+            )
+        others += weaker
+        found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
+    except KernelError as error:
+        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+    if found:
+        return str(found)
+    tried = (
+        "the sides have the same values without it. Drop it"
+        if claim.kind == "refutation"
+        else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
+        f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
+    )
+    raise Refused(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
+
+
+def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
+    """Return the remark that an assumption about the variable of a limit alone need not be stated, '' for others."""
+    return f"what is so of {show(a.args[0])} near the limit is known, and " if claim.kind == "limit" and a.args == claim.towards[:1] else ""
+
+
+def constrains_sizes(a: Assumption) -> bool:
+    """Return whether an assumption restricts sizes."""
+    return a.kind in SIGNS and of_sizes(*a.args)
+
+
+def format_sizes(sizes: dict[str, int]) -> str:
+    """Return sizes as text, such as "n = 2, m = 1"."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def format_not_needed(assumption: Assumption, tried: str) -> str:
+    """Return the message that an assumption is not shown to be needed; `tried` says what was found."""
+    return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
+
+
+def list_sides(claim: Claim) -> list[tuple[Expr, Expr]]:
+    """Return pairs of sides to try: first the whole claim, where a counterexample says most, then each step."""
+    ends = [claim.start, *(step.expr for step in claim.steps)]
+    return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
+
+
+def search_without(claim: Claim, others: tuple) -> Found | str | None:
+    """Return a counterexample to the claim under the other assumptions, or None or ''."""
+    return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, others))), None)
+
+
+def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple) -> Found | str:
+    """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
+    about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
+    if claim.kind == "limit":
+        return check_limit_hint(claim, assumption, others, hint, about)
+    relation = "<=" if claim.kind == "inequality" else "="
+    try:
+        env = values_at(replace(claim, given=others), hint)
+    except KernelError as error:
+        raise Fails(about + str(error)) from None
+    for left, right in list_sides(claim):
+        if found := at_hint(left, right, others, relation, env):
+            return found
+    (left, right), *_ = list_sides(claim)
+    indexed = next(every_index(env, left, right))
+    reason = problem(left, right, others, relation, indexed)
+    still_holds = reason.startswith("at the given values") and not broken(assumption, indexed, left, right)
+    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * still_holds)
+
+
+def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple, about: str) -> str:
+    """Return the counterexample that the author gave for a limit. It gives values to everything but the variable."""
+    variable, to = claim.towards
+    name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
+    if name in dict(hint):
+        raise Fails(
+            f"{about}a value is given for {name}, which goes to {to}: what is so at one value of it says nothing of the limit. "
+            "Give values to everything else"
+        )
+    try:
+        env = values_at(replace(claim, given=others), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
+    except KernelError as error:
+        raise Fails(about + str(error)) from None
+    env = {symbol: value for symbol, value in env.items() if symbol != name}
+    if found := fails_at(*sides, claim.towards, others, env):
+        return found
+    still_holds = not broken(assumption, env, *sides)
+    raise Fails(
+        about
+        + no_failure(*sides, claim.towards, others, env)
+        + "; the assumption holds there, so choose values that break it" * still_holds
+    )
+
+
+def still_proved(claim: Claim, given: tuple) -> bool:
+    """Return whether the exact witness proves the claim under fewer assumptions."""
+    if claim.kind == "refutation":
+        return False
+    facts = collect_claim_facts(claim, given)
+    require_variances(given, facts)
+    return is_provable(claim, facts) and not facts.unstated
+
+
+def is_provable(claim: Claim, facts: Facts) -> bool:
+    """Return whether the proof goes through, apart from what it uses without its being stated, which `facts` then records."""
+    previous = claim.start
+    try:
+        for step in claim.steps:
+            if PROOFS[claim.kind](claim, previous, step.expr, facts):
+                return False
+            previous = step.expr
+    except KernelError:
+        return False
+    return True
+
+
+def remaining_moments(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
+    """Return assumptions that the moments exist that the claim needs, if `assumption` implies them and says more than that."""
+    if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
+        return ()
+    facts, about = facts_of(others), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
+    for tree in (claim.start, *(step.expr for step in claim.steps)):
+        with suppress(KernelError):
+            read(tree, facts)
+    weaker = tuple(has_moment(about[name], order) for name, order in facts.required_moments.items() if name in about)
+    return tuple(a for a in weaker if a != assumption)
+
+
+def lessened(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
+    """Return the claim's assumptions with `assumption` replaced by as little of it as the claim needs."""
+    choices = (others, others + remaining_moments(claim, assumption, others))
+    return next((given for given in choices if is_sufficient(claim, given)), (*others, assumption))
+
+
+def is_sufficient(claim: Claim, given: tuple) -> bool:
+    """Return whether these assumptions are enough for the proof or, for a refuted law, to compute its sides."""
+    return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
+
+
+def find_failure_without(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
+    """Return where the relation fails under these assumptions, in words or as a counterexample, or None or ''."""
+    if claim.kind == "refutation" and is_law(left, right):
+        return explain_undefined_sides(claim, given)
+    if claim.kind == "refutation":
+        return None
+    return find_failure(claim, left, right, given) or explain_missing_moment(left, right, given) or explain_negative_variance(given)
+
+
+def explain_negative_variance(given: tuple) -> str:
+    """Return where a stated variance would be negative; '' if all are visibly nonnegative."""
+    require_variances(given, facts := facts_of(given))
+    return negative_variance(given) if facts.missing else ""
+
+
+def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
+    """Return distributions for which a side has no mean; '' if every moment that is used is stated to exist."""
+    facts = facts_of(given)
+    try:
+        for side in (left, right):
+            read(side, facts)
+    except KernelError:
+        return ""
+    return heavy_tails(facts.required_moments)
+
+
+def explain_undefined_sides(claim: Claim, given: tuple) -> str:
+    """Return why the sides of a refuted law have no definite value under fewer assumptions, '' if they have one."""
+    facts = facts_of(given)
+    try:
+        evaluate_law_sides(claim, facts, values_at(claim))
+    except (KeyError, Unknown):
+        return "the sides have no definite value"
+    return heavy_tails(facts.required_moments) or ("the sides have no definite value" if facts.unstated else "")

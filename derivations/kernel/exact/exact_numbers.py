@@ -1,0 +1,228 @@
+"""Arithmetic of exact numbers: FLINT's rationals and rigorous balls, and series of them (`taylor_series.py`).
+
+Only the modules of this room use python-flint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from math import isqrt
+from typing import Any
+
+from flint import acb, arb, ctx, fmpq
+
+from ..core.expr import FORMATS
+from ..errors import KernelError
+from .taylor_series import Taylor
+
+ctx.prec = 160
+
+
+class Undefined(KernelError):
+    """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
+
+
+def number(value: Any) -> fmpq:
+    """Return a rational number as FLINT's type."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def fraction(value: fmpq) -> Fraction:
+    """Return FLINT's rational as a Fraction."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def differ(a: Any, b: Any) -> bool:
+    """Return whether two numbers certainly differ. Balls that overlap may be equal."""
+    if isinstance(a, fmpq) and isinstance(b, fmpq):
+        return a != b
+    if isinstance(a, acb) or isinstance(b, acb):
+        return not acb(a).overlaps(acb(b))
+    return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
+
+
+def breaks(relation: str, a: Any, b: Any) -> bool:
+    """Return whether two numbers certainly violate the relation "=" or "<=".
+
+    Complex numbers cannot violate "<=", since they have no order.
+    """
+    return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
+
+
+def is_complex(a: Any) -> bool:
+    """Return whether a number is a complex ball."""
+    return isinstance(a, acb)
+
+
+def divide(a: Any, b: Any) -> Any:
+    """Return a / b for numbers or series. Raise Undefined if b is 0, KernelError if b is a ball that may contain 0."""
+    if isinstance(a, Taylor) or isinstance(b, Taylor):
+        return (a if isinstance(a, Taylor) else b * 0 + a).divide_by(b, divide)
+    if b == 0:
+        raise Undefined("a division by zero")
+    if not differ(b, number(0)):
+        raise KernelError("a division by a ball that may hold zero is not settled")
+    return a / b
+
+
+def raise_to(base: Any, exponent: Any) -> Any:
+    """Return a power of a number or a series. Raise Undefined where it does not exist."""
+    if isinstance(exponent, fmpq) and exponent.q == 1:
+        n = int(exponent.p)
+        return base**n if n >= 0 else divide(number(1), base**-n)
+    if isinstance(exponent, Taylor):
+        return apply_function("exp", exponent * apply_function("log", base))
+    if isinstance(base, Taylor):
+        return base.root(exponent, lambda x: raise_to(x, exponent))
+    base = to_real(base, "a root of a number")
+    if isinstance(exponent, acb):
+        raise KernelError("a power with a complex exponent is not evaluated")
+    if base < 0:
+        raise Undefined("a root of a negative number")
+    if not base >= 0:
+        raise KernelError("a root of a ball that may be negative is not settled")
+    if isinstance(base, fmpq) and base == 0 and exponent < 0:
+        raise Undefined("a division by zero")
+    if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2:
+        p, q = int(base.p), int(base.q)
+        if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
+            n = int(exponent.p)
+            root = fmpq(root_p, root_q)
+            return root**n if n >= 0 else divide(number(1), root**-n)
+    return arb(base) ** arb(exponent)
+
+
+def to_real(x: Any, what: str) -> Any:
+    """Return a number that must be real as a real one; `what` is done with it, for the message. Raise Undefined if it is not real."""
+    if not isinstance(x, acb):
+        return x
+    if differ(x.imag, number(0)):
+        raise Undefined(f"{what} that is not real")
+    if x.imag != 0:
+        raise KernelError(f"{what} of which it is not settled whether it is real")
+    return x.real
+
+
+def integer_root(n: int) -> int | None:
+    """Return the square root of a natural number if it is a whole number, otherwise None."""
+    return isqrt(n) if isqrt(n) ** 2 == n else None
+
+
+def apply_function(name: str, x: Any) -> Any:
+    """Return a function of a number or a series, by the function's name."""
+    rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
+    if name not in rules:
+        raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
+    return rules[name](x)
+
+
+def entire_function(name: str, at_zero: int) -> Callable:
+    """Return the rule of a function that is defined everywhere; `at_zero` is its exact value at 0."""
+
+    def rule(x: Any) -> Any:
+        if isinstance(x, fmpq) and x == 0:
+            return number(at_zero)
+        return getattr(x if isinstance(x, acb) else arb(x), name)()
+
+    return rule
+
+
+def logarithm(x: Any) -> Any:
+    """Return the logarithm of a real number. Raise Undefined if it is not positive, KernelError if that is not settled."""
+    x = to_real(x, "a logarithm of a number")
+    if x <= 0:
+        raise Undefined("a logarithm of a number that is not positive")
+    if not x > 0:
+        raise KernelError("a logarithm of a ball that may not be positive is not settled")
+    return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
+
+
+OF_NUMBERS = {
+    "abs": abs,
+    "log": logarithm,
+    "exp": entire_function("exp", at_zero=1),
+    "cos": entire_function("cos", at_zero=1),
+    "sin": entire_function("sin", at_zero=0),
+    "tanh": entire_function("tanh", at_zero=0),
+}
+
+
+OF_SERIES = {
+    "abs": lambda x: x.absolute(),
+    "log": lambda x: x.logarithm(logarithm),
+    "exp": lambda x: x.exponential(OF_NUMBERS["exp"]),
+    "cos": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
+    "sin": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
+    "tanh": lambda x: x.hyperbolic_tangent(OF_NUMBERS["tanh"]),
+}
+
+
+def maximum(entries: list) -> Any:
+    """Return the largest entry; of series, the one that is largest near the point, on its side."""
+    if any(map(is_complex, entries)):
+        raise KernelError("the largest of complex numbers, which have no order")
+    if any(isinstance(x, Taylor) for x in entries):
+        return maximum_of_series(entries)
+    return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
+
+
+def maximum_of_series(entries: list) -> Any:
+    """Return the largest series on one side of the point: of two, the one whose first differing coefficient is larger."""
+    best = entries[0]
+    for x in entries[1:]:
+        difference = x - best
+        if not isinstance(difference, Taylor):
+            best = x if differ(difference, number(0)) and difference > 0 else best
+        elif not all(isinstance(c, fmpq) and c == 0 for c in difference.c):
+            best = x if difference.c[difference.leading_place()] > 0 else best
+    return best
+
+
+def enclose(numbers: list) -> Any:
+    """Return a ball that contains all the numbers."""
+    first, *rest = (x if isinstance(x, acb) else arb(x) for x in numbers)
+    for x in rest:
+        first = first.union(x)
+    return first
+
+
+def determinant(entries: dict, n: int) -> Any:
+    """Return the determinant of an n by n matrix by Laplace expansion."""
+    if n == 1:
+        return entries[0, 0]
+
+    def minor(j: int) -> dict:
+        return {(i - 1, k - (k > j)): entries[i, k] for i in range(1, n) for k in range(n) if k != j}
+
+    return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), number(0))
+
+
+def round_to(x: Any, format_: str, unbounded: bool = False):
+    """Return the nearest number of a binary format, ties to even, subnormal numbers included (IEEE 754, 4.3.1). Raise Undefined on
+    overflow.
+
+    `unbounded` removes the limits of the exponent.
+    """
+    if not isinstance(x, fmpq):
+        raise KernelError("rounding is evaluated at rational numbers only")
+    bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
+    x = fraction(x)
+    if not x:
+        return number(0)
+    exponent = 0
+    while abs(x) >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    while abs(x) < Fraction(2) ** exponent:
+        exponent -= 1
+    step = Fraction(2) ** max(exponent - bits + 1, lowest)
+    result = round(x / step) * step  # Python rounds a Fraction half to even
+    if abs(result) >= Fraction(2) ** (highest + 1):
+        raise Undefined("an overflow")
+    return number(result)
+
+
+def average(values: list) -> Any:
+    """Return the arithmetic mean."""
+    return divide(sum(values, number(0)), number(len(values)))

@@ -1,0 +1,204 @@
+"""Proofs of claims, one function for each kind of claim.
+
+A `prove_*` function returns why the proof fails, or ''. It raises Unknown for unsupported expressions and Fails if no search for a
+counterexample is needed.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ..core.assumptions import assumption_text
+from ..core.claims import Claim
+from ..core.expr import Expr, free_indices, named, own_sizes, show, strip, walk
+from ..errors import KernelError
+from ..printing.plain_text import show_shape
+from . import exact_evaluation, exact_numbers, log_identities
+from .assumption_facts import facts_of
+from .atom_payloads import Unknown
+from .counterexample_search import SIGNS, failure, is_law
+from .denominators import clear_denominators
+from .given_values import Fails, at_these, broken, missing, problem, values_at
+from .limit_counterexamples import other_limit
+from .nonnegativity import by_cases, doubt, increase, term_by_term
+from .normal_form import Facts
+from .polynomial_printing import in_short, show_polynomial
+from .polynomials import Polynomial, add, scale
+from .series_limits import limit, near, on_the_way
+from .tree_to_normal_form import read
+
+
+def equal(left: Expr, right: Expr, facts: Facts) -> Polynomial:
+    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
+    for places in iterate_axis_values(left, right):
+        difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
+        residual = clear_denominators(difference, facts)
+        if residual and not log_identities.cancel(difference, facts):
+            return residual
+    return {}
+
+
+def iterate_axis_values(*trees: Expr):
+    """Yield the values of axes and free indices of known size, in every combination. Those of symbolic size stay general."""
+    axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
+    known = {name: size for name, size in axes.items() if size.op == "const"}
+    for chosen in product(*(range(1, int(size.data) + 1) for size in known.values())):
+        yield dict(zip(known, chosen))
+
+
+def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
+    """Return the facts that may be used: the assumptions and, for a limit, what holds for its variable near the limit."""
+    return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
+
+
+def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why the two sides are not proved to be equal, or ''."""
+    residual = equal(left, right, facts)
+    if not residual:
+        return ""
+    return f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
+
+
+def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why left <= right is not proved, or ''.
+
+    The proof is a nonnegative form: a visibly nonnegative expression equal to right - left.
+    """
+    if left.op == "rank":
+        return prove_rank(claim, left, right, facts)
+    if len(claim.because) != 1 or certificate_shape(claim):
+        return "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative"
+    if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
+        return "complex numbers have no order"
+    (certificate,) = claim.because
+    if strip(certificate) == strip(right - left) and not any(
+        is_proved(certificate, facts) for is_proved in (increase, by_cases, term_by_term)
+    ):
+        return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
+    residual = equal(right - left, certificate, facts)
+    if residual:
+        return f"right - left is not the certificate {show(certificate)}; they differ by {in_short(show_polynomial(residual, left, right), 300)}"
+    return doubt(certificate, facts)
+
+
+def certificate_shape(claim: Claim) -> tuple:
+    return claim.because[0].shape or claim.start.shape
+
+
+def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Check a bound on a rank: a matrix that factors through r columns has rank at most r."""
+    if len(claim.because) != 2:
+        return "a bound on a rank needs a factorisation, because=(A, B)"
+    first, second = claim.because
+    product = first @ second
+    if len(first.shape) != 2 or product.shape != left.args[0].shape:
+        return (
+            f"factors of shapes {show_shape(first.shape)} and {show_shape(second.shape)} do not make a matrix of shape "
+            f"{show_shape(left.args[0].shape)}"
+        )
+    if first.shape[1] != right:
+        return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
+    residual = equal(left.args[0], product, facts)
+    if not residual:
+        return ""
+    return f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
+
+
+def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why right is not proved to be the limit of left, or ''. Raise Fails if left has another limit, or none."""
+    variable, to = claim.towards
+    for a in claim.given:
+        if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
+            raise Unknown(
+                f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
+            )
+    if any(variable in own_sizes(n) for t in (left, right) for n in walk(t)):
+        raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
+    if variable in set(walk(right)):
+        raise Unknown(f"a limit that still contains {show(variable)}")
+    prefix = f"as {show(variable)} -> {to}"
+    try:
+        with near(facts, variable, to):
+            value = limit(read(left, facts), variable, to, facts)
+    except Unknown as error:
+        if elsewhere := other_limit(left, right, claim.towards, claim.given):
+            raise Fails(f"false: {elsewhere}") from None
+        raise Unknown(f"{prefix}: {error}") from None
+    except KernelError as error:
+        raise Fails(f"{prefix}: {error}") from None
+    residual = clear_denominators(add(value, scale(read(right, facts), -1)), facts)
+    if not residual:
+        return ""
+    return (
+        f"{prefix} the series gives another limit: {in_short(show_polynomial(value, left, right), 300)}, not {show(right)}; "
+        f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
+    )
+
+
+def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return why the values given are not a counterexample, or ''."""
+    at = values_at(claim)
+    if is_law(left, right):
+        return explain_law_refutation(claim, left, right, facts, at)
+    sides = failure(left, right, claim.given, claim.refuted, at)
+    return "" if sides else format_no_counterexample(problem(left, right, claim.given, claim.refuted, at))
+
+
+def format_no_counterexample(reason: str) -> str:
+    """Return the reason why values are no counterexample as a message."""
+    return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
+
+
+def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
+    """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
+    heads = {("size", n): exact_numbers.number(v) for n, v in at.items() if isinstance(v, int)}
+    heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
+    places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
+    return [exact_evaluation.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
+
+
+def sides_at(claim: Claim) -> list:
+    """Return both sides of a refuted relation at the counterexample, as entries by place."""
+    at = values_at(claim)
+    sides = claim.trees[:2]
+    if is_law(*sides):
+        return [{(): value} for value in evaluate_law_sides(claim, facts_of(claim.given), at)]
+    return [exact_evaluation.evaluate(e, at) for e in sides]
+
+
+def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> str:
+    """Return why the values do not refute a law, or ''."""
+    for a in claim.given:
+        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
+            return reason
+    try:
+        sides = evaluate_law_sides(claim, facts, at)
+    except KeyError as error:
+        return f"the value depends on {missing(error)}, which is not stated"
+    if exact_numbers.breaks(claim.refuted, *sides):
+        return ""
+    first, second = ({(): side} for side in sides)
+    return format_no_counterexample(at_these(claim.refuted, first, second))
+
+
+def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
+    """Return ''. Raise Fails if the definition has an open index, and Unknown if it cannot be read."""
+    open_ = sorted(i.data[0] for i in free_indices(right))
+    if open_:
+        raise Fails(
+            f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
+        )
+    read(right, facts)
+    return ""
+
+
+PROOFS = {
+    "identity": prove_equality,
+    "chain": prove_equality,
+    "law": prove_equality,
+    "inequality": prove_inequality,
+    "limit": prove_limit,
+    "refutation": prove_refutation,
+    "definition": prove_definition,
+}
