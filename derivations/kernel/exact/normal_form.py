@@ -52,7 +52,7 @@ class Facts:
         self.assuming = False  # is an assumption being read?
         self.divided = []  # polynomials that something was divided by
         self.lacking = {}  # what was used without being stated -> the assumption that states it, as a script writes it
-        self.near = ()  # the trees that are read: messages take their names for indices
+        self.near: tuple = ()  # the trees that are read: messages take their names for indices
         self.moving = frozenset()  # names of what moves: what a derivative or a limit around what is read is taken by
         self.asking = set()  # the questions of signs that are being answered
         self.here = None  # within a derivative, what is known at the point alone

@@ -43,8 +43,9 @@ def substitute_in_node(e: Expr, substitutions: Mapping[Expr, Expr], cache: dict[
     if e.op in INDEXED:
         data = (data[0], substitutions.get(data[1], data[1]))
     if e.op in BINDERS:
-        bound_index, cache = Expr("index", (), (), data), {}  # a new cache: inside the binder, other substitutions apply
-        substitutions = {key: value for key, value in substitutions.items() if key != bound_index}
+        cache = {}  # inside the binder, other substitutions apply
+        substitutions = {key: value for key, value in substitutions.items() if key != e.bound_index}
+        bound_index = Expr("index", (), (), data)
         if any(bound_index in free_indices(value) for value in substitutions.values()):
             data = index(f"at{next(FRESH)}", data[1]).data
             substitutions[bound_index] = Expr("index", (), (), data)
@@ -151,8 +152,8 @@ class Given:
             return int(x.data)
         if x.op == "symbol":
             return self.reading.sizes.size(x)
-        operation: Callable = {"add": add, "mul": mul, "neg": neg, "pow": pow}[x.op]
-        return operation(*map(self.number, x.args))
+        operations: dict[str, Callable] = {"add": add, "mul": mul, "neg": neg, "pow": pow}
+        return operations[x.op](*map(self.number, x.args))
 
     def tensor(self, x: Expr, free: list[Expr]) -> Callable[..., Any]:
         """Register a tensor for an expression: one axis for each free index, then the expression's own axes."""

@@ -47,7 +47,7 @@ def plus(a: Entry, b: Entry) -> Entry:
     """Return a + b."""
     if isinstance(a, Masked) or isinstance(b, Masked):
         (keep_a, x), (keep_b, y) = parts(a), parts(b)
-        return Masked(times(keep_a, keep_b), plus(x, y))
+        return Masked(number(times(keep_a, keep_b)), number(plus(x, y)))
     a, b = number(a), number(b)
     if is_const(a) and is_const(b):
         return lift(a.data + b.data)
@@ -70,7 +70,7 @@ def times(a: Entry, b: Entry) -> Entry:
         if isinstance(masked, Masked):
             if not is_const(factor) or factor.data <= 0:
                 raise NotRead("minus infinity times what is not a positive number")
-            return Masked(masked.keep, times(masked.value, factor))
+            return Masked(masked.keep, number(times(masked.value, factor)))
     a, b = number(a), number(b)
     if is_const(a) and is_const(b):
         return lift(a.data * b.data)
@@ -135,8 +135,9 @@ def opposite(e: Entry) -> Entry:
 
 def hidden(e: Entry) -> Expr | None:
     """Return x if e is 1 - x, else None."""
-    negated = isinstance(e, Expr) and e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg"
-    return e.args[1].args[0] if negated else None
+    if isinstance(e, Expr) and e.op == "add" and is_const(e.args[0], 1) and e.args[1].op == "neg":
+        return e.args[1].args[0]
+    return None
 
 
 def both(a: Entry, b: Entry) -> Entry:

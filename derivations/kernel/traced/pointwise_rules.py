@@ -17,6 +17,7 @@ from .entries import (
     minus,
     number,
     over,
+    parts,
     plus,
     raised,
     times,
@@ -181,7 +182,7 @@ def larger_or_smaller(call: Call, a: Value, b: Value, formula: Callable) -> Valu
             if formula is smaller_of:
                 raise NotRead("the smaller of what may be minus infinity")
             both = isinstance(x, Masked) and isinstance(y, Masked)
-            if both and not call.reading.decided("nonzero", number(either(x.keep, y.keep))):
+            if both and not call.reading.decided("nonzero", number(either(parts(x)[0], parts(y)[0]))):
                 raise NotRead("the larger of two that are both minus infinity")
             return unknown.at(p)
         if is_const(x) and is_const(y):

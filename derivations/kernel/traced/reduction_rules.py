@@ -47,7 +47,7 @@ def sum_of(axes: list[Axis], inside: Callable[[tuple], Entry], before: tuple = (
     """Return the sum of the entries along some axes. `before` is the position along the axes already summed over."""
     if not axes:
         return number(inside(before))
-    return summed(axes[0], lambda place: sum_of(axes[1:], inside, (*before, place)))
+    return summed(axes[0], lambda position: sum_of(axes[1:], inside, (*before, position)))
 
 
 def count_positions(axes: list[Axis]) -> Expr:
@@ -64,9 +64,8 @@ def axis_size(axis: Axis) -> Expr:
         return lift(axis.n)
     if isinstance(axis, Run):
         return axis.size
-    sizes = [axis_size(part) for part in axis.parts]
-    combine = times if isinstance(axis, Merged) else plus
-    return number(reduce(combine, sizes))
+    sizes: list[Entry] = [axis_size(part) for part in axis.parts]
+    return number(reduce(times if isinstance(axis, Merged) else plus, sizes))
 
 
 def convert(call: Call, a: Value, dtype: Any) -> Value:
@@ -130,8 +129,8 @@ def prod(call: Call, a: Value, dim: Any = None, keepdim: bool = False, dtype: An
 
     def entry(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         result: Entry = lift(1)
-        for place in enumerate_positions(axes):
-            result = times(result, inside(place))
+        for position in enumerate_positions(axes):
+            result = times(result, inside(position))
         return result
 
     return over_axes(a, dim, keepdim, entry)
@@ -143,7 +142,7 @@ def enumerate_positions(axes: list[Axis]) -> list[tuple]:
     for axis in axes:
         if not known(axis):
             raise Sized("each place of an axis whose length is not known", names_in(axis))
-        result = [(*p, place) for p in result for place, _ in places(axis)]
+        result = [(*p, position) for p in result for position, _ in places(axis)]
     return result
 
 
@@ -175,7 +174,7 @@ def largest_or_smallest(call: Call, a: Value, dims: Any, keepdim: bool, which: s
         if not long_axes:
             return inside(tuple(0 for _ in axes))
         if all(map(known, axes)):
-            entries = [inside(place) for place in enumerate_positions(axes)]
+            entries = [inside(position) for position in enumerate_positions(axes)]
             if all(is_const(x) for x in entries):
                 return lift((max if which == "largest" else min)(x.data for x in entries))
             if len(entries) == 2 and call.reading.largest and not any(isinstance(x, Masked) for x in entries):
@@ -185,7 +184,7 @@ def largest_or_smallest(call: Call, a: Value, dims: Any, keepdim: bool, which: s
             body = inside((i,))
             if not isinstance(body, Masked):
                 return function("largest", each(number(body), *bound))
-        entries = [inside(place) for place in combine_positions(axes)]
+        entries = [inside(position) for position in combine_positions(axes)]
         if any(isinstance(x, Masked) for x in entries):
             for x in entries:
                 call.reading.needs(x)
@@ -217,16 +216,16 @@ def map_along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> 
 def softmax(call: Call, a: Value, dim: int, half: bool = False, dtype: Any = None) -> Value:
     a = convert(call, a, dtype)
 
-    def entry(axis: Axis, inside: Callable, place: Any) -> Entry:
-        return over(exponential(inside(place)), summed(axis, lambda q: exponential(inside(q))))
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
+        return over(exponential(inside(position)), summed(axis, lambda q: exponential(inside(q))))
 
     return map_along(a, dim, entry)
 
 
 @rule("_log_softmax.default")
 def log_softmax(call: Call, a: Value, dim: int, half: bool = False) -> Value:
-    def entry(axis: Axis, inside: Callable, place: Any) -> Entry:
-        return minus(inside(place), log(summed(axis, lambda q: exponential(inside(q)))))
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
+        return minus(inside(position), log(summed(axis, lambda q: exponential(inside(q)))))
 
     return map_along(a, dim, entry)
 
@@ -235,11 +234,11 @@ def log_softmax(call: Call, a: Value, dim: int, half: bool = False) -> Value:
 def cumsum(call: Call, a: Value, dim: int, dtype: Any = None) -> Value:
     a = convert(call, a, dtype)
 
-    def entry(axis: Axis, inside: Callable, place: Any) -> Entry:
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
         if not isinstance(axis, Count):
             raise Sized("sums up to each place of an axis whose length is not known", names_in(axis))
         result: Entry = lift(0)
-        for k in range(place + 1):
+        for k in range(position + 1):
             result = plus(result, inside(k))
         return result
 
@@ -259,20 +258,20 @@ def any_(call: Call, a: Value, dims: Any = None, keepdim: bool = False) -> Value
 def reduce_truth(call: Call, axes: list[Axis], inside: Callable, join: Callable, start: bool) -> Entry:
     """Return the conjunction or disjunction over some axes. An unknown truth value along a symbolic axis is decided by a condition."""
     result: Entry = start
-    for place in combine_positions(axes):
-        here = as_truth(call.reading, inside(place))
-        if not isinstance(here, bool) and not all(map(known, axes)):
-            return assume_some_kept(call, here, start)
-        result = join(result, here)
+    for position in combine_positions(axes):
+        entry = as_truth(call.reading, inside(position))
+        if not isinstance(entry, bool) and not all(map(known, axes)):
+            return assume_some_kept(call, entry, start)
+        result = join(result, entry)
     return result
 
 
-def assume_some_kept(call: Call, here: Entry, all_of: bool) -> bool:
+def assume_some_kept(call: Call, entry: Entry, all_of: bool) -> bool:
     """Return `all` or `any` of a mask along a symbolic axis, under the condition that each row has an entry that is kept.
 
     That decides `any` of a mask of kept entries, and `all` of a mask of dropped ones. Raise NotRead for any other test.
     """
-    kept = hidden(here) if all_of else here
+    kept = hidden(entry) if all_of else entry
     if not isinstance(kept, Expr) or not all_of and hidden(kept) is not None or not is_bit(call.reading, kept):
         raise NotRead("whether something holds at each place, or at any")
     require_some_kept(call, kept)
@@ -288,5 +287,5 @@ def combine_positions(axes: list[Axis]) -> list[tuple]:
     """Return the combinations of positions along some axes; along a symbolic axis, one new index stands for all positions."""
     result: list[tuple] = [()]
     for axis in axes:
-        result = [(*p, place) for p in result for place, _ in places(axis)]
+        result = [(*p, position) for p in result for position, _ in places(axis)]
     return result

@@ -165,11 +165,14 @@ def divide_exactly(a: Expr, b: Expr) -> Expr:
 
 def divide_terms(a: Expr, b: Expr) -> Expr | None:
     """Return a / b if b is a product of sizes that divides each term of a; else None."""
-    divisor, sizes = polynomial(b), {n.data[0]: n for n in walk(a) if n.op == "symbol"}
-    parts = [quotient({names: k}, divisor) for names, k in polynomial(a).items()]
-    if len(divisor) != 1 or None in parts:
+    divisor, dividend, sizes = polynomial(b), polynomial(a), {n.data[0]: n for n in walk(a) if n.op == "symbol"}
+    if len(divisor) != 1:
         return None
-    terms = [left_fold("mul")(lift(k), *(sizes[name] for name in names)) for part in parts for names, k in part.items()]
+    terms = []
+    for names, k in dividend.items():
+        if (part := quotient({names: k}, divisor)) is None:
+            return None
+        terms += [left_fold("mul")(lift(j), *(sizes[name] for name in left)) for left, j in part.items()]
     return left_fold("add")(*terms) if terms else lift(0)
 
 
