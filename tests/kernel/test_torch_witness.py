@@ -61,8 +61,9 @@ from derivations.kernel.pytorch.error_bounds import COVER, TINY, U, Value, power
 from derivations.kernel.pytorch.errors import NotForTorch
 from derivations.kernel.pytorch.evaluation import RULES, evaluate
 from derivations.kernel.pytorch.expectations import nodes
-from derivations.kernel.pytorch.sampling import draw, large_shapes, values
+from derivations.kernel.pytorch.sampling import draw, values
 from derivations.kernel.pytorch.trial import Trial
+from derivations.kernel.pytorch.trial_sizes import large_shapes
 from derivations.kernel.run import certificates, worker
 
 n, m, d = sizes("n m d")
