@@ -29,7 +29,8 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.pytorch.identities import further_trials
-from derivations.kernel.pytorch.sampling import LONG, draw, entries
+from derivations.kernel.pytorch.sampling import draw, entries
+from derivations.kernel.pytorch.trial_sizes import LONG
 from derivations.kernel.pytorch.witness import witness
 from derivations.kernel.sympy.prelude.steps import unit_rows
 

@@ -62,8 +62,9 @@ from derivations.kernel.pytorch.error_bounds import COVER, TINY, U, Value, power
 from derivations.kernel.pytorch.errors import NotForTorch
 from derivations.kernel.pytorch.evaluation import RULES, evaluate
 from derivations.kernel.pytorch.expectations import nodes
-from derivations.kernel.pytorch.sampling import draw, large_shapes, values
+from derivations.kernel.pytorch.sampling import draw, values
 from derivations.kernel.pytorch.trial import Trial
+from derivations.kernel.pytorch.trial_sizes import large_shapes
 from derivations.kernel.store import certificates, project_files
 
 n, m, d = sizes("n m d")

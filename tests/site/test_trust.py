@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.pytorch import sampling
+from derivations.kernel.pytorch import trial_sizes
 from derivations.kernel.site import trust_counts
 from derivations.kernel.store import fuzz_results, mutant_results
 from derivations.kernel.store.certificates import STORE, topics
@@ -189,7 +189,7 @@ def test_few_claims_of_the_site_have_one_proof(claims):
 
 def test_the_sizes_at_which_code_is_tried_are_those_that_it_is_tried_at():
     page = " ".join((ROOT / "docs/trust.md").read_text(encoding="utf-8").split())
-    for sizes in (sampling.SPREAD, sampling.LONG):
+    for sizes in (trial_sizes.SPREAD, trial_sizes.LONG):
         *most, last = (f"{size:,}" for size in sizes)
         assert f"at {', '.join(most)} and {last}" in page
-    assert f"beyond {max(sampling.LONG):,}" in page and f"beyond {max(sampling.COUNTS):,}" in page
+    assert f"beyond {max(trial_sizes.LONG):,}" in page and f"beyond {max(trial_sizes.COUNTS):,}" in page

@@ -1,4 +1,4 @@
-"""At which points of a trial an assumption about numbers holds."""
+"""Decide at which points of a trial an assumption about numbers holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .trial import Trial
 
 
 def all_of(x: Expr) -> list[str]:
-    """The name of the symbol all of whose entries x is: itself if it is a scalar, or an entry at open indices, no two the same."""
+    """Return the name of the symbol, in a list, if x stands for all its entries; else an empty list.
+
+    That is a scalar symbol, or an entry of a symbol at free indices that are all different.
+    """
     if x.op == "paren":
         return all_of(x.args[0])
     if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
@@ -23,15 +26,15 @@ def all_of(x: Expr) -> list[str]:
 
 
 def exactly(x: Expr, t: Trial) -> Value:
-    """A value without the bound for a rounding that did not happen, to which a boundary such as h - 2 = 0 would be lost."""
+    """Evaluate x with no bound where no rounding took place: with one, a boundary such as h - 2 = 0 could not be decided."""
     before, t.exactly = t.exactly, True
-    found = evaluate(x, t)
+    value = evaluate(x, t)
     t.exactly = before
-    return found
+    return value
 
 
 def holds(a: Assumption, t: Trial) -> Tensor:
-    """At which points an assumption about numbers certainly holds."""
+    """Return a mask of the points at which an assumption about numbers certainly holds."""
     if a.kind == "representable":
         found = [exactly(x, t) for x in a.args]
         return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
@@ -39,7 +42,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         x = evaluate(a.args[0], t)
         good = ((x.v == 0) | (x.v == 1)) & (x.e == 0)
     elif a.kind == "product":
-        left, right = (evaluate(x, t).v for x in a.args[:2])  # no bound is asked for
+        left, right = (evaluate(x, t).v for x in a.args[:2])  # the error bounds are not needed
         x = product(left, right, len(a.args[0].shape) == 1, len(a.args[1].shape) == 1)
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
     elif a.kind == "invertible":

@@ -1,4 +1,4 @@
-"""Whether two values agree: they do if they are no further apart than their two bounds together. No tolerance is chosen."""
+"""Compare two values: they agree if they differ by no more than the sum of their error bounds. No tolerance is chosen."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from torch import Tensor
 from .error_bounds import COVER, Value
 from .errors import Disagrees
 
-SHARP = 2.0**-20  # a bound above this, relative to the values and to 1, tells nothing
+SHARP = 2.0**-20  # a bound larger than this, relative to the values and to 1, is too large to decide anything
 
 
 def settled(*parts: Value) -> Tensor:
-    """Where all values exist and their bounds tell something."""
+    """Return a mask of the entries where all values exist and their bounds are small enough."""
     size = torch.stack(torch.broadcast_tensors(*(x.v.abs() for x in parts))).amax(0).clamp(min=1)
     return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= SHARP * size) for x in parts))).all(0)
 
 
 def counted(good: Tensor) -> int:
-    """At how many points something is settled everywhere."""
+    """Return the number of points at which a mask is true everywhere."""
     return int(good.flatten(1).all(1).sum())
 
 
 def first(bad: Tensor, *parts: Value) -> list:
+    """Return the entries of some values at the first place where a mask is true."""
     at = tuple(bad.nonzero()[0])
     return [x.v.expand(bad.shape)[at].item() for x in parts]
 
 
 def compare(left: Value, right: Value, what: str, sizes: dict, factor: float = 1.0) -> Tensor:
+    """Return a mask of the entries that were compared. Raise Disagrees if two of them differ; `what` begins the message."""
     good = settled(left, right)
     bad = good & ((left.v - right.v).abs() > COVER * factor * (left.e + right.e))
     if bad.any():
@@ -37,9 +39,10 @@ def compare(left: Value, right: Value, what: str, sizes: dict, factor: float = 1
 
 
 def at_sizes(sizes: dict) -> str:
+    """Return sizes as the end of a message."""
     return " at " + ", ".join(f"{n} = {k}" for n, k in sorted(sizes.items())) if sizes else ""
 
 
 def left_out(points: int) -> str:
-    """How many points tell nothing, for a note."""
+    """Return the number of points that were left out, as the end of a note."""
     return f"; {points} points left out, where the rounding bounds tell nothing" if points else ""

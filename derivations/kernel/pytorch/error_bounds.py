@@ -1,12 +1,13 @@
-"""Numbers in fp64, each with a bound on its error: what one operation makes of the errors it is given, and what it adds of its own.
+"""Arithmetic in fp64 with error bounds: each operation propagates the errors of its arguments and adds a bound on its own rounding.
 
-Every rounding errs by at most u = 2^-53 of its result, and n of them by at most gamma_n = nu / (1 - nu). exp, log, powers, cos, sin and
-tanh are taken to err by at most 4u, and complex arithmetic by 8u, as their libraries promise or better. An operation told to be `exactly` asks
-whether its result needed rounding at all: claims about rounding depend on that.
+A rounding has a relative error of at most u = 2^-53, and n roundings of at most gamma_n = nu / (1 - nu). The assumed error is at most 4u for
+exp, log, powers, cos, sin and tanh, and 8u for complex arithmetic, which is what their libraries promise or more. With `exactly`, an operation
+checks whether its result was rounded at all, and adds no bound if not; claims about rounding depend on that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import inf
@@ -32,15 +33,17 @@ class Value(NamedTuple):
 
 
 def gamma(n: int) -> float:
+    """Return a bound on the relative error of n roundings."""
     return n * U / (1 - n * U)
 
 
 def rounding(v: Tensor) -> Tensor:
+    """Return a bound on the error of one rounded operation with result v."""
     return v.abs() * unit(v)
 
 
 def unit(v: Tensor) -> float:
-    """The largest relative error of one operation."""
+    """Return the largest relative error of one operation."""
     return 8 * U if v.is_complex() else U
 
 
@@ -48,22 +51,22 @@ SMALLEST = torch.tensor(TINY, dtype=torch.float64)  # a Python float times boole
 
 
 def tiny(where: Tensor) -> Tensor:
-    """TINY where it is true."""
+    """Return TINY where the mask is true, and 0 elsewhere."""
     return where * SMALLEST
 
 
 @lru_cache(maxsize=4096)
-@torch.inference_mode(False)  # of what is kept, some is differentiated
+@torch.inference_mode(False)  # cached tensors may be differentiated
 def number(x: Fraction | int) -> Value:
-    """A number, which is exact if fp64 has it."""
+    """Return a number, with no error if fp64 can represent it."""
     v = torch.tensor(float(x), dtype=torch.float64)
     return Value(v, torch.zeros_like(v) if Fraction(float(x)) == x else rounding(v))
 
 
 def two_product_error(a: Tensor, b: Tensor, p: Tensor) -> Tensor:
-    """ab - p for p = fl(ab), exactly unless something overflows or underflows (Dekker)."""
+    """Return ab - p for p = fl(ab), exactly unless something overflows or underflows (Dekker)."""
 
-    def halves(x):
+    def halves(x: Tensor) -> tuple[Tensor, Tensor]:
         high = 134217729.0 * x
         high = high - (high - x)
         return high, x - high
@@ -73,48 +76,54 @@ def two_product_error(a: Tensor, b: Tensor, p: Tensor) -> Tensor:
 
 
 def two_sum_error(a: Tensor, b: Tensor, s: Tensor) -> Tensor:
-    """a + b - s for s = fl(a + b), exactly (Knuth)."""
+    """Return a + b - s for s = fl(a + b), exactly (Knuth)."""
     part = s - a
     return (a - (s - part)) + (b - part)
 
 
 def add(a: Value, b: Value, exactly: bool) -> Value:
+    """Return a + b."""
     v = a.v + b.v
-    own = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding(v)) if exactly else rounding(v)
-    return Value(v, a.e + b.e + own)
+    new_error = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding(v)) if exactly else rounding(v)
+    return Value(v, a.e + b.e + new_error)
 
 
 def multiply(a: Value, b: Value, exactly: bool) -> Value:
+    """Return a * b."""
     v = a.v * b.v
     v_, a_, b_ = v.abs(), a.v.abs(), b.v.abs()
-    own, most, other = v_ * unit(v), a_ + a.e, b_ + b.e
+    new_error, bound_a, bound_b = v_ * unit(v), a_ + a.e, b_ + b.e
     if exactly:
-        own = torch.where((two_product_error(a.v, b.v, v) == 0) & (v_ > TINY) | (v == 0), 0.0, own)
-    lost = (v_ < TINY) & torch.logical_and(most, other)  # where a factor underflowed, the bound may as well
-    return Value(v, own.addcmul(a_, b.e).addcmul(a.e, other) + tiny(lost))
+        new_error = torch.where((two_product_error(a.v, b.v, v) == 0) & (v_ > TINY) | (v == 0), 0.0, new_error)
+    underflowed = (v_ < TINY) & torch.logical_and(bound_a, bound_b)  # the product of bounds may underflow as well
+    return Value(v, new_error.addcmul(a_, b.e).addcmul(a.e, bound_b) + tiny(underflowed))
 
 
 def divide(a: Value, b: Value, exactly: bool) -> Value:
+    """Return a / b. Raise Undefined if b is exactly 0 somewhere; the bound is infinite where b may be 0."""
     if ((b.v == 0) & (b.e == 0)).any():
         raise Undefined("something is divided by zero")
     v = a.v / b.v
     v_ = v.abs()
-    own = v_ * unit(v)
+    new_error = v_ * unit(v)
     if exactly:
-        back = v * b.v
-        own = torch.where((back == a.v) & (two_product_error(v, b.v, back) == 0), 0.0, own)
-    room = b.v.abs() - b.e
-    return Value(v, torch.where(room > 0, (a.e + v_ * b.e) / room + own + tiny((v_ < TINY) & (a.v != 0)), inf))
+        product = v * b.v
+        new_error = torch.where((product == a.v) & (two_product_error(v, b.v, product) == 0), 0.0, new_error)
+    smallest_divisor = b.v.abs() - b.e
+    return Value(
+        v, torch.where(smallest_divisor > 0, (a.e + v_ * b.e) / smallest_divisor + new_error + tiny((v_ < TINY) & (a.v != 0)), inf)
+    )
 
 
 def power(a: Value, b: Value, exactly: bool) -> Value:
-    one = b.v.flatten()[0]
+    """Return a ** b: an integer power, or a real power of nonnegative numbers. Raise Undefined where it has no value."""
+    exponent = b.v.flatten()[0]
     if not b.e.any() and not b.v.is_complex() and (b.v == b.v.round()).all() and b.v.isfinite().all():
-        if (b.v == one).all():
-            return whole_power(a, int(one), exactly)
+        if (b.v == exponent).all():
+            return whole_power(a, int(exponent), exactly)
         if not a.v.is_complex():
             return whole_power(a, b.v, exactly)
-    refuse_off_the_line(a, "a root is taken of a number")
+    reject_complex(a, "a root is taken of a number")
     if b.v.is_complex():
         raise NotForTorch("a power with a complex exponent")
     if (a.v < -a.e).any():
@@ -122,42 +131,44 @@ def power(a: Value, b: Value, exactly: bool) -> Value:
     if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
         raise Undefined("something is divided by zero")
     v = a.v**b.v
-    off = -torch.log1p(-a.e / a.v)  # how far the logarithm of the base may be
-    e = v * (torch.expm1(b.v.abs() * off + a.v.log().abs() * b.e + b.e * off) + 4 * U)
-    nothing = (a.v == 0) & (a.e == 0) & (b.v > b.e)
-    return Value(v, torch.where(nothing, 0.0, torch.where(a.v > a.e, e, inf)))
+    log_error = -torch.log1p(-a.e / a.v)  # the error of the logarithm of the base
+    e = v * (torch.expm1(b.v.abs() * log_error + a.v.log().abs() * b.e + b.e * log_error) + 4 * U)
+    zero_base = (a.v == 0) & (a.e == 0) & (b.v > b.e)
+    return Value(v, torch.where(zero_base, 0.0, torch.where(a.v > a.e, e, inf)))
 
 
 def whole_power(a: Value, n: int | Tensor, exactly: bool) -> Value:
-    """a^n for a whole n, or for one of each entry: of a negative number too."""
-    times, size = abs(n), a.v.abs()
-    v = a.v**times
+    """Return a ** n for an integer n, or a tensor of integers; a may be negative."""
+    exponent, size = abs(n), a.v.abs()
+    v = a.v**exponent
     v_ = v.abs()
-    spread = (size + a.e) ** times - size**times
-    own = (a.e > 0) * 8 * times * U * v_ + (times > 1) * 4 * times * (v_ * unit(v))
-    found = Value(v, spread * (1 + 8 * U) + own + tiny((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (times > 1)))
-    if exactly and isinstance(n, int) and times == 2:
-        found = multiply(a, a, exactly)
-    below = torch.as_tensor(n) < 0
-    if not below.any():
-        return found
-    one = Value(torch.ones_like(found.v), torch.zeros_like(found.e))
-    over = divide(one, Value(*(torch.where(below, x, y) for x, y in zip(found, one))), exactly)
-    return Value(*(torch.where(below, x, y) for x, y in zip(over, found)))
+    propagated = (size + a.e) ** exponent - size**exponent
+    new_error = (a.e > 0) * 8 * exponent * U * v_ + (exponent > 1) * 4 * exponent * (v_ * unit(v))
+    result = Value(v, propagated * (1 + 8 * U) + new_error + tiny((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (exponent > 1)))
+    if exactly and isinstance(n, int) and exponent == 2:
+        result = multiply(a, a, exactly)
+    negative = torch.as_tensor(n) < 0
+    if not negative.any():
+        return result
+    unit_value = Value(torch.ones_like(result.v), torch.zeros_like(result.e))
+    reciprocal = divide(unit_value, Value(*(torch.where(negative, x, y) for x, y in zip(result, unit_value))), exactly)
+    return Value(*(torch.where(negative, x, y) for x, y in zip(reciprocal, result)))
 
 
 def absolute(x: Value) -> Value:
+    """Return the absolute value, which is exact for real numbers."""
     return Value(x.v.abs(), x.e + (rounding(x.v) if x.v.is_complex() else 0))
 
 
 def exponential(x: Value) -> Value:
+    """Return exp(x)."""
     v = x.v.exp()
     v_ = v.abs()
     return Value(v, v_ * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v_ < TINY))
 
 
-def slowly(function):
-    """Of a function whose slope is nowhere more than 1 in size: errors pass through it as they are."""
+def nonexpansive(function: Callable[[Tensor], Tensor]) -> Callable[[Value], Value]:
+    """Return a function of values for one whose derivative is at most 1 in absolute value, so that it does not enlarge errors."""
 
     def run(x: Value) -> Value:
         if x.v.is_complex():
@@ -169,11 +180,14 @@ def slowly(function):
     return run
 
 
-cosine, sine, tangent = slowly(torch.cos), slowly(torch.sin), slowly(torch.tanh)
+cosine, sine, tangent = nonexpansive(torch.cos), nonexpansive(torch.sin), nonexpansive(torch.tanh)
 
 
-def refuse_off_the_line(x: Value, says: str):
-    """Roots and logarithms are those of real numbers that are not negative. What is computed as a complex number may be one, or not."""
+def reject_complex(x: Value, says: str) -> None:
+    """Raise if x is complex: roots and logarithms are defined here for nonnegative real numbers.
+
+    Undefined if x is certainly none; NotForTorch if it may be one that was computed as a complex number.
+    """
     if x.v.is_complex():
         if ((x.v.imag.abs() > x.e) | (x.v.real < -x.e)).any():
             raise Undefined(f"{says} that is negative, or not real")
@@ -181,7 +195,8 @@ def refuse_off_the_line(x: Value, says: str):
 
 
 def logarithm(x: Value) -> Value:
-    refuse_off_the_line(x, "a logarithm is taken of a number")
+    """Return log(x). Raise Undefined if x is certainly not positive somewhere; the bound is infinite where x may be 0."""
+    reject_complex(x, "a logarithm is taken of a number")
     if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
         raise Undefined("a logarithm is taken of a number that is not positive")
     v = x.v.log()
@@ -189,7 +204,7 @@ def logarithm(x: Value) -> Value:
 
 
 def to_single(x: Value) -> Value:
-    """The nearest number of fp32. Rounding is monotone: where both ends of the interval round to one number, that is exact."""
+    """Return x rounded to fp32. Rounding is monotone, so the result is exact where both ends of the error interval round to the same number."""
     if x.v.is_complex():
         raise NotForTorch("the rounding of a complex number")
     near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.v, x.v - x.e, x.v + x.e))

@@ -1,4 +1,4 @@
-"""The two ways in which a claim does not pass here: the numbers speak against it, or say nothing."""
+"""The errors of the PyTorch witness: the numbers contradict a claim, or cannot decide it."""
 
 from __future__ import annotations
 

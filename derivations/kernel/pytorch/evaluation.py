@@ -1,10 +1,12 @@
-"""A tree of the claim to its value at every point of a trial, with a bound: one rule for each node.
+"""Evaluate a tree of a claim at every point of a trial, with error bounds: one rule for each operator.
 
-The rules say how a node takes its parts; what is computed with them is in `error_bounds.py` and `tensor_operations.py`.
+The rules evaluate the arguments of a node; the arithmetic is in `error_bounds.py` and `tensor_operations.py`. A rule takes the node `e`, the
+trial `t`, the leading axis of each free index, `axes`, and the first leading axis that is unused, `deep`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import torch
@@ -18,136 +20,140 @@ from .evaluation_cache import has, place
 from .nondifferentiable_points import refuse_corners
 from .trial import OUTCOME, POINT, Trial, along, averaged, pick
 
+Rule = Callable[[Expr, Trial, dict, int], Value]
+
 
 def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
-    """e at all points of the trial; axes says which leading axis an index runs along, deep is the first that is still unused."""
-    if axes is None or t.remembered.state is None:  # within a tree, the trial stays as it is
+    """Evaluate e at all points of a trial. `axes` maps indices to the leading axes that they run along; `deep` is the first unused axis."""
+    if axes is None or t.remembered.state is None:  # within one tree, the trial does not change
         t.remembered.refresh(t)
     axes = t.axes if axes is None else axes
     deep = 2 + len(t.axes) if deep is None else deep
     rule = RULES.get(e.op)
     if rule is None:
         raise NotForTorch(f"PyTorch has no counterpart of '{e.op}'")
-    at = place(e, axes, deep)
-    if at not in t.remembered.found:
+    key = place(e, axes, deep)
+    if key not in t.remembered.found:
         x = rule(e, t, axes, deep)
-        t.remembered.keep(at, x)
+        t.remembered.keep(key, x)
         return x
-    return t.remembered.found[at]
+    return t.remembered.found[key]
 
 
-def aligned(parts: list, e: Expr) -> list:
-    """Scalars beside a tensor, with axes of size one for the tensor's."""
+def aligned(parts: list[Value], e: Expr) -> list[Value]:
+    """Return the values of the arguments of e; scalars get axes of size one so that they broadcast with a tensor."""
     return [
         x if argument.shape or not e.shape else Value(*(y[(...,) + (None,) * len(e.shape)] for y in x))
         for x, argument in zip(parts, e.args)
     ]
 
 
-def entrywise(rule):
-    def run(e, t, axes, deep):
+def entrywise(rule: Callable[..., Value]) -> Rule:
+    """Return the rule of an operation on entries."""
+
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
         return rule(*aligned([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
 
     return run
 
 
-def raised(e, t, axes, deep):
-    """A power; that an exponent of sizes and whole numbers is whole is known, whatever its roundings would be."""
+def raised(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+    """Evaluate a power. An exponent made of sizes and integers is taken as an exact integer, even if it was computed with rounding."""
     base, exponent = e.args
     whole = whole_number(exponent, t)
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
-    if whole is None and is_whole(exponent) and (power.e < 0.25).all():  # then it is the whole number next to what was computed
+    if whole is None and is_whole(exponent) and (power.e < 0.25).all():  # then it is the integer nearest to the computed value
         power = Value(power.v.round(), torch.zeros_like(power.v))
     return error_bounds.power(evaluate(base, t, axes, deep), power, t.exactly)
 
 
 def is_whole(e: Expr) -> bool:
-    """Is e made of sizes, indices and whole numbers, so that it is whole itself?"""
+    """Return whether e is made of sizes, indices and integers, so that it is an integer."""
     if e.op in ("add", "mul", "neg", *STAND_INS):
         return all(map(is_whole, e.args))
     return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
 
 
 def whole_number(e: Expr, t: Trial) -> int | None:
-    """What e is worth, where it is made of sizes and whole numbers; else None."""
+    """Return the value of e if it is made of sizes and integers; else None."""
     if e.op == "const":
         return int(e.data) if e.data.denominator == 1 else None
     if e.op == "symbol":
         return t.size(e) if e.data[1] == "size" and e.data[0] not in t.values else None
     parts = [whole_number(x, t) for x in e.args]
-    rule = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}.get(e.op)
+    rules: dict[str, Callable] = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}
+    rule = rules.get(e.op)
     return rule(parts) if rule and not e.shape and None not in parts else None
 
 
-def function(e, t, axes, deep):
+def function(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     if e.data not in FUNCTIONS:
         raise NotForTorch(f"PyTorch has no counterpart of '{e.data}'")
-    if e.data == "norm":
-        return evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
-    return FUNCTIONS[e.data](evaluate(e.args[0], t, axes, deep))
+    operation = FUNCTIONS[e.data]
+    return operation(evaluate(e.args[0], t, axes, deep)) if operation else evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[Value], Value] | None] = {
     "abs": error_bounds.absolute,
     "exp": error_bounds.exponential,
     "log": error_bounds.logarithm,
     "cos": error_bounds.cosine,
     "sin": error_bounds.sine,
     "tanh": error_bounds.tangent,
-    "norm": None,  # written out
+    "norm": None,  # `function` writes it as a root
     "largest": tensor_operations.largest,
 }
 
 
-def rounded(e, t, axes, deep):
-    """What overflows has no value here, and that none does is to be stated."""
+def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+    """Round to fp32. Raise Disagrees on overflow if the claim does not assume that exponents stay in range."""
     x = evaluate(e.args[0], t, axes, deep)
-    found = error_bounds.to_single(x)
-    if t.overflows and (x.v.isfinite() & (x.e == 0) & ~found.v.isfinite()).any():
+    result = error_bounds.to_single(x)
+    if t.overflows and (x.v.isfinite() & (x.e == 0) & ~result.v.isfinite()).any():
         raise Disagrees(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
-    return found
+    return result
 
 
-def of_one(operation):
-    """A rule that computes with the value of the only part."""
+def of_one(operation: Callable[[Value], Value]) -> Rule:
+    """Return the rule that applies an operation to the value of the only argument."""
 
-    def run(e, t, axes, deep):
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
         return operation(evaluate(e.args[0], t, axes, deep))
 
     return run
 
 
-def matmul(e, t, axes, deep):
+def matmul(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     a, b = (evaluate(x, t, axes, deep) for x in e.args)
     return tensor_operations.matmul(a, b, len(e.args[0].shape) == 1, len(e.args[1].shape) == 1)
 
 
-def inverse(e, t, axes, deep):
+def inverse(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     return tensor_operations.inverse(evaluate(e.args[0], t, axes, deep), show(e.args[0]))
 
 
-def sum_(e, t, axes, deep):
+def sum_(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     return tensor_operations.add_up(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
 
 
-def each(e, t, axes, deep):
+def each(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     body = evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1)
     return tensor_operations.along_first(body, deep, t.size(e.data[1]), t.leading)
 
 
-def array(e, t, axes, deep):
+def array(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     return tensor_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
 
-def entry(e, t, axes, deep):
+def entry(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     return pick(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
 
 
-def derivative(e, t, axes, deep):
-    """By autograd; and its bound, by the error rules.
+def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+    """Differentiate by autograd, and bound the error by the error rules.
 
-    Every path from the result to the variable is a product of slopes, and the error rules, given an error at the variable alone,
-    add up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
+    Each path from the result to the variable contributes a product of derivatives. Given an error of the variable alone, the error rules add
+    up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
     """
     body, by = e.args
     target = variable(by)
@@ -157,31 +163,32 @@ def derivative(e, t, axes, deep):
         raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
     refuse_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
-    # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that one sum
-    # differentiates all. An index of the variable alone says which of the slopes is taken.
-    apart = (POINT,) if averaged(body) else (POINT, OUTCOME)
-    if OUTCOME in apart and any(n.op in AVERAGES and has(n, target) for n in walk(body)):
+    # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that the gradient of
+    # one sum gives all derivatives. An index that occurs only in the variable selects one of them.
+    separate = (POINT,) if averaged(body) else (POINT, OUTCOME)
+    if OUTCOME in separate and any(n.op in AVERAGES and has(n, target) for n in walk(body)):
         raise NotForTorch("the derivative of an average beside what is random itself")
-    lead = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in apart else 1 for k in range(t.leading)]
+    lead_sizes = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in separate else 1 for k in range(t.leading)]
     for i in free_indices(body):
-        lead[axes[i.data]] = t.size(i.data[1])
+        lead_sizes[axes[i.data]] = t.size(i.data[1])
     step = 2.0**-26
     with torch.inference_mode(False):
-        leaf = known.v.expand(*lead, *known.v.shape[t.leading :]).clone().requires_grad_()
-        values = {n: Value(*(y.clone() for y in x)) for n, x in t.values.items()}  # of which gradients may be kept
-        there = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
-        there.weights = t.weights and Value(*(x.clone() for x in t.weights))
-        at = evaluate(body, there, axes, deep)
-        if at.v.is_complex():
+        leaf = known.v.expand(*lead_sizes, *known.v.shape[t.leading :]).clone().requires_grad_()
+        values = {n: Value(*(y.clone() for y in x)) for n, x in t.values.items()}  # copies, which may record gradients
+        perturbed = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
+        perturbed.weights = t.weights and Value(*(x.clone() for x in t.weights))
+        value = evaluate(body, perturbed, axes, deep)
+        if value.v.is_complex():
             raise NotForTorch("the derivative of a complex number")
-        slope = torch.autograd.grad(at.v.sum(), leaf, allow_unused=True)[0] if at.v.requires_grad else None
-    slope = torch.zeros_like(leaf) if slope is None else slope
-    paths = at.e.detach()[(...,) + (None,) * len(target.shape)] / step
-    found = Value(slope, gamma(64 * sum(1 for _ in walk(body))) * (paths + slope.abs()).expand(slope.shape))
-    return pick(found, by.args[1:], t, axes) if by.op == "entry" else found
+        gradient = torch.autograd.grad(value.v.sum(), leaf, allow_unused=True)[0] if value.v.requires_grad else None
+    gradient = torch.zeros_like(leaf) if gradient is None else gradient
+    path_sum = value.e.detach()[(...,) + (None,) * len(target.shape)] / step
+    result = Value(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
+    return pick(result, by.args[1:], t, axes) if by.op == "entry" else result
 
 
 def average(x: Value, t: Trial) -> Value:
+    """Return the weighted mean over the outcomes of a trial."""
     if t.weights is None:
         raise NotForTorch("an expectation of what is not random")
     if x.v.shape[OUTCOME] == 1:
@@ -190,50 +197,54 @@ def average(x: Value, t: Trial) -> Value:
     mean = tensor_operations.add_up(
         Value(w.v * x.v, w.v * x.e + w.e * x.v.abs() + error_bounds.rounding(w.v * x.v)), OUTCOME, w.v.shape[OUTCOME]
     )
-    one = x.v.narrow(OUTCOME, 0, 1)
-    same = ((x.v == one) & (x.e == 0)).all(OUTCOME, keepdim=True)  # one number in every outcome is its own mean
-    return Value(torch.where(same, one, mean.v), torch.where(same, 0.0, mean.e))
+    first = x.v.narrow(OUTCOME, 0, 1)
+    constant = ((x.v == first) & (x.e == 0)).all(OUTCOME, keepdim=True)  # a constant is its own mean, exactly
+    return Value(torch.where(constant, first, mean.v), torch.where(constant, 0.0, mean.e))
 
 
-def expectation(e, t, axes, deep):
+def expectation(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     return average(evaluate(e.args[0], t, axes, deep), t)
 
 
-def variance(e, t, axes, deep):
+def variance(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     x = evaluate(e.args[0], t, axes, deep)
     first, second = average(x, t), average(error_bounds.multiply(x, x, t.exactly), t)
     square = error_bounds.multiply(first, first, t.exactly)
     return error_bounds.add(second, Value(-square.v, square.e), t.exactly)
 
 
-def from_symbol(e, t, axes, deep):
+def from_symbol(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     name = e.data[0]
     if e.data[1] != "size" and name not in t.values:
         raise Disagrees(f"no value is given for {name}")
     return t.values[name] if name in t.values else t.lead(number(t.size(e)))
 
 
-def filled(make):
-    def run(e, t, axes, deep):
+def filled(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
+    """Return the rule of a constant tensor, which `make` creates."""
+
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
         v = make(e, t)
         return t.lead(Value(v, torch.zeros_like(v)), v.dim())
 
     return run
 
 
-def through(change):
-    def run(e, t, axes, deep):
+def through(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
+    """Return the rule of an operation that only moves entries: the bounds move with them."""
+
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
         return Value(*map(change, evaluate(e.args[0], t, axes, deep)))
 
     return run
 
 
-def negative(e, t, axes, deep):
+def negative(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     x = evaluate(e.args[0], t, axes, deep)
     return Value(-x.v, x.e)
 
 
-RULES = {
+RULES: dict[str, Rule] = {
     "const": lambda e, t, axes, deep: t.lead(number(e.data)),
     "imaginary": lambda e, t, axes, deep: t.lead(Value(torch.tensor(1j, dtype=torch.complex128), torch.tensor(0.0, dtype=torch.float64))),
     "symbol": from_symbol,

@@ -1,6 +1,6 @@
-"""What was evaluated at a trial: a tree that stands in several places, or is asked for again, is computed once.
+"""Cache the values of trees at a trial, so that equal trees are evaluated once.
 
-Two trees are one here if they are equal. Each has a number, and is found by its identity once it has one.
+Equal trees have the same number, by which values are stored. A tree that has a number is found by its identity.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..core.expr import Expr
 from ..core.operators import BINDERS
 from .error_bounds import Value
 
-NUMBERS = 2**23  # of values and bounds, that are kept for one trial
-TREES = 2**16  # that have a number at once
+MAX_CACHED = 2**23  # values and bounds that are stored for one trial
+TREES = 2**16  # trees that have a number at the same time
 
 
 class Trial(Protocol):
-    """What the value of a tree depends on, of a trial."""
+    """The attributes of a trial that the value of a tree depends on."""
 
     values: dict[str, Value]
     sizes: dict[str, int]
@@ -28,10 +28,12 @@ class Trial(Protocol):
 
 
 class Numbered(NamedTuple):
-    tree: Expr  # kept, so that no other has its identity
+    """A tree and its number."""
+
+    tree: Expr  # a reference, so that no other tree gets its identity
     number: int
-    free: tuple  # the indices that are free in it: what it is worth depends on their axes
-    leaves: frozenset[int]  # the numbers of what it is made of: its nodes that have no parts
+    free: tuple  # its free indices: its value depends on their axes
+    leaves: frozenset[int]  # the numbers of its leaves
 
 
 NUMBERED: dict[int, Numbered] = {}
@@ -40,17 +42,18 @@ FRESH = count()
 
 
 def numbered(e: Expr) -> Numbered:
-    """A tree's number. Where there are too many all are given anew, before the tree's own parts have theirs."""
+    """Return a tree with its number. If there are too many trees, forget all numbers first."""
     if len(NUMBERED) > TREES:
         NUMBERED.clear()
         NUMBER_OF.clear()
-    return found_or_numbered(e)
+    return assign_number(e)
 
 
-def found_or_numbered(e: Expr) -> Numbered:
+def assign_number(e: Expr) -> Numbered:
+    """Return a tree with its number, which is new if no equal tree has one."""
     found = NUMBERED.get(id(e))
     if found is None:
-        parts = [found_or_numbered(x) for x in e.args]
+        parts = [assign_number(x) for x in e.args]
         key = (e.op, e.data, e.shape, *(x.number for x in parts))
         free = dict.fromkeys(i for x in parts for i in x.free if e.op not in BINDERS or i != e.data)
         number = NUMBER_OF[key] if key in NUMBER_OF else NUMBER_OF.setdefault(key, next(FRESH))
@@ -60,38 +63,40 @@ def found_or_numbered(e: Expr) -> Numbered:
 
 
 def has(e: Expr, leaf: Expr) -> bool:
-    """Does a tree have a node that is this one, which has no parts?"""
+    """Return whether a tree contains a leaf."""
     tree = numbered(e)
-    return found_or_numbered(leaf).number in tree.leaves  # no number is given anew in between
+    return assign_number(leaf).number in tree.leaves  # not `numbered`, which might forget the numbers of the tree
 
 
 class Remembered:
-    """The values of trees at one trial, for as long as it stays as it is."""
+    """The values of trees at one trial, which are valid until the trial changes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.state: tuple | None = None
         self.found: dict[tuple, Value] = {}
         self.kept = 0
 
     def refresh(self, t: Trial) -> None:
-        """Forget what was found when the trial was another."""
+        """Clear the cache if the trial has changed."""
         if self.state is None or not unchanged(self.state, t):
             self.state = dict(t.values), dict(t.sizes), t.exactly, t.overflows, t.weights
             self.found, self.kept = {}, 0
 
     def keep(self, key: tuple, x: Value) -> None:
+        """Store a value, unless the cache is full."""
         self.kept += x.v.numel() + x.e.numel()
-        if self.kept <= NUMBERS:
+        if self.kept <= MAX_CACHED:
             self.found[key] = x
 
 
 def unchanged(state: tuple, t: Trial) -> bool:
+    """Return whether a trial is in the state that was stored."""
     values, sizes, exactly, overflows, weights = state
     same = len(values) == len(t.values) and all(t.values.get(name) is x for name, x in values.items())
     return same and sizes == t.sizes and exactly == t.exactly and overflows == t.overflows and weights is t.weights
 
 
 def place(e: Expr, axes: dict, deep: int) -> tuple:
-    """What the value of a tree at a trial depends on: the tree, and along which axes its indices run."""
+    """Return the key of a tree's value at a trial: the tree's number and the axes of its free indices."""
     tree = numbered(e)
     return (tree.number, deep, *(axes[i] for i in tree.free))

@@ -1,15 +1,15 @@
-"""Formats with fewer digits, and a bound in each: how far a computation in fp32, fp16 or bf16 may be from the claim's expression.
+"""Rounding bounds for fp32, fp16 and bf16: how far a computation in such a format may be from the claim's expression.
 
-The expression is evaluated in fp64 with a bound beside every value: how far a computation in the format may be from it if each
-operation does what the standard model says, fl(a op b) = (a op b)(1 + delta) with |delta| at most u, or is off by the smallest
-positive number where it underflows. The rules are those of the page associativity/tolerance and name its claims. They hold for any
-order of summation, and for sums in a wider format. Nothing is chosen. What is assumed: exp, log and roots err by at most one unit in
-the last place, which is 2u; tests/associativity/test_tolerance.py measures exp at every number of fp16 and bf16. fp64's own errors
-are 2^-29 of these bounds.
+The expression is evaluated in fp64, with a bound for every value on the error of a computation in the format. Each operation is assumed to
+follow the standard model, fl(a op b) = (a op b)(1 + delta) with |delta| at most u, or to be off by the smallest positive number if it
+underflows. The rules are those of the page associativity/tolerance, and name its claims. They hold for any order of summation, and for sums in
+a wider format. No tolerance is chosen. One more assumption: exp, log and roots err by at most one unit in the last place, which is 2u;
+tests/associativity/test_tolerance.py measures exp at every number of fp16 and bf16. The errors of fp64 are 2^-29 of these bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -29,31 +29,39 @@ from .trial import Trial, pick
 
 
 class Format(NamedTuple):
+    """A floating-point format."""
+
     name: str
     dtype: torch.dtype
 
     @property
     def u(self) -> float:
+        """The largest relative error of one rounding."""
         return torch.finfo(self.dtype).eps / 2
 
     @property
     def tiny(self) -> float:
-        """The smallest positive number: no less than any loss by underflow."""
+        """The smallest positive number, a bound on the error of an underflow."""
         return torch.finfo(self.dtype).smallest_normal * torch.finfo(self.dtype).eps
 
     @property
     def largest(self) -> float:
+        """The largest finite number."""
         return torch.finfo(self.dtype).max
 
     def gamma(self, n: int) -> float:
+        """Return a bound on the relative error of n roundings."""
         return n * self.u / (1 - n * self.u) if n * self.u < 1 else inf
 
 
 FORMATS = (Format("fp32", torch.float32), Format("fp16", torch.float16), Format("bf16", torch.bfloat16))
 
 
+Rule = Callable[[Expr, Trial, Format, dict, int], Value]
+
+
 def bounded(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | None = None) -> Value:
-    """e in fp64 at all points, and how far a computation in the format may be from it; infinite where it may overflow."""
+    """Evaluate e in fp64 at all points, with a bound on the error of a computation in the format; infinite where it may overflow."""
     if axes is None:
         t.remembered.refresh(t)
     axes = t.axes if axes is None else axes
@@ -61,71 +69,72 @@ def bounded(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | 
     rule = RULES.get(e.op)
     if rule is None:
         raise NotForTorch(f"no rounding bound is derived for '{e.op}'")
-    at = (f.name, *place(e, axes, deep))
-    if at in t.remembered.found:
-        return t.remembered.found[at]
+    key = (f.name, *place(e, axes, deep))
+    if key in t.remembered.found:
+        return t.remembered.found[key]
     x = rule(e, t, f, axes, deep)
     if x.v.is_complex():
         raise NotForTorch("no rounding bound is derived for complex numbers")
     x = Value(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
-    t.remembered.keep(at, x)
+    t.remembered.keep(key, x)
     return x
 
 
-def parts(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> list:
+def parts(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> list[Value]:
+    """Return the values of the arguments of e, with their bounds."""
     return aligned([bounded(a, t, f, axes, deep) for a in e.args], e)
 
 
 def operation(v: Tensor, e: Tensor, f: Format, roundings: int = 1, underflows: bool = True) -> Value:
-    """One operation on inexact arguments: e is what their errors make of it, and its own roundings come on top.
+    """Return the result v of an operation, with a bound: the propagated errors e of its arguments, and its own roundings.
 
-    Their number and gamma: associativity/rounding#error-grows and associativity/tolerance#error-below.
+    For the number of roundings and gamma, see associativity/rounding#error-grows and associativity/tolerance#error-below.
     """
     return Value(v, e + f.gamma(roundings) * (v.abs() + e) + underflows * f.tiny * ((v != 0) | (e > 0)).double())
 
 
-def exact(rule):
-    """No rounding: both value and bound are those that fp64 has for the parts, rearranged."""
+def exact(rule: Callable[[Tensor], Tensor]) -> Rule:
+    """Return the rule of an operation without rounding: it rearranges the values and their bounds."""
 
-    def run(e, t, f, axes, deep):
+    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
         x = bounded(e.args[0], t, f, axes, deep)
         return Value(rule(x.v), x.e) if rule in (torch.neg, torch.abs) else Value(rule(x.v), rule(x.e))
 
     return run
 
 
-def fixed(e, t, f, axes, deep):
-    """A number, rounded to the format if it is not one of its numbers."""
+def constant(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+    """Evaluate a constant, which is rounded if the format cannot represent it."""
     x = IN_FP64[e.op](e, t, axes, deep)
     same = x.v.to(f.dtype).to(x.v.dtype) == x.v
     return Value(x.v, torch.where(same & (x.e == 0), 0.0, f.u * x.v.abs() + f.tiny * (x.v != 0).double()))
 
 
-def symbol(e, t, f, axes, deep):
+def symbol(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     if e.data[1] == "random":
         raise NotForTorch("no rounding bound is derived for a random number")
-    return IN_FP64["symbol"](e, t, axes, deep) if e.data[1] == "real" else fixed(e, t, f, axes, deep)
+    return IN_FP64["symbol"](e, t, axes, deep) if e.data[1] == "real" else constant(e, t, f, axes, deep)
 
 
-def add(e, t, f, axes, deep):
+def add(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     a, b = parts(e, t, f, axes, deep)
-    nothing = ((a.v == 0) & (a.e == 0)) | ((b.v == 0) & (b.e == 0))
+    exact_zero = ((a.v == 0) & (a.e == 0)) | ((b.v == 0) & (b.e == 0))
     result = operation(a.v + b.v, a.e + b.e, f, underflows=False)
-    return Value(result.v, torch.where(nothing, a.e + b.e, result.e))
+    return Value(result.v, torch.where(exact_zero, a.e + b.e, result.e))
 
 
-def multiply(e, t, f, axes, deep):
+def multiply(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     a, b = parts(e, t, f, axes, deep)
     return operation(a.v * b.v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e, f)
 
 
-def divide(e, t, f, axes, deep):
+def divide(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     a, b = parts(e, t, f, axes, deep)
-    v, room = a.v / b.v, b.v.abs() - b.e
-    return operation(v, torch.where(room > 0, (a.e + v.abs() * b.e) / room, inf), f)
+    v, smallest_divisor = a.v / b.v, b.v.abs() - b.e
+    return operation(v, torch.where(smallest_divisor > 0, (a.e + v.abs() * b.e) / smallest_divisor, inf), f)
 
 
-def power(e, t, f, axes, deep):
+def power(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     a, b = parts(e, t, f, axes, deep)
     exponent = b.v.flatten()[0]
     n = abs(int(exponent)) if (b.v == exponent).all() and (b.e == 0).all() and exponent == exponent.round() else None
@@ -134,66 +143,66 @@ def power(e, t, f, axes, deep):
     v = a.v**b.v
     if n is not None and exponent >= 0:
         return operation(v, (a.v.abs() + a.e) ** n - a.v.abs() ** n, f, n)
-    off = -torch.log1p(-a.e / a.v.abs())
-    e_ = v.abs() * torch.expm1(b.v.abs() * off + a.v.abs().log().abs() * b.e + b.e * off)
-    sure = (a.v.abs() > a.e) & ((a.v > 0) if n is None else torch.tensor(True))
-    nothing = (a.v == 0) & (a.e == 0) & (b.v > b.e)
-    return operation(v, torch.where(nothing, 0.0, torch.where(sure, e_, inf)), f, 2 if n is None else n + 1)
+    log_error = -torch.log1p(-a.e / a.v.abs())
+    e_ = v.abs() * torch.expm1(b.v.abs() * log_error + a.v.abs().log().abs() * b.e + b.e * log_error)
+    certain = (a.v.abs() > a.e) & ((a.v > 0) if n is None else torch.tensor(True))
+    zero_base = (a.v == 0) & (a.e == 0) & (b.v > b.e)
+    return operation(v, torch.where(zero_base, 0.0, torch.where(certain, e_, inf)), f, 2 if n is None else n + 1)
 
 
-def function(e, t, f, axes, deep):
+def function(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     if e.data not in FUNCTIONS:
         raise NotForTorch(f"no rounding bound is derived for '{e.data}'")
     return FUNCTIONS[e.data](e, t, f, axes, deep)
 
 
-def gentle(name: str):
-    """A function that is nowhere steeper than 1."""
+def nonexpansive(name: str) -> Rule:
+    """Return the rule of a function whose derivative is at most 1 in absolute value."""
 
-    def run(e, t, f, axes, deep):
+    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
         x = bounded(e.args[0], t, f, axes, deep)
         return operation(getattr(torch, name)(x.v), x.e, f, 2)
 
     return run
 
 
-def exponential(e, t, f, axes, deep):
+def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     x = bounded(e.args[0], t, f, axes, deep)
     v = x.v.exp()
     return operation(v, v * torch.expm1(x.e), f, 2)
 
 
-def logarithm(e, t, f, axes, deep):
+def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     x = bounded(e.args[0], t, f, axes, deep)
     return operation(x.v.log(), torch.where(x.v > x.e, -torch.log1p(-x.e / x.v), inf), f, 2)
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Rule] = {
     "exp": exponential,
     "log": logarithm,
     "abs": exact(torch.abs),
-    "cos": gentle("cos"),
-    "sin": gentle("sin"),
-    "tanh": gentle("tanh"),
+    "cos": nonexpansive("cos"),
+    "sin": nonexpansive("sin"),
+    "tanh": nonexpansive("tanh"),
     "norm": lambda e, t, f, axes, deep: bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep),
     "largest": lambda e, t, f, axes, deep: largest(bounded(e.args[0], t, f, axes, deep)),
 }
 
 
-def softmax(e, t, f, axes, deep):
+def softmax(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     s = bounded(e.args[0], t, f, axes, deep)
     m = s.v.shape[-1]
     v = torch.softmax(s.v, dim=-1)
     off = s.e.amax(-1, keepdim=True)
-    spread = s.v.amax(-1, keepdim=True) - s.v.amin(-1, keepdim=True) + 2 * off  # of the scores computed, at most
-    # associativity/tolerance#perturbed, #above and #below: each exponential is off by a factor of at most exp(off + u spread) and two
-    # roundings, above and below the line; then m - 1 additions, a division, and one for what underflows in the sum.
+    spread = s.v.amax(-1, keepdim=True) - s.v.amin(-1, keepdim=True) + 2 * off  # a bound on that of the computed scores
+    # associativity/tolerance#perturbed, #above and #below: in the numerator and in the denominator, each exponential is off by a factor of at
+    # most exp(off + u spread) and two roundings; then come m - 1 additions, a division, and one rounding for underflows in the sum.
     factor = torch.exp(2 * (off + f.u * spread)) * (1 + f.gamma(m + 5)) - 1
     return Value(v, v * factor + 3 * f.tiny)
 
 
-def matmul(e, t, f, axes, deep):
-    """Products and sums: associativity/rounding#error-of-a-sum, associativity/tolerance#scores, #output-above and #output-below."""
+def matmul(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+    """Evaluate a matrix product: associativity/rounding#error-of-a-sum, associativity/tolerance#scores, #output-above and #output-below."""
     a, b = (bounded(x, t, f, axes, deep) for x in e.args)
     row, column = len(e.args[0].shape) == 1, len(e.args[1].shape) == 1
     a = Value(*(x.unsqueeze(-2) for x in a)) if row else a
@@ -206,45 +215,45 @@ def matmul(e, t, f, axes, deep):
     return Value(*(x.squeeze(-1 if column else -2) for x in result)) if row else result
 
 
-def sum_(e, t, f, axes, deep):
-    """associativity/rounding#error-of-a-sum; a sum of sums may be added up in one go, as a convolution does."""
+def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+    """Evaluate a sum: associativity/rounding#error-of-a-sum. Nested sums may be computed as one, as in a convolution."""
     x = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     n = t.size(e.data[1])
     if x.v.shape[deep] == 1:
         x = Value(*(y.expand(*(n if k == deep else size for k, size in enumerate(y.shape))) for y in x))
     magnitude, e_ = ((x.v.abs() + x.e).sum(deep, keepdim=True), x.e.sum(deep, keepdim=True))
-    own = f.gamma(terms(e, t) - 1)
-    fits = magnitude * (1 + own) <= f.largest
-    return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + own * magnitude, inf))
+    relative_error = f.gamma(count_terms(e, t) - 1)
+    fits = magnitude * (1 + relative_error) <= f.largest
+    return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + relative_error * magnitude, inf))
 
 
-def terms(e: Expr, t: Trial) -> int:
-    """How many terms a sum has, those of a sum of sums each by itself."""
-    return t.size(e.data[1]) * terms(e.args[0], t) if e.op == "sum" else 1
+def count_terms(e: Expr, t: Trial) -> int:
+    """Return the number of terms of a sum, with nested sums written out."""
+    return t.size(e.data[1]) * count_terms(e.args[0], t) if e.op == "sum" else 1
 
 
-def each(e, t, f, axes, deep):
-    """Nothing is computed but the entries."""
+def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+    """Evaluate an array of entries; only the entries are rounded."""
     body = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     return tensor_operations.along_first(body, deep, t.size(e.data[1]), t.leading)
 
 
-def entry(e, t, f, axes, deep):
+def entry(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     return pick(bounded(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
 
 
-def array(e, t, f, axes, deep):
-    found = [bounded(x, t, f, axes, deep) for x in e.args]
+def array(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+    entries = [bounded(x, t, f, axes, deep) for x in e.args]
     return Value(
         *(
             torch.stack(torch.broadcast_tensors(*ys), -1).reshape(*torch.broadcast_shapes(*(y.shape for y in ys)), *t.shape(e))
-            for ys in zip(*found)
+            for ys in zip(*entries)
         )
     )
 
 
-RULES = {
-    **dict.fromkeys(("const", "eye", "fill", "index"), fixed),
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("const", "eye", "fill", "index"), constant),
     "symbol": symbol,
     **dict.fromkeys(STAND_INS, exact(lambda x: x)),
     "transpose": exact(lambda x: x.transpose(-2, -1)),

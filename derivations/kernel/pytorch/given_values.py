@@ -1,9 +1,10 @@
-"""Values that a claim gives for its symbols itself: a counterexample's, or those of a hint why an assumption is needed."""
+"""Values that a claim gives for its symbols: those of a counterexample, or of an example that shows why an assumption is needed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import torch
 
@@ -16,25 +17,25 @@ from .trial import Trial
 
 
 def bindable(claim: Claim) -> dict:
-    """What a value may be given for, by name: the claim's symbols, and the indices that its sides leave open."""
+    """Return what a value may be given for, by name: the symbols of a claim and the free indices of its sides."""
     free = set().union(*(free_indices(e) for e in (claim.start, *(s.expr for s in claim.steps))))
     return {i.data[0]: i for i in free} | symbols(*claim.trees)
 
 
 def placed(e: Expr, at: dict, sizes: dict) -> Expr:
-    """A side with the values that are given to its free indices."""
+    """Substitute the given values for the free indices of a side; raise Disagrees if an index does not take its value."""
     if e.op == "index" and e.data[0] in at:
         name, size = e.data
         value, most = at[name], sizes.get(size.data[0], 0) if size.op == "symbol" else int(size.data)
         if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
             raise Disagrees(f"the index {name} is given a value that it does not take")
         return value
-    rest = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
-    return replace(e, args=tuple(placed(x, rest, sizes) for x in e.args))
+    inner = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
+    return replace(e, args=tuple(placed(x, inner, sizes) for x in e.args))
 
 
 def sizes_in(named: dict, at: tuple) -> dict:
-    """The sizes that (name, value) pairs give: as numbers, or as the lengths of arrays. Disagrees where they contradict each other."""
+    """Return the sizes that (name, value) pairs determine, as numbers or as lengths of arrays. Raise Disagrees if they contradict each other."""
     sizes: dict[str, int] = {}
     for name, value in at:
         if name not in named:
@@ -45,8 +46,8 @@ def sizes_in(named: dict, at: tuple) -> dict:
     return sizes
 
 
-def lengths_in(symbol: Expr, value) -> list:
-    """(size, length) for each axis of the value of a symbol; for a size itself, its one number."""
+def lengths_in(symbol: Expr, value: Any) -> list:
+    """Return (size, length) for each axis of the value of a symbol; for a size, its number."""
     if symbol.op == "index":
         return []
     if symbol.data[1] == "size":
@@ -59,17 +60,17 @@ def lengths_in(symbol: Expr, value) -> list:
     return list(zip(symbol.shape, lengths))
 
 
-def put_values(t: Trial, named: dict, at: tuple):
-    """Give the symbols their values in a trial of these sizes."""
+def put_values(t: Trial, named: dict, at: tuple) -> None:
+    """Put the given values of symbols into a trial."""
     for name, value in at:
         if named[name].op == "symbol" and named[name].data[1] != "size":
             leaves, lengths = flatten(value)
-            found = [evaluate(x, t) for x in leaves]
-            t.put(named[name], *(torch.stack([y.flatten()[0] for y in part]).reshape(1, *lengths) for part in zip(*found)))
+            entries = [evaluate(x, t) for x in leaves]
+            t.put(named[name], *(torch.stack([y.flatten()[0] for y in part]).reshape(1, *lengths) for part in zip(*entries)))
 
 
-def flatten(value) -> tuple:
-    """(leaves in order, lengths) of nested tuples."""
+def flatten(value: Any) -> tuple:
+    """Return the leaves of nested tuples, in order, and the lengths of the tuples."""
     if not isinstance(value, tuple):
         return [value], ()
     parts = [flatten(x) for x in value]

@@ -1,24 +1,32 @@
-"""Claims that hold at every shape: identities, chains, laws, inequalities, and the snippets of definitions."""
+"""Check claims at several shapes: identities, chains, laws, inequalities, and the snippets of definitions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
 
 import torch
+from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from .comparison import at_sizes, compare, first, left_out, settled
-from .error_bounds import COVER
+from .error_bounds import COVER, Value
 from .errors import Disagrees, NotForTorch, Undefined
 from .evaluation import evaluate
 from .expectations import require_moments
-from .sampling import FEW, IN_FORMATS, SCALES, draw, further_shapes, large_shapes, long_shapes, one_large, shapes, values
+from .sampling import FEW, SCALES, draw, values
 from .snippet_agreement import Snippets
+from .trial import Trial
+from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, one_large, shapes
+
+Verdict = tuple[str, str, str, tuple]  # verdict, scope, note, the snippets that ran
+Check = Callable[[Trial, list[Value], dict], list[Tensor]]
 
 
-def identity(claim: Claim):
+def identity(claim: Claim) -> Verdict:
+    """Check that each step of an identity, chain or law equals the one before it."""
     trees = [claim.start, *(s.expr for s in claim.steps)]
     return over_shapes(
         claim,
@@ -31,27 +39,28 @@ def identity(claim: Claim):
     )
 
 
-def inequality(claim: Claim):
+def inequality(claim: Claim) -> Verdict:
+    """Check that the left side is not larger than the right one, and that the nonnegative form or factorisation that is given is right."""
     left, right = claim.start, claim.steps[0].expr
 
-    def check(t, found, sizes):
-        a, b, first_, second = found
-        good = settled(a, b)
-        bad = good & (a.v - b.v > COVER * (a.e + b.e))
+    def check(t: Trial, found: list[Value], sizes: dict) -> list[Tensor]:
+        smaller, larger, expected, certificate = found
+        compared = settled(smaller, larger)
+        bad = compared & (smaller.v - larger.v > COVER * (smaller.e + larger.e))
         if bad.any():
-            raise Disagrees("the left side is larger{}: {:.17g} and {:.17g}".format(at_sizes(sizes), *first(bad, a, b)))
-        if left.op != "rank" and (settled(second) & (second.v < -COVER * second.e)).any():
+            raise Disagrees("the left side is larger{}: {:.17g} and {:.17g}".format(at_sizes(sizes), *first(bad, smaller, larger)))
+        if left.op != "rank" and (settled(certificate) & (certificate.v < -COVER * certificate.e)).any():
             raise Disagrees(f"the certificate is negative{at_sizes(sizes)}")
-        if left.op == "rank" and (b.v != t.size(claim.because[0].shape[-1])).any():
+        if left.op == "rank" and (larger.v != t.size(claim.because[0].shape[-1])).any():
             raise Disagrees(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
-        compare(first_, second, "it is not what the certificate says", sizes)
-        return [good]
+        compare(expected, certificate, "it is not what the certificate says", sizes)
+        return [compared]
 
     return over_shapes(claim, [left, right, *certified(claim)], check)
 
 
-def certified(claim: Claim) -> list:
-    """The two things that are equal if the certificate is good."""
+def certified(claim: Claim) -> list[Expr]:
+    """Return the two expressions that must be equal: the difference and its nonnegative form, or a matrix and its factorisation."""
     left = claim.start
     if left.op != "rank":
         return [claim.steps[0].expr - left, claim.because[0]]
@@ -60,83 +69,89 @@ def certified(claim: Claim) -> list:
     return [left.args[0], claim.because[0] @ claim.because[1]]
 
 
-def definition(claim: Claim):
+def definition(claim: Claim) -> Verdict:
+    """Compare the snippets of a definition with it."""
     if not claim.code:
         raise NotForTorch("a definition has nothing to prove, and names no code")
     return over_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [settled(*found)])
 
 
 class Tally:
-    """Where a claim was tried: at which shapes something was told, at how many points, and how many were drawn."""
+    """The shapes and the number of points at which a claim was compared, and the number of points that were drawn."""
 
-    def __init__(self):
-        self.shapes, self.points, self.drawn = set(), 0, 0
+    def __init__(self) -> None:
+        self.shapes: set[tuple] = set()
+        self.points = self.drawn = 0
 
     def add(self, sizes: dict, goods: list, points: int, once_more: bool = False) -> bool:
-        """Whether anything was told there. Where it was only tried once more, and told nothing, it does not count."""
-        good = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
-        told = bool(good.any())
-        if told or not once_more:
+        """Count a trial and return whether anything was compared. A further trial of the same seed (`once_more`) counts only if it was."""
+        mask = torch.stack(torch.broadcast_tensors(*(g.reshape(len(g), -1).all(1) for g in goods))).all(0)
+        compared = bool(mask.any())
+        if compared or not once_more:
             self.drawn += points
-            self.points += int(good.expand(points).sum())
-        if told:
+            self.points += int(mask.expand(points).sum())
+        if compared:
             self.shapes.add(tuple(sorted(sizes.items())))
-        return told
+        return compared
 
     def note(self) -> str:
-        tried = len(self.shapes)
+        """Return the counts as the beginning of a note."""
+        count = len(self.shapes)
         largest = max((size for sizes in self.shapes for _, size in sizes), default=0)
-        shapes_ = f"{tried} {'shape' if tried == 1 else 'shapes'} with sizes up to {largest}, " if largest else ""
+        shapes_ = f"{count} {'shape' if count == 1 else 'shapes'} with sizes up to {largest}, " if largest else ""
         return f"{shapes_}{self.points} points in fp64, within the rounding bound carried along" + left_out(self.drawn - self.points)
 
 
-def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
-    """Check at every shape, and snippets against the trees at the ends; the verdict, with how many shapes and points it rests on."""
+def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,)) -> Verdict:
+    """Check a claim at all its trials, and its snippets against the trees at the ends; return the verdict.
+
+    `check` takes a trial, the values of the trees there, and the sizes; it raises Disagrees, or returns masks of what was compared.
+    """
     require_moments(claim)
     tally, code = Tally(), Snippets(claim)
-    held: dict[bool, set] = {True: set(), False: set()}  # were values found there? -> sizes
+    sizes_by_success: dict[bool, set] = {True: set(), False: set()}  # whether values were found -> sizes
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
-    waiting: list[tuple] = []  # (a trial, the values of the ends there): no snippet runs before the sides were compared at all of them
+    trials: list[tuple] = []  # (a trial, the values of the ends): snippets run after the sides were compared at all trials
 
-    def tried(options: list, seed: int) -> bool:
-        """The first sizes for which values were found at which the assumptions hold, and for which these tell anything."""
-        found_any = False
+    def check_options(options: list, seed: int) -> bool:
+        """Check at the first sizes for which the assumptions hold somewhere and something could be compared. Return whether they hold for any."""
+        any_values = False
         for k, sizes in enumerate(options):
-            # At an even seed, entries of a law that are not independent are one number, where others would have too many outcomes.
+            # An even seed makes entries of a law that are not independent equal where there would be too many outcomes otherwise.
             trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
-            held[trial is not None].add(tuple(sorted(sizes.items())))
+            sizes_by_success[trial is not None].add(tuple(sorted(sizes.items())))
             if trial is None:
                 continue
-            found_any, (t, found) = True, trial
-            told = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
-            waiting.extend([(t, [found[k] for k in ends])] if claim.code else [])
-            if told:
+            any_values, (t, found) = True, trial
+            compared = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
+            trials.extend([(t, [found[k] for k in ends])] if claim.code else [])
+            if compared:
                 break
-        return found_any
+        return any_values
 
     def compare_sides() -> None:
         small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
         for seed, options in enumerate(chain(small, large_shapes(claim))):
-            if not tried(options, seed) and laws and claim.code and len(options) > 1:
+            if not check_options(options, seed) and laws and claim.code and len(options) > 1:
                 compare_certain(claim, [trees[k] for k in ends], options, code)
         for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
-            tried(options, seed)
+            check_options(options, seed)
         if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
             try_small(claim, trees, check)
 
     def compare_snippets() -> None:
-        for t, found in waiting:
+        for t, found in trials:
             code.compare(t, found, [trees[k] for k in ends])
 
     try:
         compare_sides()
     except NotForTorch:
-        compare_snippets()  # what gives something else is refused all the same
+        compare_snippets()  # a snippet that computes something else is refused all the same
         raise
     compare_snippets()
     if claim.code:
         try_further(claim, [trees[k] for k in ends], code)
-    require_more_than_ones(held, laws)
+    require_more_than_ones(sizes_by_success, laws)
     if not tally.drawn:
         raise NotForTorch("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
@@ -145,52 +160,55 @@ def over_shapes(claim: Claim, trees: list, check, ends: tuple = (0,)):
 
 
 def may_vanish(e: Expr) -> bool:
-    """Is something divided by here, or a root or a logarithm taken of it?"""
+    """Return whether a node has no value where its argument is 0: a quotient, power, inverse or logarithm."""
     return e.op in ("div", "pow", "inverse") or (e.op, e.data) == ("function", "log")
 
 
-def try_small(claim: Claim, trees: list, check) -> None:
-    """Where all entries are small whole numbers, sums of them are 0 now and then, and what is divided by them has no value."""
+def try_small(claim: Claim, trees: list[Expr], check: Check) -> None:
+    """Check a claim where all entries are small integers: their sums are sometimes 0, and a quotient by such a sum has no value."""
     sizes = next(islice(shapes(claim, 4), 1, None))
     if (t := draw(claim, sizes, 0, small=True)) is not None:
         check(t, [evaluate(e, t) for e in trees], sizes)
 
 
-def require_more_than_ones(held: dict[bool, set], laws: bool) -> None:
-    """Where all sizes are 1, assumptions may hold that contradict each other at more. What is random has too many outcomes at some."""
-    found = {size for sizes in held[True] for _, size in sizes}
-    if found == {1} and held[False] and not laws:
+def require_more_than_ones(sizes_by_success: dict[bool, set], laws: bool) -> None:
+    """Raise Disagrees if the assumptions held only where all sizes are 1: they may be contradictory at larger sizes.
+
+    Laws are exempt: at some sizes they have too many outcomes.
+    """
+    sizes_found = {size for sizes in sizes_by_success[True] for _, size in sizes}
+    if sizes_found == {1} and sizes_by_success[False] and not laws:
         raise Disagrees(
-            f"values at which its assumptions hold were found where all sizes are 1, and at none of {len(held[False])} other shapes: at more "
+            f"values at which its assumptions hold were found where all sizes are 1, and at none of {len(sizes_by_success[False])} other shapes: at more "
             "they may contradict each other. Assume less, state it of one entry, or say which sizes there are, as in nonnegative(4 - n)"
         )
 
 
-def further_trials(claim: Claim):
-    """Trials for what a claim names as its code: at more sizes, and with entries that are large or tiny throughout; nothing is random there."""
-    # How many points, by turns: at long sizes one is dear enough, but for a second now and then, whose entries are no ordinary ones.
-    for points, several in (((FEW,), further_shapes(claim)), ((1, FEW, 1), long_shapes(claim))):
-        for seed, options in enumerate(several):
+def further_trials(claim: Claim) -> Iterator[Trial]:
+    """Yield further trials for the code of a claim: at more sizes, and with all entries large or tiny. Nothing is random in them."""
+    # The number of points, in rotation. At long sizes a point is expensive: one, and sometimes a second one with unusual entries.
+    for points, shapes_of_trials in (((FEW,), further_shapes(claim)), ((1, FEW, 1), long_shapes(claim))):
+        for seed, options in enumerate(shapes_of_trials):
             telling = points[seed % len(points)]
             yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=telling) for sizes in options)), 1)
     for sizes in list(shapes(claim, 4))[2:3]:
         yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
 
 
-def try_further(claim: Claim, ends: list, code: Snippets):
-    """Compare the snippets of a claim with its sides, or with the one in which nothing is random, at further trials."""
+def try_further(claim: Claim, ends: list, code: Snippets) -> None:
+    """Compare the snippets of a claim at further trials with its sides, or with the side in which nothing is random."""
     certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
     for t in further_trials(claim) if certain else ():
         values_ = []
-        with suppress(NotForTorch, Undefined):  # where a side has no value there is nothing to compare with
+        with suppress(NotForTorch, Undefined):  # a side without a value cannot be compared
             values_ = [evaluate(e, t) for e in certain]
         if values_:
-            all_ends = len(certain) == len(ends)  # by which it is known which of them code computes
+            all_ends = len(certain) == len(ends)  # only then is it known which end a snippet computes
             code.compare(t, values_, certain if all_ends and max(t.sizes.values(), default=0) in IN_FORMATS else None)
 
 
-def compare_certain(claim: Claim, ends: list, options: list, code: Snippets):
-    """Where a law has too many outcomes, its snippets against that side in which nothing is random."""
+def compare_certain(claim: Claim, ends: list, options: list, code: Snippets) -> None:
+    """Compare the snippets of a law that has too many outcomes with the side in which nothing is random."""
     certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
     t = next(filter(None, (draw(claim, sizes, 0, with_random=False) for sizes in options)), None)
     if t and certain:

@@ -1,4 +1,4 @@
-"""Input layouts: the same numbers given to a snippet as tensors that lie otherwise in memory, have a gradient, or are parameters."""
+"""Input layouts: the same numbers as tensors with another memory layout, tensors with a gradient, or parameters."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 
 def contiguous(x: Tensor) -> Tensor:
+    """Return a contiguous copy."""
     return x.detach().clone(memory_format=torch.contiguous_format)
 
 
@@ -27,7 +28,7 @@ def copied(x: Any, put: Callable = contiguous) -> Any:
 
 
 def strided(x: Tensor) -> Tensor:
-    """The same numbers as every second entry of longer rows; NaN or 1 in between."""
+    """Return the same numbers as every second entry of longer rows, with NaN or 1 in between."""
     if not x.dim():
         return contiguous(x)
     between = torch.nan if has_gradient(x) else 1
@@ -37,28 +38,33 @@ def strided(x: Tensor) -> Tensor:
 
 
 def by_columns(x: Tensor) -> Tensor:
+    """Return the same numbers with matrices stored column by column."""
     return contiguous(x.mT).mT if x.dim() > 1 else contiguous(x)
 
 
-def graded(x: Tensor) -> Tensor:
+def with_gradient(x: Tensor) -> Tensor:
+    """Return the same numbers as a leaf tensor that requires a gradient."""
     return contiguous(x).requires_grad_(has_gradient(x))
 
 
-def computed(x: Tensor) -> Tensor:
-    """The same numbers as the result of an operation that a gradient goes through."""
-    return graded(x).clone()
+def as_result(x: Tensor) -> Tensor:
+    """Return the same numbers as the result of an operation that autograd records."""
+    return with_gradient(x).clone()
 
 
 def as_parameter(x: Tensor) -> Tensor:
+    """Return the same numbers as a parameter of a module."""
     return torch.nn.Parameter(contiguous(x), requires_grad=has_gradient(x))
 
 
 def has_gradient(x: Tensor) -> bool:
+    """Return whether a tensor of this dtype can have a gradient."""
     return x.is_floating_point() or x.is_complex()
 
 
 @contextmanager
 def double_by_default() -> Iterator[None]:
+    """Make fp64 the default dtype."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -78,8 +84,8 @@ def unwarned() -> Iterator[None]:
 LAYOUTS: dict[str, tuple[Callable, Callable]] = {
     "where its arguments are strided": (strided, nullcontext),
     "where its arguments lie by columns": (by_columns, nullcontext),
-    "where a gradient is asked for": (graded, unwarned),
-    "where a gradient goes through its arguments": (computed, unwarned),
+    "where a gradient is asked for": (with_gradient, unwarned),
+    "where a gradient goes through its arguments": (as_result, unwarned),
     "where its arguments are parameters": (as_parameter, unwarned),
     "where fp64 is the default": (contiguous, double_by_default),
 }

@@ -1,8 +1,10 @@
-"""Limits: as the variable goes on by factors of four, the two sides come closer."""
+"""Check limits: as the variable changes by factors of four, the two sides must come closer."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+
+from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, own_sizes, show, symbols, walk
@@ -10,15 +12,20 @@ from .comparison import counted, first, left_out, settled
 from .error_bounds import COVER, number
 from .errors import Disagrees, NotForTorch, Undefined
 from .evaluation import evaluate
-from .sampling import LARGE, draw
+from .identities import Verdict
+from .sampling import draw
 from .snippet_agreement import Snippets
 from .trial import Trial
+from .trial_sizes import LARGE
 
-FAR = 6  # the points beyond these are near the limit: what is so there counts
+FAR = 6  # only steps after these are near the limit, and count
 
 
-def limit(claim: Claim):
-    """As the variable goes on by factors of four, the distance shrinks by a quarter each time at least, or is within its bound."""
+def limit(claim: Claim) -> Verdict:
+    """Check a limit.
+
+    Near the limit, each step must reduce the distance between the sides by at least a quarter, or the distance must be within its bound.
+    """
     variable, to = claim.towards
     if to not in ("oo", 0):
         raise NotForTorch(f"a limit towards {to}")
@@ -34,41 +41,45 @@ def limit(claim: Claim):
     if not trials:
         raise NotForTorch("no values were found at which its assumptions hold")
     code = Snippets(claim)
-    told, drawn = map(sum, zip(*(approached(claim, variable, to, t, code) for t in trials)))
-    if not told:
+    compared, drawn = map(sum, zip(*(approach_limit(claim, variable, to, t, code) for t in trials)))
+    if not compared:
         raise NotForTorch(f"near the limit nothing that fp64 holds could be compared{left_out(drawn)}")
-    note = f"{told} points in fp64, closer at each step by a factor of four{left_out(drawn - told)}"
+    note = f"{compared} points in fp64, closer at each step by a factor of four{left_out(drawn - compared)}"
     return "agrees", "numbers only", note + code.note(), code.runs()
 
 
-def approached(claim: Claim, variable: Expr, to, t: Trial, code: Snippets) -> tuple:
-    """(at how many points the two sides came closer, as they should, of how many); Disagrees where they did not."""
-    before, told, drawn, name = None, 0, 0, variable.data[0]
+def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: Snippets) -> tuple[int, int]:
+    """Return (the number of points compared, the number of points drawn), over all steps near the limit.
+
+    Raise Disagrees if the sides do not come closer at a point.
+    """
+    last_distance: Tensor | None = None
+    compared, drawn, name = 0, 0, variable.data[0]
     for k in range(13):
-        at = Fraction(4) ** (k if to == "oo" else -k)
-        t.values[name] = t.lead(number(at))
+        point = Fraction(4) ** (k if to == "oo" else -k)
+        t.values[name] = t.lead(number(point))
         if variable.data[1] == "size":
-            t.sizes[name] = int(at)
+            t.sizes[name] = int(point)
         try:
             a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
         except Undefined:
             if k > FAR:
                 raise
-            before = None  # what has no value there may have one near the limit
+            last_distance = None  # far from the limit, a side may have no value
             continue
-        good, far, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
-        if before is not None and k > FAR:
-            told += counted(good)
+        good, distance, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
+        if last_distance is not None and k > FAR:
+            compared += counted(good)
             drawn += len(good)
-            bad = good & (far > bound) & (far > 0.75 * before)
+            bad = good & (distance > bound) & (distance > 0.75 * last_distance)
             if bad.any():
                 raise Disagrees(
                     "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
-                        name, float(at), *first(bad, a, b)
+                        name, float(point), *first(bad, a, b)
                     )
                 )
-        before = far
+        last_distance = distance
         code.compare(t, [a])
-    if (good & (far > bound + (1 + b.v.abs()) / 10)).any():  # what comes closer from far away may stop anywhere
-        raise NotForTorch(f"at {name} = {float(at):g} the two sides are still far apart")
-    return told, drawn
+    if (good & (distance > bound + (1 + b.v.abs()) / 10)).any():  # sides that come closer may still have different limits
+        raise NotForTorch(f"at {name} = {float(point):g} the two sides are still far apart")
+    return compared, drawn

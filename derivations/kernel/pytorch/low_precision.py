@@ -1,15 +1,15 @@
-"""Snippets in fp32, fp16 and bf16: each result must lie within a rounding bound of the claim's expression on the same inputs.
+"""Run snippets in fp32, fp16 and bf16: each result must lie within a rounding bound of the claim's expression on the same inputs.
 
 The inputs are rounded to the format first, so that they are exact in it. The bound is derived in `float_formats.py`.
 
-  - A point where a result of zero would pass tells nothing, and is not counted. That happens where a step may overflow, where
-    a sum is so long that no digit is certain, and where everything cancels.
-  - A snippet may compute the first expression of the claim or the last one, but one of the two at all points.
-  - It may add in any order, and subtract the largest score before a softmax. One that takes other steps than its expression is
-    held to the bound all the same, and refused if it needs more: its claim should state what it computes.
-  - Where PyTorch has no such operation in a format, or a snippet is given no tensor, that is reported, with the reason; so is one outside
-    the bound of one side where no bound is derived for the other, such as a derivative. Limits are taken in fp64 alone. One that stops
-    for another reason, or gives another dtype than it is given, is refused.
+  - A point at which a result of zero would pass is not counted. This happens where a step may overflow, where a sum is so long that no digit
+    is certain, and where everything cancels.
+  - A snippet may compute the first or the last expression of the claim, but the same one at all points.
+  - It may add in any order, and subtract the largest score before a softmax. A snippet that takes other steps than its expression must stay
+    within the same bound: its claim should state what it computes.
+  - Some cases are reported with a reason: PyTorch lacks an operation in a format, a snippet takes no tensor, or it is outside the bound of one
+    side and no bound is derived for the other, such as a derivative. Limits are checked in fp64 alone. A snippet that stops for another reason,
+    or that changes the dtype, is refused.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from .snippet_arguments import Calls, Given, call, here, shown
 from .snippet_calls import CannotRun, inputs
 from .trial import Trial
 
-SLACK = 1 + 2.0**-20  # covers fp64's errors, in the value and in the bound
+SLACK = 1 + 2.0**-20  # covers the errors of fp64 in the value and in the bound
 
 
 class Ledger:
-    """What the snippets that one claim names did in each format."""
+    """The results of a claim's snippets in each format."""
 
-    def __init__(self, claim: Claim, calls: Calls | None = None):
+    def __init__(self, claim: Claim, calls: Calls | None = None) -> None:
         self.claim, self.free, self.calls = claim, claim.free, calls or Calls()
-        self.ran = {f: [0, 0] for f in FORMATS}  # at how many points something was told, and of how many
-        self.computes = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
-        self.left_out = {}  # (number of a snippet, format) -> why
+        self.ran = {f: [0, 0] for f in FORMATS}  # [points that count, points at which a snippet ran]
+        self.computes: dict[tuple, set] = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
+        self.left_out: dict[tuple, str] = {}  # (number of a snippet, format) -> the reason
 
-    def compare(self, t: Trial, ends: list, which: list, formats: Iterable[Format] = FORMATS):
-        """Run the claim's snippets with these numbers at points of this trial, in these formats; each computes one of the ends."""
+    def compare(self, t: Trial, ends: list, which: list, formats: Iterable[Format] = FORMATS) -> None:
+        """Run the snippets with these numbers at points of a trial, in these formats; each must compute one of the ends."""
         for f in formats:
-            waiting = [k for k in which if (k, f) not in self.left_out]
-            low = rounded(self.claim, t, f) if waiting else None
+            numbers = [k for k in which if (k, f) not in self.left_out]
+            low = rounded(self.claim, t, f) if numbers else None
             if low is None:
                 continue
             sides, reasons = {}, []
@@ -56,25 +56,26 @@ class Ledger:
                 except NotForTorch as reason:
                     reasons.append(str(reason))
             if not sides:
-                self.left_out.update({(k, f): reasons[0] for k in waiting})
+                self.left_out.update({(k, f): reasons[0] for k in numbers})
                 continue
             points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Given(low, f.dtype, self.calls)
-            shown_ = {end: tuple(y.unbind() for y in shown(x, low, self.free)) for end, x in sides.items()}
+            expected = {end: tuple(y.unbind() for y in shown(x, low, self.free)) for end, x in sides.items()}
             for point in range(points):
-                self.at(point, waiting, given, f, {end: Value(*(here(y, point) for y in x)) for end, x in shown_.items()}, reasons)
+                self.at(point, numbers, given, f, {end: Value(*(here(y, point) for y in x)) for end, x in expected.items()}, reasons)
 
-    def at(self, point: int, waiting: list, given: Given, f: Format, wanted: dict, reasons: list):
-        ran = [self.run(k, point, given, f, wanted, reasons) for k in waiting]
+    def at(self, point: int, numbers: list, given: Given, f: Format, wanted: dict, reasons: list) -> None:
+        """Run the snippets at one point, and count it."""
+        ran = [self.run(k, point, given, f, wanted, reasons) for k in numbers]
         if any(ran):
             self.ran[f][0] += any((x.v.abs() > SLACK * x.e).any() for x in wanted.values())
             self.ran[f][1] += 1
 
     def run(self, k: int, point: int, given: Given, f: Format, wanted: dict, reasons: list) -> bool:
-        """Does the snippet run? Refused if it is within the bound of no end."""
+        """Run a snippet at one point and return whether it ran. Raise Disagrees if it is outside the bounds of all ends."""
         name = self.claim.code[k][0]
         if (k, f) in self.left_out:
             return False
-        if not any((x.e < inf).any() for x in wanted.values()):  # what may overflow may also stop
+        if not any((x.e < inf).any() for x in wanted.values()):  # a snippet that may overflow may also stop
             return False
         try:
             results, bound = call(self.claim.code[k], given, point)
@@ -86,13 +87,13 @@ class Ledger:
         if reason:
             self.left_out[k, f] = reason
             return False
-        left = self.computes.setdefault((k, f), set(wanted))
-        last = next(iter(left))
-        left -= {end for end in left if any(outside(r, wanted[end]).any() for r in results)}
-        if not left and reasons:
+        possible = self.computes.setdefault((k, f), set(wanted))
+        last = next(iter(possible))
+        possible -= {end for end in possible if any(outside(r, wanted[end]).any() for r in results)}
+        if not possible and reasons:
             self.left_out[k, f] = f"{name} is outside the bound of one side, and for the other {reasons[0]}"
             return False
-        if not left:
+        if not possible:
             want = wanted[last]
             result, bad = next((r, outside(r, want)) for r in results if outside(r, want).any())
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
@@ -103,10 +104,14 @@ class Ledger:
         return True
 
     def note(self) -> str:
-        """In which formats snippets ran, and at how many points that told something; and where nothing is said, with the reason."""
+        """Return a note: the formats in which snippets ran, with the number of points that count, and the formats left out with the reason."""
         silent = {f: [k for k in range(len(self.claim.code)) if (k, f) in self.left_out] for f in FORMATS}
-        ran = [f"{f.name} at {told} of {of} points" for f, (told, of) in self.ran.items() if of and len(silent[f]) < len(self.claim.code)]
-        why = {}
+        ran = [
+            f"{f.name} at {counted} of {total} points"
+            for f, (counted, total) in self.ran.items()
+            if total and len(silent[f]) < len(self.claim.code)
+        ]
+        why: dict[str, list[str]] = {}
         for (_, f), reason in self.left_out.items():
             why.setdefault(reason, []).append(f.name)
         return ("; run in " + ", ".join(ran) + ", within the rounding bound of each" if ran else "") + "".join(
@@ -115,14 +120,14 @@ class Ledger:
 
 
 def outside(result: Tensor, want: Value) -> Tensor:
-    """Where a result is further off than the bound; where that is infinite there is nothing to say."""
+    """Return a mask of the entries whose error exceeds the bound; an infinite bound is never exceeded."""
     if result.shape != want.v.shape:
         raise Disagrees(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.v.shape)}")
     return ~((result.double() - want.v).abs() <= SLACK * want.e) & (want.e < inf)
 
 
 def rounded(claim: Claim, t: Trial, f: Format) -> Trial | None:
-    """The trial with its numbers rounded to the format, at two of the points where its assumptions still hold."""
+    """Return a trial with its numbers rounded to the format, at two of the points where the assumptions still hold; None if there are none."""
     low = t.but({name: Value(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()})
     keep = torch.ones(max((len(x.v) for x in low.values.values()), default=1), dtype=torch.bool)
     for x in low.values.values():
@@ -131,6 +136,6 @@ def rounded(claim: Claim, t: Trial, f: Format) -> Trial | None:
         keep &= holds(a, low)
     if not keep.any():
         return None
-    found = keep.nonzero().flatten()
-    low.points(found[[len(found) // 2, -1]] if len(found) > 1 else found)  # all entries of the first one are zero
+    points = keep.nonzero().flatten()
+    low.points(points[[len(points) // 2, -1]] if len(points) > 1 else points)  # not the first: all its entries are zero
     return low

@@ -1,7 +1,7 @@
-"""Where a derivative has no value: what a root, a modulus or a power is taken of is 0 there, and the slopes on its two sides differ.
+"""Reject derivatives at points where a function is not differentiable, such as a root or an absolute value at 0.
 
-At such a point autograd gives some number all the same, or none, so that both sides of it are looked at: the difference of the two slopes
-shrinks with the step where there is a derivative, and stays where there is a corner.
+At such a point autograd may still return a number. So the difference quotients on the two sides are compared: their difference shrinks with the
+step if there is a derivative, and does not if there is a corner.
 """
 
 from __future__ import annotations
@@ -23,78 +23,83 @@ STEPS = (2.0**-18, 2.0**-22)
 Evaluate = Callable[..., Value]
 
 
-def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate):
-    """Disagrees if a derivative is taken at a point of the trial where there is none; the point is shown."""
+def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> None:
+    """Raise Disagrees if a derivative is taken at a point of the trial where there is none; the message shows the point."""
     body, by = e.args
     target = variable(by)
-    doubtful = zeros(body, target, t, axes, deep, evaluate)
+    doubtful = possible_corners(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
-        there = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
-        for place in places(by, t):
-            if has_corner(body, target, place, there, axes, deep, evaluate):
-                raise Disagrees(f"{show(e)} has no value at {shown(body, there)}: the slopes on the two sides of that point differ")
+        at_point_ = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
+        for position in differentiated_positions(by, t):
+            if has_corner(body, target, position, at_point_, axes, deep, evaluate):
+                raise Disagrees(
+                    f"{show(e)} has no value at {show_point(body, at_point_)}: the slopes on the two sides of that point differ"
+                )
 
 
-def zeros(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> Tensor:
-    """At which points something is exactly 0 that a root, a modulus or a power that is not whole is taken of; or two entries are the largest."""
-    found = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
+def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> Tensor:
+    """Return a mask of the points where e may have a corner: the argument of a root, absolute value or non-integer power is exactly 0, or two
+    entries are the largest."""
+    mask = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
     if not has(e, target):
-        return found
+        return mask
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
     corner = at_zero if fractional else CORNERS[e.data] if e.op == "function" and e.data in BENT else None
     if corner is not None:
-        found = found | corner(evaluate(e.args[0], t, axes, deep))
-    inside = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)
+        mask = mask | corner(evaluate(e.args[0], t, axes, deep))
+    inner = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)
     for part in e.args:
-        found = found | zeros(part, target, t, *inside, evaluate)
-    return found
+        mask = mask | possible_corners(part, target, t, *inner, evaluate)
+    return mask
 
 
 def at_zero(x: Value) -> Tensor:
+    """Return a mask of the points where an entry is exactly 0."""
     return ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
 
 
 def at_ties(x: Value) -> Tensor:
+    """Return a mask of the points where the largest entry occurs twice."""
     return ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
 
 
-# At which points a function has a corner, by the value of its argument. At the corner of a norm, autograd has no number.
+# The points where a function has a corner, by the value of its argument. Autograd has no value at the corner of a norm.
 CORNERS: dict[str, Callable[[Value], Tensor] | None] = {"abs": at_zero, "largest": at_ties, "norm": None}
 
 
-def places(by: Expr, t: Trial) -> list:
-    """The entries that a derivative is taken by, at every value of its indices."""
+def differentiated_positions(by: Expr, t: Trial) -> list:
+    """Return the positions of the entries with respect to which a derivative is taken."""
     if by.op != "entry":
         return [()]
     return list(product(*([int(i.data) - 1] if i.op == "const" else range(t.size(i.data[1])) for i in by.args[1:])))
 
 
-def has_corner(body: Expr, target: Expr, place: tuple, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> bool:
-    """Do the slopes on the two sides of a point differ, however small the step; or has one side no value?"""
+def has_corner(body: Expr, target: Expr, position: tuple, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> bool:
+    """Return whether the difference quotients on the two sides of a point differ for small steps, or one side has no value."""
 
-    def at(distance: float) -> Value:
+    def evaluate_at(distance: float) -> Value:
         known = t.values[target.data[0]]
         moved = known.v.clone()
-        moved[(..., *place)] += distance
+        moved[(..., *position)] += distance
         return evaluate(body, t.but({**t.values, target.data[0]: Value(moved, known.e)}), axes, deep)
 
-    middle = at(0)
+    middle = evaluate_at(0)
     if not middle.v.isfinite().all():
         return False
-    jumps = []
+    differences = []
     for step in STEPS:
         try:
-            left, right = at(-step), at(step)
-        except Disagrees:  # it has no value on one side
+            left, right = evaluate_at(-step), evaluate_at(step)
+        except Disagrees:  # one side has no value
             return True
         bound = COVER * (left.e + 2 * middle.e + right.e) / step
-        jumps.append((((right.v - middle.v) - (middle.v - left.v)).abs() / step, bound))
-    (far, _), (near, bound) = jumps
-    return bool(((near > 2 * bound) & (near > far / 2)).any())
+        differences.append((((right.v - middle.v) - (middle.v - left.v)).abs() / step, bound))
+    (coarse, _), (fine, bound) = differences
+    return bool(((fine > 2 * bound) & (fine > coarse / 2)).any())
 
 
-def shown(body: Expr, t: Trial) -> str:
-    """The values of what the body names, at the one point of a trial."""
+def show_point(body: Expr, t: Trial) -> str:
+    """Return the values of the symbols of an expression at the only point of a trial, as text."""
     texts = []
     for name, s in sorted(symbols(body).items()):
         if name in t.values and t.values[name].v.shape[OUTCOME] == 1:

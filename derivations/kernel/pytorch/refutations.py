@@ -1,7 +1,8 @@
-"""Refutations: both sides at the exact counterexample, or a law under distributions with the stated moments."""
+"""Check refutations: both sides at the exact counterexample, or a law under distributions with the stated moments."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -18,15 +19,17 @@ from .errors import Disagrees, NotForTorch, Undefined
 from .evaluation import evaluate
 from .expectations import require_moments
 from .given_values import bindable, placed, put_values, sizes_in
-from .identities import further_trials
-from .sampling import draw, large_shapes, shapes
+from .identities import Verdict, further_trials
+from .sampling import draw
 from .snippet_agreement import Snippets
 from .trial import Trial, involved
+from .trial_sizes import large_shapes, shapes
 
-FAR = {"=": "differ", "<=": "stand the other way round"}
+FAILURE = {"=": "differ", "<=": "stand the other way round"}
 
 
-def refutation(claim: Claim):
+def refutation(claim: Claim) -> Verdict:
+    """Check that the sides differ, or that the order is violated, at the counterexample that is given."""
     named = bindable(claim)
     sizes = sizes_in(named, claim.at)
     left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
@@ -35,23 +38,23 @@ def refutation(claim: Claim):
         return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
     t = Trial(involved(claim), sizes)
     put_values(t, named, claim.at)
-    for a in claim.given:
-        if not holds(a, t).all():
+    for assumption in claim.given:
+        if not holds(assumption, t).all():
             raise Disagrees("the values given break an assumption of the claim")
     a, b = evaluate(left, t), evaluate(right, t)
     if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
         if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
-            raise Disagrees(f"the two sides do not {FAR[claim.refuted]} at the values given")
+            raise Disagrees(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
     else:
         raise Disagrees("the two sides have different shapes")
-    code = of_code(claim, [t])
+    code = compare_code(claim, [t])
     return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + code.note(), code.runs()
 
 
-def of_code(claim: Claim, trials: list) -> Snippets:
-    """The claim's snippets, tried: the first computes the left side, the second the right.
+def compare_code(claim: Claim, trials: list) -> Snippets:
+    """Compare the snippets of a refutation: the first must compute the left side, the second the right side.
 
-    They run at the counterexample, and elsewhere too: there alone one may be right by chance.
+    They run at the counterexample and at other points: at one point, a snippet may be right by chance.
     """
     if len(claim.code) > 2:
         raise Disagrees("a refutation names two snippets at most: one for its left side, one for its right")
@@ -66,14 +69,14 @@ def of_code(claim: Claim, trials: list) -> Snippets:
     return code
 
 
-def elsewhere(claim: Claim, side: Expr, law: bool):
-    """Trials at other shapes and values, for one side of the claim; where that is a law, with what is random."""
+def elsewhere(claim: Claim, side: Expr, law: bool) -> Iterator[Trial]:
+    """Yield trials at other shapes and values for one side of a claim; of a law, with random symbols."""
     for seed, options in enumerate([*([sizes] for sizes in shapes(claim, 3 if law else 4)), *large_shapes(claim)]):
         yield from islice(filter(None, (draw(claim, sizes, seed, with_random=law) for sizes in options)), 1)
 
 
-def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial):
-    """A snippet against its side; point by point if the side is undefined at some of them, and not where it is."""
+def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
+    """Compare a snippet with its side, point by point if the side is undefined at some points, which are then left out."""
     try:
         code.compare(t, [evaluate(side, t)], which=[k])
     except Undefined:
@@ -85,26 +88,28 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial):
 
 
 def breaks(relation: str, a: Value, b: Value) -> Tensor:
-    """Where the two are further apart than their bounds; where left <= right is refuted, the left one larger."""
+    """Return a mask of the entries that refute a relation: they differ by more than their bounds, or for <= the left one is larger."""
     if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
         raise Disagrees("complex numbers have no order")
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
-def refuted_law(claim: Claim, sizes: dict, stated: Claim):
-    """The sides differ, and have one value each for all distributions with the stated moments that are tried, at the values given."""
+def refuted_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
+    """Check that the sides of a law differ for distributions with the stated moments, and that each side has the same value for all of them."""
     require_moments(claim)
     trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
     sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
     if not sides:
         raise NotForTorch(f"no distribution was found to try{at_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes")
     for of_one_side in zip(*sides):
-        one = Value(*(y[:1] for y in of_one_side[0]))
+        reference = Value(*(y[:1] for y in of_one_side[0]))
         for x in of_one_side:
-            apart = settled(x, one) & ((x.v - one.v).abs() > COVER * (x.e + one.e))
-            if apart.any():
-                raise Disagrees("a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(apart, x, one)))
+            different = settled(x, reference) & ((x.v - reference.v).abs() > COVER * (x.e + reference.e))
+            if different.any():
+                raise Disagrees(
+                    "a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(different, x, reference))
+                )
     if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
-        raise Disagrees(f"the two sides do not {FAR[claim.refuted]} for distributions with the stated moments")
-    code = of_code(stated, trials)
+        raise Disagrees(f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments")
+    code = compare_code(stated, trials)
     return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64" + code.note(), code.runs()

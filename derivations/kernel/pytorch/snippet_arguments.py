@@ -1,12 +1,12 @@
-"""The snippets that a claim names, called at one point of a trial: their arguments, and the claim's expressions in the form of their results."""
+"""Call snippets at one point of a trial: evaluate their arguments, and bring the claim's expressions into the form of their results."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor
@@ -21,10 +21,10 @@ from .trial import OUTCOME, POINT, Trial
 
 
 def shown(x: Value, t: Trial, free: list) -> Value:
-    """At every point, or once if it is the same at all: an axis for each free index, then the tensor's own."""
+    """Return a value with the axes that a snippet sees: the points (one if it is the same at all), the free indices, the tensor's own axes."""
     lengths = {t.axes[i.data]: t.size(i.data[1]) for i in free}
 
-    def view(y):
+    def view(y: Tensor) -> Tensor:
         y = y.expand(*(lengths.get(k, n) for k, n in enumerate(y.shape)))
         rest = [k for k in range(1, t.leading) if k not in lengths]
         y = y.permute(POINT, *rest, *(t.axes[i.data] for i in free), *range(t.leading, y.dim()))
@@ -36,7 +36,7 @@ def shown(x: Value, t: Trial, free: list) -> Value:
 
 
 class Call(NamedTuple):
-    """A call of a claim's code as it is read: the function, its arguments by parameter, which of its results is meant, or none."""
+    """A call in a claim's code: the function, its arguments by parameter, and the number of its result that is meant, if any."""
 
     run: Callable
     signature: inspect.Signature
@@ -45,28 +45,29 @@ class Call(NamedTuple):
 
 
 class Calls:
-    """The calls of a claim's code, each read once; and the state of each function after its last watched call."""
+    """The calls of a claim's code, each parsed once, and the state of each function after its last watched call."""
 
-    def __init__(self):
-        self.read: dict[int, Call] = {}  # by the identity of (name, arguments, keywords), which the claim holds
-        self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a call among arguments, by its identity
-        self.states: dict[int, tuple] = {}  # as snippet_calls.call keeps it
+    def __init__(self) -> None:
+        self.read: dict[int, Call] = {}  # by the identity of (name, arguments, keywords), a tuple of the claim
+        self.inner: dict[int, tuple] = {}  # (name, arguments, keywords) of a nested call, by its identity
+        self.states: dict[int, tuple] = {}  # as in snippet_calls.call
 
     def of(self, code: tuple) -> Call:
+        """Return a call, parsed."""
         if id(code) not in self.read:
             self.read[id(code)] = read(*code)
         return self.read[id(code)]
 
 
 class Given:
-    """What the calls of a claim's code are given at the points of one trial. What does not depend on the point is found once."""
+    """The arguments of a claim's calls at the points of one trial. Each expression is evaluated once for all points."""
 
-    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, calls: Calls | None = None):
+    def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, calls: Calls | None = None) -> None:
         self.trial, self.dtype, self.calls = t, dtype, calls or Calls()
         self.numbers: dict[int, tuple] = {}  # by the identity of a tree of the code
 
     def of(self, x: Expr) -> tuple[Tensor, ...]:
-        """An argument at every point, or once if it is the same at all; in the format, unless it is a number or complex."""
+        """Return an expression at every point, or once if it is the same at all; in the dtype, unless it is a number or complex."""
         if id(x) not in self.numbers:
             t = self.trial
             v = shown(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
@@ -74,10 +75,10 @@ class Given:
         return self.numbers[id(x)]
 
     def at(self, x: Any, kind: Any, point: int, watched: bool) -> Any:
-        """One argument at one point, for a parameter that is annotated so."""
+        """Return an argument at one point; `kind` is its parameter's annotation."""
         if is_call(x):
             if id(x) not in self.calls.inner:
-                self.calls.inner[id(x)] = parts(x)
+                self.calls.inner[id(x)] = nested_call(x)
             return call(self.calls.inner[id(x)], self, point, watched)[0]
         if not isinstance(x, Expr):
             return x
@@ -85,52 +86,54 @@ class Given:
             if x.data[0] not in self.trial.sizes:
                 raise Disagrees(f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim")
             return self.trial.sizes[x.data[0]]
-        one = here(self.of(x), point)
-        if one.dim():
-            return one
-        if kind in (int, "int") and one == one.round():
-            return int(one)
-        return one.item() if "float" in str(kind) else one if one.is_complex() else one.to(self.dtype)
+        value = here(self.of(x), point)
+        if value.dim():
+            return value
+        if kind in (int, "int") and value == value.round():
+            return int(value)
+        return value.item() if "float" in str(kind) else value if value.is_complex() else value.to(self.dtype)
 
 
 def here(x: tuple[Tensor, ...], point: int) -> Tensor:
-    """Of what is shown at every point, or once if it is the same at all, what is at one."""
+    """Return the entry of a point, or the only entry if it is the same at all points."""
     return x[point] if len(x) > 1 else x[0]
 
 
 def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
-    """(a snippet's result at one point, its arguments). A name may end in [k], for one of several; an argument may be a call itself."""
+    """Return (a snippet's result at one point, its arguments). A name may end in [k], for one of several results; arguments may be calls."""
     run, bound, which = prepared(code, given, point, watched)
     name = code[0]
     return snippet_calls.chosen(name, snippet_calls.call(name, run, bound, given.calls.states if watched else None), which, bound), bound
 
 
 def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, snippet_calls.Bound, str | None]:
-    """(the function, its arguments at one point, which of its results is meant, or none)."""
+    """Return (the function, its arguments at one point, the number of its result that is meant, if any)."""
     run, signature, arguments, which = given.calls.of(code)
-    found: dict[str, Any] = {}
+    arguments_at_point: dict[str, Any] = {}
     for parameter, x in arguments.items():
-        taken = signature.parameters[parameter]
-        if taken.kind is taken.VAR_POSITIONAL:
-            found[parameter] = tuple(given.at(y, taken.annotation, point, watched) for y in x)
-        elif taken.kind is taken.VAR_KEYWORD:
-            found[parameter] = {k: given.at(y, taken.annotation, point, watched) for k, y in x.items()}
+        declared = signature.parameters[parameter]
+        if declared.kind is declared.VAR_POSITIONAL:
+            arguments_at_point[parameter] = tuple(given.at(y, declared.annotation, point, watched) for y in x)
+        elif declared.kind is declared.VAR_KEYWORD:
+            arguments_at_point[parameter] = {k: given.at(y, declared.annotation, point, watched) for k, y in x.items()}
         else:
-            found[parameter] = given.at(x, taken.annotation, point, watched)
-    return run, snippet_calls.Bound(signature, found), which
+            arguments_at_point[parameter] = given.at(x, declared.annotation, point, watched)
+    return run, snippet_calls.Bound(signature, arguments_at_point), which
 
 
-def is_call(x: Any) -> bool:
+def is_call(x: Any) -> TypeGuard[tuple]:
+    """Return whether an argument is a call of a snippet."""
     return isinstance(x, tuple) and bool(x) and isinstance(x[0], str) and x[0].startswith("snippets.")
 
 
-def parts(x: tuple) -> tuple:
-    """(name, arguments, keywords) of a call among the arguments of another."""
+def nested_call(x: tuple) -> tuple:
+    """Return (name, arguments, keywords) of a nested call."""
     given = x[-1] if isinstance(x[-1], dict) else {}
     return x[0], x[1 : len(x) - bool(given)], given
 
 
 def read(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
+    """Return a call of a claim's code, parsed. Raise Disagrees if there is no such function, or if the arguments do not fit it."""
     module, function, which = home(name)
     try:
         run = getattr(module, function)
@@ -145,7 +148,10 @@ def read(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
 
 
 def home(name: str) -> tuple[ModuleType, str, str | None]:
-    """The module that a name begins with, the function's own name, and which of its results is meant, if one is. Disagrees where none is there."""
+    """Return the module, the function's name in it, and the number of the result that is meant, if any.
+
+    Raise Disagrees if there is no such module.
+    """
     matched = SNIPPET.fullmatch(name)
     try:
         if matched:
@@ -156,28 +162,29 @@ def home(name: str) -> tuple[ModuleType, str, str | None]:
 
 
 def also(claim: Claim) -> str:
-    """The calls that are compared, as the claim states them: a name alone would not say what the function is given."""
-    called = ", ".join(dict.fromkeys(stated(name, arguments, dict(keywords)) for name, arguments, keywords in claim.code))
+    """Return the calls of a claim with their arguments, as the end of a note."""
+    called = ", ".join(dict.fromkeys(show_call(name, arguments, dict(keywords)) for name, arguments, keywords in claim.code))
     return f"; also {called}" if called else ""
 
 
-def stated(name: str, arguments: tuple, keywords: dict) -> str:
-    """A call as it is written, with its expressions."""
+def show_call(name: str, arguments: tuple, keywords: dict) -> str:
+    """Return a call with its arguments as text."""
     bare, _, which = name.partition("[")
-    given = [*map(written, arguments), *(f"{key}={written(value)}" for key, value in keywords.items())]
+    given = [*map(show_argument, arguments), *(f"{key}={show_argument(value)}" for key, value in keywords.items())]
     return f"{bare}({', '.join(given)}){'[' * bool(which)}{which}"
 
 
-def written(argument: object) -> str:
+def show_argument(argument: object) -> str:
+    """Return an argument as text."""
     if isinstance(argument, Expr):
         return show(argument)
     if is_call(argument):
-        return stated(*parts(argument))
+        return show_call(*nested_call(argument))
     return repr(argument)
 
 
-def names(code):
-    """The snippets that are named, those among the arguments of others too."""
+def names(code: Iterable) -> Iterator[str]:
+    """Yield the names of the snippets in a claim's code, including those of nested calls."""
     for part in code:
         if isinstance(part, str) and part.startswith("snippets."):
             yield part

@@ -23,7 +23,7 @@ from torch import Tensor
 from .errors import Disagrees
 from .input_layouts import LAYOUTS, contiguous, copied
 
-# What PyTorch says of an operation that it does not have in a format.
+# The messages of PyTorch for an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
 
 
@@ -49,14 +49,14 @@ class CannotRun(Disagrees):
 
 
 def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None = None) -> Any:
-    """Return a snippet's result. Disagrees if it stops or changes its arguments; with `states`, also if it draws at random or if a second
-    call differs. `states` maps the identity of each function to (the function, its state after the last watched call)."""
+    """Return a snippet's result. Raise Disagrees if it stops or changes its arguments; with `states`, also if a second call differs or the
+    snippet is stateful. `states` maps the identity of each function to (the function, its state after the last watched call)."""
     if states is None:
-        return once(name, run, bound)[1]
+        return call_once(name, run, bound)[1]
     before, drawn = states[id(run)][1] if id(run) in states else state(run), generators()
-    given, result = once(name, run, bound)
+    given, result = call_once(name, run, bound)
     first = copied(result)
-    _, second = once(name, run, bound)
+    _, second = call_once(name, run, bound)
     if generators() != drawn:
         raise draws_at_random(name, bound)
     if not same(given, (bound.args, bound.kwargs)) or not same(first, result):
@@ -74,22 +74,22 @@ def in_layouts(name: str, run: Callable, bound: Bound, layouts: Iterable[str]) -
     for layout in layouts:
         put, around = LAYOUTS[layout]
         try:
-            yield layout, copied(once(name, run, bound, put, around())[1])
+            yield layout, copied(call_once(name, run, bound, put, around())[1])
         except Disagrees as error:
             raise Disagrees(f"{error}, {layout}") from None
 
 
 def is_value(given: Tensor | float, want: Tensor) -> bool:
-    """Does a result have this shape and, up to rounding, this value?"""
+    """Return whether a result has this shape and, up to rounding, this value."""
     given = torch.as_tensor(given, dtype=want.dtype).detach()
     return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 @torch.inference_mode(False)
-def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
+def call_once(name: str, run: Callable, bound: Bound, copy: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
     """Call a snippet once on copies of its arguments; return (the copies, the result). `put` copies a tensor into another layout."""
-    wanted = bound.args, bound.kwargs
-    given, drawn = copied(wanted, put or contiguous), torch.get_rng_state()
+    originals = bound.args, bound.kwargs
+    given, drawn = copied(originals, copy or contiguous), torch.get_rng_state()
     try:
         with around or nullcontext():
             result = run(*given[0], **given[1])
@@ -101,18 +101,19 @@ def once(name: str, run: Callable, bound: Bound, put: Callable | None = None, ar
     if not torch.equal(drawn, torch.get_rng_state()):
         torch.set_rng_state(drawn)
         raise draws_at_random(name, bound)
-    if not same(given, wanted):
+    if not same(given, originals):
         raise Disagrees(f"{name} changes its arguments{inputs(bound)}")
     return given, result
 
 
 def draws_at_random(name: str, bound: Bound) -> Disagrees:
+    """Return the error of a snippet that draws from a shared random generator."""
     return Disagrees(f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{inputs(bound)}")
 
 
 def generators() -> tuple:
     """Return the states of Python's and NumPy's shared random generators."""
-    numpy = sys.modules.get("numpy")  # not loaded, it has drawn nothing
+    numpy = sys.modules.get("numpy")  # if it is not loaded, it has drawn nothing
     return random.getstate(), numpy and pickled(numpy.random.get_state())
 
 
@@ -127,16 +128,16 @@ def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
             raise Disagrees(f"{name} gives {kind_of(result)}, in which there is no result {which}{inputs(bound)}")
         result = result[int(which)]
     given = bound.dtypes
-    own = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
-    own += (torch.complex128,) * (torch.float64 in own)  # where the claim is real, its imaginary part has to be zero
+    allowed = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
+    allowed += (torch.complex128,) * (torch.float64 in allowed)  # for a real claim, the imaginary part must be zero
     for part in result if isinstance(result, tuple) and result else [result]:
         if not isinstance(part, Tensor) and type(part) not in (int, float):
             raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")
         if given and not isinstance(part, Tensor):
-            raise Disagrees(f"{name} gives the Python number {part!r}, and is given {short(own[0])}{inputs(bound)}")
-        if isinstance(part, Tensor) and part.dtype not in own:
-            told = f"is given {short(own[0])}" if given else "is given no tensor"
-            raise Disagrees(f"{name} gives {short(part.dtype)}, and {told}{inputs(bound)}")
+            raise Disagrees(f"{name} gives the Python number {part!r}, and is given {short(allowed[0])}{inputs(bound)}")
+        if isinstance(part, Tensor) and part.dtype not in allowed:
+            expected = f"is given {short(allowed[0])}" if given else "is given no tensor"
+            raise Disagrees(f"{name} gives {short(part.dtype)}, and {expected}{inputs(bound)}")
     return result
 
 
@@ -144,7 +145,7 @@ def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Are two results or states the same to the last bit? NaN is the same as NaN."""
+    """Return whether two results or states are equal to the last bit. NaN equals NaN."""
     if a is b:
         return True
     if isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -159,14 +160,14 @@ def same(a: Any, b: Any) -> bool:
 
 
 def state(run: Callable) -> dict[str, Any]:
-    """Return what a function can keep between calls: what its module's names stand for, as bytes that can be compared."""
+    """Return what a function can keep between calls: the values of its module's names, as bytes that can be compared."""
     module = getattr(run, "__module__", "")
     names = {name: value for name, value in getattr(run, "__globals__", {}).items() if not name.startswith("__")}
-    return {name: held(value, module) for name, value in (names | {"": run}).items()}
+    return {name: snapshot(value, module) for name, value in (names | {"": run}).items()}
 
 
-def held(x: Any, module: str) -> Any:
-    """Return what a value holds; of the module's own functions and classes, what their defaults and attributes hold."""
+def snapshot(x: Any, module: str) -> Any:
+    """Return a value as bytes; for a function or class of the module, its defaults and attributes."""
     if isinstance(x, (FunctionType, type)) and x.__module__ == module:
         attributes = {name: value for name, value in vars(x).items() if not name.startswith("__")}
         defaults = {name: getattr(x, name, None) for name in ("__defaults__", "__kwdefaults__")}
@@ -175,10 +176,10 @@ def held(x: Any, module: str) -> Any:
 
 
 def pickled(x: Any) -> bytes | int:
-    """Return an object as bytes; where it cannot be pickled, its identity."""
+    """Return an object as bytes, or its identity if it cannot be pickled."""
     try:
         return pickle.dumps(x)
-    except Exception:  # what an object raises where it cannot be pickled differs
+    except Exception:  # pickle raises different errors
         return id(x)
 
 
@@ -190,15 +191,16 @@ def tensors(x: Any) -> list:
     return [y for part in parts for y in tensors(part)]
 
 
-# Words for messages -----------------------------------------------------------------------------------------------------------
+# Messages -----------------------------------------------------------------------------------------------------------
 
 
 def short(dtype: torch.dtype) -> str:
+    """Return the name of a dtype without `torch.`."""
     return str(dtype).removeprefix("torch.")
 
 
 def kind_of(x: Any) -> str:
-    """Return a phrase for something that is not a number."""
+    """Return a phrase for a result that is not a number."""
     if isinstance(x, tuple):
         return f"a tuple of {len(x)}" if x else "nothing"
     return repr(x) if x is None or isinstance(x, bool) else f"a {type(x).__name__}"
@@ -211,6 +213,7 @@ def inputs(bound: Bound) -> str:
 
 
 def in_short(x: Any) -> str:
+    """Return the shape or the value of an argument as text, or ""."""
     if isinstance(x, Tensor):
         return f"of shape {tuple(x.shape)}" if x.dim() else f"= {x.item():.6g}" if not x.is_complex() else f"= {x.item()}"
     if isinstance(x, (tuple, list)):

@@ -1,6 +1,6 @@
-"""Operations on whole tensors with bounds: products, inverses, softmax, sums along an axis, ranks.
+"""Tensor operations with error bounds: products, inverses, softmax, sums along an axis, ranks.
 
-The tensor's own axes come last; whatever axes stand before them are carried along.
+The tensor's own axes come last; the leading axes before them are batch axes.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from torch import Tensor
 from .error_bounds import COVER, TINY, U, Value, gamma, rounding, tiny
 from .errors import NotForTorch, Undefined
 
-WHOLE = 2.0**53  # whole numbers below it are added without an error
+WHOLE = 2.0**53  # sums of integers below it are exact
 
 
 def is_whole(x: Value) -> Tensor:
-    """Where it is certainly a whole number."""
+    """Return a mask of the entries that are certainly integers."""
     return (x.e == 0) & (x.v == x.v.round()) if not x.v.is_complex() else torch.zeros_like(x.e, dtype=torch.bool)
 
 
 def product(a: Tensor, b: Tensor, row: bool, column: bool) -> Tensor:
-    """The product of two matrices, or of vectors: a row on the left, a column on the right."""
+    """Return the product of two matrices; a vector is a row on the left, and a column on the right."""
     x = (a.unsqueeze(-2) if row else a) @ (b.unsqueeze(-1) if column else b)
     x = x.squeeze(-1) if column else x
     return x.squeeze(-1 if column else -2) if row else x
 
 
 def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
-    """The product of two matrices, or of vectors: a row on the left, a column on the right."""
+    """Return the product of two matrices, with bounds; a vector is a row on the left, and a column on the right."""
     if a.v.dtype != b.v.dtype:
         a, b = (Value(x.v.to(torch.complex128), x.e) for x in (a, b))
     if row:
@@ -39,7 +39,7 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
     size, a_, b_ = a.v.shape[-1], a.v.detach().abs(), b.v.detach().abs()
     magnitude = a_ @ b_
     n = 8 * size if a.v.is_complex() else size
-    finite = magnitude.detach().sum().item() < inf  # then so are both, and what is multiplied by 0 is 0
+    finite = magnitude.detach().sum().item() < inf  # then both factors are finite, and a bound of 0 contributes 0
     bound = gamma(n) * magnitude
     if b.e.any() or not finite:
         bound = bound + a_ @ b.e
@@ -48,7 +48,7 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
     if (magnitude > 0).all():
         bound = bound + TINY
     else:
-        bound = bound + tiny((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # that product itself may underflow
+        bound = bound + tiny((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # the product of bounds may underflow
     certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
     bound = torch.where(certain, 0.0, bound)
     result = Value(a.v @ b.v, bound)
@@ -60,9 +60,9 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
 
 
 def inverse(a: Value, name: str) -> Value:
-    """The inverse; the name of what is inverted is for the message."""
-    blank = (a.v == 0) & (a.e == 0)
-    if (blank.all(-1).any(-1) | blank.all(-2).any(-1)).any():
+    """Return the inverse of a matrix; `name` is for the message. Raise Undefined if a row or column is exactly 0."""
+    is_zero = (a.v == 0) & (a.e == 0)
+    if (is_zero.all(-1).any(-1) | is_zero.all(-2).any(-1)).any():
         raise Undefined(f"{name} is singular, and its inverse is taken")
     x, info = torch.linalg.inv_ex(a.v)
     n, x_ = x.shape[-1], x.abs()
@@ -70,29 +70,30 @@ def inverse(a: Value, name: str) -> Value:
     # With R = I - XA, the inverse is (I + R + R^2 + ...)X, so it differs from X by at most (|R| + |R|^2 + ...)|X|.
     r = (eye - x @ a.v).abs() + gamma(n + 1) * (x_ @ a.v.abs() + eye) + x_ @ a.e
     rows = r.sum(-1, keepdim=True)
-    room = 1 - rows.amax(-2, keepdim=True)
-    fine = (room > 0) & (info == 0)[..., None, None]
-    return Value(x, torch.where(fine, rows / room * x_.amax(-2, keepdim=True), inf))
+    margin = 1 - rows.amax(-2, keepdim=True)
+    valid = (margin > 0) & (info == 0)[..., None, None]
+    return Value(x, torch.where(valid, rows / margin * x_.amax(-2, keepdim=True), inf))
 
 
 def softmax(s: Value) -> Value:
+    """Return the softmax along the last axis."""
     v = torch.softmax(s.v, dim=-1)
     below = s.v.amax(-1, keepdim=True) - s.v
     # Errors of the scores count twice, in the exponential and in the sum; so do 4u of each exponential. Subtracting the largest
     # score errs by u times the difference; in the sum that is less than u a term, for x exp(-x) < 1.
-    off = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
-    return Value(v, v * torch.expm1(off) + tiny(v < TINY))
+    log_error = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
+    return Value(v, v * torch.expm1(log_error) + tiny(v < TINY))
 
 
 def largest(x: Value) -> Value:
-    """The largest of the last axis. It errs by no more than the entry that errs most."""
+    """Return the largest entry along the last axis. Its error is at most the largest error of an entry."""
     if x.v.is_complex():
         raise NotForTorch("the largest of complex numbers")
     return Value(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
 
 
 def add_up(x: Value, axis: int, size: int) -> Value:
-    """The sum along a leading axis, which stays, with size one; what does not run along it is taken size times."""
+    """Return the sum along a leading axis, which stays with size one. A value that is constant along it is multiplied by `size`."""
     if x.v.shape[axis] == 1:
         v = x.v * size
         return Value(v, x.e * size + (rounding(v) if size & size - 1 else 0))
@@ -103,9 +104,9 @@ def add_up(x: Value, axis: int, size: int) -> Value:
 
 
 def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
-    """What runs along a leading axis put along a new first axis of the tensor's own; the leading axis stays, with size one."""
+    """Move a leading axis to a new first axis of the tensor's own axes; the leading axis stays with size one."""
 
-    def moved(y):
+    def moved(y: Tensor) -> Tensor:
         lead = [size if k == axis else n for k, n in enumerate(x.v.shape[:leading])]
         return y.expand(*lead, *x.v.shape[leading:]).unsqueeze(leading).transpose(axis, leading)
 
@@ -113,7 +114,7 @@ def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
 
 
 def stack(parts: list, shape: tuple) -> Value:
-    """An array of this shape, written out entry by entry."""
+    """Return the array of this shape with these entries."""
     dtype = torch.complex128 if any(x.v.is_complex() for x in parts) else torch.float64
     v = torch.stack(torch.broadcast_tensors(*(x.v.to(dtype) for x in parts)), -1)
     bounds = torch.stack([x.e.expand(v.shape[:-1]) for x in parts], -1)
@@ -121,7 +122,7 @@ def stack(parts: list, shape: tuple) -> Value:
 
 
 def rank(a: Value) -> Value:
-    """How many singular values are certainly not zero: they err by no more than the matrix does."""
+    """Return the number of singular values that are certainly not zero; their error is at most the norm of the matrix's error."""
     size = torch.linalg.matrix_norm(a.v)
     atol = COVER * torch.linalg.matrix_norm(a.e.expand(a.v.shape)) + 16 * max(a.v.shape[-2:]) * U * size
     v = torch.linalg.matrix_rank(a.v, atol=atol, rtol=torch.zeros_like(atol)).to(torch.float64)

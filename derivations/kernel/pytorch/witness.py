@@ -1,15 +1,14 @@
-"""The PyTorch witness: both sides of a claim computed on tensors, and the snippets that the claim names computed beside them.
+"""The PyTorch witness: computes both sides of a claim on tensors, and the snippets that the claim names.
 
-Every value is a pair: what fp64 gives, and a bound on how far that is from the exact result. The bound is carried through
-the tree by running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 3.3): each rule adds what it makes
-of the errors of its arguments to its own roundings. Two sides agree if they are no further apart than their two bounds together; no
-tolerance is chosen. What is not derived is said where it is assumed: of the libraries' functions in `error_bounds.py`, of derivatives
-in `evaluation.py`, of averages in `expectations.py`, of snippets in `snippet_agreement.py`. Points where the bound comes out too large to tell
-anything are left out, and not counted.
+Every value is a pair: the result in fp64, and a bound on its distance from the exact result. The bound is propagated through the tree by running
+error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 3.3): each rule adds its own rounding to the propagated errors of its
+arguments. Two sides agree if they differ by no more than their two bounds together; no tolerance is chosen. Bounds that are assumed rather than
+derived are stated where they are used: for library functions in `error_bounds.py`, for derivatives in `evaluation.py`, for averages in
+`expectations.py`, for snippets in `snippet_agreement.py`. Points where the bound is too large to decide anything are left out and not counted.
 
-Read on from here: `identities.py`, `limits.py` and `refutations.py` say what is compared, `sampling.py` at which values, `evaluation.py`
-how a tree becomes numbers. `float_formats.py` and `low_precision.py` run the same snippets in fp32, fp16 and bf16.
-tests/kernel/test_torch_witness.py lets hypothesis draw as well.
+Next: `identities.py`, `limits.py` and `refutations.py` compare the sides, `sampling.py` chooses the values, and `evaluation.py` evaluates trees.
+`float_formats.py` and `low_precision.py` run the same snippets in fp32, fp16 and bf16. tests/kernel/test_torch_witness.py draws further cases
+with hypothesis.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ import torch
 
 from ..core.claims import Claim, Refused
 from .errors import Disagrees, NotForTorch
-from .identities import definition, identity, inequality
+from .identities import Verdict, definition, identity, inequality
 from .limits import limit
 from .refutations import refutation
 
 
-def witness(claim: Claim):
-    """(verdict, scope, note); raises Refused where the numbers contradict the claim or a snippet that it names."""
+def witness(claim: Claim) -> tuple[str, str, str]:
+    """Return (verdict, scope, note). Raise Refused if the numbers contradict the claim or a snippet that it names."""
     return vouched(claim)[:3]
 
 
-def vouched(claim: Claim):
-    """The same, and of each snippet that ran (the call, at how many shapes, at how many points)."""
+def vouched(claim: Claim) -> Verdict:
+    """Return (verdict, scope, note, snippets); for each snippet, (the call, the number of shapes, the number of points)."""
     try:
         with torch.inference_mode():
             return CHECKS[claim.kind](claim)

@@ -1,4 +1,4 @@
-"""What autograd asks of an operation: the slope of what it gave, along what comes from above."""
+"""Rules for the operations that autograd calls: the gradient of an operation's input, given the gradient of its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from .operation_rules import Call, rule
 from .tensor_values import Value, axis_number, broadcast, entrywise, summed
 
 
-def beside(g: Value, y: Value, dim: int, f: Callable[[Axis, Callable, Callable, Any], Entry]) -> Value:
+def combine_along_axis(g: Value, y: Value, dim: int, f: Callable[[Axis, Callable, Callable, Any], Entry]) -> Value:
+    """Return a tensor of the shape of `g` and `y`, built by `f` along the axis `dim`.
+
+    `f` takes the axis, the entries of `g` and of `y` along it (two functions of a position), and the position of the entry to build.
+    """
     _, (g, y) = broadcast([g, y])
     dim = axis_number(dim, y.axes)
     if not y.axes:
@@ -27,18 +31,18 @@ def beside(g: Value, y: Value, dim: int, f: Callable[[Axis, Callable, Callable, 
 
 @rule("_softmax_backward_data.default")
 def softmax(call: Call, g: Value, y: Value, dim: int, dtype: Any) -> Value:
-    def one(axis: Axis, above: Callable, own: Callable, here: Any) -> Entry:
-        return times(own(here), minus(above(here), summed(axis, lambda q: times(above(q), own(q)))))
+    def entry(axis: Axis, gradient: Callable, output: Callable, position: Any) -> Entry:
+        return times(output(position), minus(gradient(position), summed(axis, lambda q: times(gradient(q), output(q)))))
 
-    return beside(g, y, dim, one)
+    return combine_along_axis(g, y, dim, entry)
 
 
 @rule("_log_softmax_backward_data.default")
 def log_softmax(call: Call, g: Value, y: Value, dim: int, dtype: Any) -> Value:
-    def one(axis: Axis, above: Callable, own: Callable, here: Any) -> Entry:
-        return minus(above(here), times(exp(number(own(here))), summed(axis, above)))
+    def entry(axis: Axis, gradient: Callable, output: Callable, position: Any) -> Entry:
+        return minus(gradient(position), times(exp(number(output(position))), summed(axis, gradient)))
 
-    return beside(g, y, dim, one)
+    return combine_along_axis(g, y, dim, entry)
 
 
 @rule("tanh_backward.default")
@@ -53,17 +57,17 @@ def sigmoid(call: Call, g: Value, y: Value) -> Value:
 
 @rule("silu_backward.default")
 def silu(call: Call, g: Value, x: Value) -> Value:
-    def one(a: Entry, b: Entry) -> Entry:
+    def entry(a: Entry, b: Entry) -> Entry:
         gate = over(lift(1), plus(lift(1), exp(-number(b))))
         return times(a, times(gate, plus(lift(1), times(b, minus(lift(1), gate)))))
 
-    return entrywise(one, g, x)
+    return entrywise(entry, g, x)
 
 
 @rule("select_backward.default")
 def select(call: Call, g: Value, shape: Any, dim: int, k: Any) -> Value:
-    """Zero everywhere but at one place of an axis."""
+    """Return the gradient placed at one position of an axis, and zero elsewhere."""
     dim = axis_number(dim, call.out.shape)
     axes = (*g.axes[:dim], call.reading.sizes.axis(call.out.shape[dim]), *g.axes[dim:])
-    place = place_of(call, axes[dim], k)
-    return Value(axes, lambda p: times(same_place(axes[dim], place, p[dim]), g.at((*p[:dim], *p[dim + 1 :]))))
+    position = place_of(call, axes[dim], k)
+    return Value(axes, lambda p: times(same_place(axes[dim], position, p[dim]), g.at((*p[:dim], *p[dim + 1 :]))))

@@ -1,11 +1,11 @@
-"""The axes of a tensor, and the places along them.
+"""The axes of a tensor, and the positions along them.
 
-| axis | a place along it |
+| axis | a position along it |
 |---|---|
-| `Count(3)` | 0, 1 or 2 |
-| `Run(n)` | an index of the kernel that runs to n |
-| `Merged((Run(n), Count(2)))`, what a view has made one of two | a place along each, the last fastest |
-| `Joined((Run(n), Count(1)))`, one after another | which of them, and a place there |
+| `Count(3)`: a known length | 0, 1 or 2 |
+| `Run(n)`: a symbolic length | an index of the kernel that runs from 1 to n |
+| `Merged((Run(n), Count(2)))`: two axes that a view has merged | a tuple of positions, one along each; the last varies fastest |
+| `Joined((Run(n), Count(1)))`: axes that were concatenated | the number of the part, and the position in it |
 """
 
 from __future__ import annotations
@@ -19,28 +19,36 @@ from typing import Any
 from ..core.expr import Expr, index
 from .errors import NotRead, Sized
 
-Length = dict  # {names of sizes, sorted: a whole number}: a polynomial in sizes
+Length = dict  # {sorted tuple of size names: integer coefficient}: a polynomial in sizes
 Place = Any
 FRESH = count()
 
 
 @dataclass(frozen=True)
 class Count:
+    """An axis of known length."""
+
     n: int
 
 
 @dataclass(frozen=True)
 class Run:
+    """An axis whose length is a size symbol."""
+
     size: Expr
 
 
 @dataclass(frozen=True)
 class Merged:
+    """Several axes that a view has made one; the last part varies fastest."""
+
     parts: tuple
 
 
 @dataclass(frozen=True)
 class Joined:
+    """Several axes concatenated to one."""
+
     parts: tuple
 
 
@@ -49,11 +57,12 @@ ONE = Count(1)
 
 
 def along(size: Expr) -> Axis:
-    """The axis of a size as expressions have it: a number or a symbol."""
+    """Return the axis of a size, which is a constant or a symbol."""
     return Count(int(size.data)) if size.op == "const" else Run(size)
 
 
 def length(axis: Axis) -> Length:
+    """Return the length of an axis as a polynomial in sizes."""
     if isinstance(axis, Count):
         return {(): axis.n} if axis.n else {}
     if isinstance(axis, Run):
@@ -63,19 +72,21 @@ def length(axis: Axis) -> Length:
 
 
 def names_in(axis: Axis) -> tuple[str, ...]:
-    """The sizes that the length of an axis is made of."""
+    """Return the names of the sizes in the length of an axis, sorted."""
     return tuple(sorted({name for names in length(axis) for name in names}))
 
 
 def added(*lengths: Length) -> Length:
+    """Return the sum of lengths."""
     total: Length = {}
-    for one in lengths:
-        for names, k in one.items():
+    for terms in lengths:
+        for names, k in terms.items():
             total[names] = total.get(names, 0) + k
     return {names: k for names, k in total.items() if k}
 
 
 def multiplied(*lengths: Length) -> Length:
+    """Return the product of lengths."""
     total: Length = {(): 1}
     for one in lengths:
         total = added(*({tuple(sorted(a + b)): j * k} for a, j in total.items() for b, k in one.items()))
@@ -83,163 +94,177 @@ def multiplied(*lengths: Length) -> Length:
 
 
 def quotient(whole: Length, part: Length) -> Length | None:
-    """How often a length goes into another, both of one term; None where it does not."""
+    """Return whole / part if both have one term and the quotient is a length; else None. Equal lengths of several terms give 1."""
     if len(whole) != 1 or len(part) != 1:
         return {(): 1} if whole == part else None
-    ((names, k),), ((less, j),) = whole.items(), part.items()
-    left = list(names)
-    for name in less:
-        if name not in left:
+    ((names, k),), ((divisors, j),) = whole.items(), part.items()
+    remaining = list(names)
+    for name in divisors:
+        if name not in remaining:
             return None
-        left.remove(name)
-    return {tuple(left): k // j} if k % j == 0 else None
+        remaining.remove(name)
+    return {tuple(remaining): k // j} if k % j == 0 else None
 
 
 def fresh(axis: Run) -> Expr:
+    """Return a new index that runs along an axis."""
     return index(f"at{next(FRESH)}", axis.size)
 
 
 def places(axis: Axis) -> Iterator[tuple[Place, tuple[Expr, ...]]]:
-    """Each place, and the new indices in it: of what runs to a symbol one stands for all."""
+    """Yield each position and the new indices in it. Along a symbolic axis, a single new index stands for all positions."""
     if isinstance(axis, Count):
         yield from ((k, ()) for k in range(axis.n))
     elif isinstance(axis, Run):
         i = fresh(axis)
         yield i, (i,)
     elif isinstance(axis, Merged):
-        for chosen in product(*(list(places(part)) for part in axis.parts)):
-            yield tuple(place for place, _ in chosen), tuple(i for _, bound in chosen for i in bound)
+        for combination in product(*(list(places(part)) for part in axis.parts)):
+            yield tuple(position for position, _ in combination), tuple(i for _, bound in combination for i in bound)
     else:
-        for which, part in enumerate(axis.parts):
-            yield from (((which, place), bound) for place, bound in places(part))
+        for number, part in enumerate(axis.parts):
+            yield from (((number, position), bound) for position, bound in places(part))
 
 
 def known(axis: Axis) -> bool:
+    """Return whether the length of an axis is a number."""
     return isinstance(axis, Count) or not isinstance(axis, Run) and all(map(known, axis.parts))
 
 
 @dataclass(frozen=True)
 class Group:
-    """Axes side by side as one axis, the last fastest: those of known lengths that meet are one of them, and those of length 1 none."""
+    """Adjacent axes combined into one, the last varying fastest.
+
+    Neighbouring axes of known length are combined into one `Count`; axes of length 1 are left out.
+    """
 
     parts: tuple
 
     def clusters(self) -> list[list[Axis]]:
-        found: list[list[Axis]] = []
+        """Return the parts, with neighbouring axes of known length grouped together."""
+        clusters: list[list[Axis]] = []
         for part in self.parts:
-            if found and isinstance(part, Count) and isinstance(found[-1][0], Count):
-                found[-1].append(part)
+            if clusters and isinstance(part, Count) and isinstance(clusters[-1][0], Count):
+                clusters[-1].append(part)
             else:
-                found.append([part])
-        return found
+                clusters.append([part])
+        return clusters
 
     @property
     def axis(self) -> Axis:
-        made = [Count(prod(part.n for part in some)) if isinstance(some[0], Count) else some[0] for some in self.clusters()]
-        kept = tuple(part for part in made if part != ONE)
-        return ONE if not kept else kept[0] if len(kept) == 1 else Merged(kept)
+        """The combined axis."""
+        combined = [Count(prod(known_lengths(cluster))) if isinstance(cluster[0], Count) else cluster[0] for cluster in self.clusters()]
+        longer = tuple(part for part in combined if part != ONE)
+        return ONE if not longer else longer[0] if len(longer) == 1 else Merged(longer)
 
-    def unpack(self, place: Place) -> list:
-        """A place along the axis as one along each part."""
-        here = iter(place if isinstance(self.axis, Merged) else [] if self.axis == ONE else [place])
-        found: list = []
-        for some in self.clusters():
-            if not isinstance(some[0], Count):
-                found.append(next(here))
+    def unpack(self, position: Place) -> list:
+        """Return the position along each part for a position along the combined axis."""
+        remaining = iter(position if isinstance(self.axis, Merged) else [] if self.axis == ONE else [position])
+        positions: list = []
+        for cluster in self.clusters():
+            if not isinstance(cluster[0], Count):
+                positions.append(next(remaining))
                 continue
-            bases = [part.n for part in some]
-            found += digits(0 if prod(bases) == 1 else next(here), bases)
-        return found
+            bases = known_lengths(cluster)
+            positions += digits(0 if prod(bases) == 1 else next(remaining), bases)
+        return positions
 
-    def pack(self, chosen: list) -> Place:
-        """Places along the parts as one along the axis."""
-        left, made = iter(chosen), []
-        for some in self.clusters():
-            if isinstance(some[0], Count):
+    def pack(self, positions: list) -> Place:
+        """Return the position along the combined axis for a position along each part."""
+        remaining, packed = iter(positions), []
+        for cluster in self.clusters():
+            if isinstance(cluster[0], Count):
                 k = 0
-                for part in some:
-                    k = k * part.n + next(left)
-                made += [k] * (prod(part.n for part in some) != 1)
+                lengths = known_lengths(cluster)
+                for n in lengths:
+                    k = k * n + next(remaining)
+                packed += [k] * (prod(lengths) != 1)
             else:
-                made.append(next(left))
-        return 0 if not made else made[0] if len(made) == 1 else tuple(made)
+                packed.append(next(remaining))
+        return 0 if not packed else packed[0] if len(packed) == 1 else tuple(packed)
+
+
+def known_lengths(cluster: list[Axis]) -> list[int]:
+    """Return the lengths of axes of known length."""
+    return [axis.n for axis in cluster if isinstance(axis, Count)]
 
 
 def digits(k: int, bases: list) -> list:
-    found: list = []
+    """Return the digits of k in a mixed-radix system, the last base varying fastest."""
+    result: list = []
     for base in reversed(bases):
         k, rest = divmod(k, base)
-        found.insert(0, rest)
-    return found
+        result.insert(0, rest)
+    return result
 
 
 def atoms(axis: Axis) -> tuple:
-    """The axes that one is made of side by side."""
+    """Return the parts of a merged axis, or the axis itself."""
     return axis.parts if isinstance(axis, Merged) else (axis,)
 
 
 def regrouped(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[list[Axis]]]:
-    """The same places in the same order, told in two ways: the smallest pieces of each axis there is, and of each that is wanted.
+    """Split axes into common pieces for a view: return the pieces of each given axis, and of each axis of the wanted length.
 
-    NotRead where an axis would have to be cut at a length that is not known.
+    The pieces are in the same order in both. Raise `Sized` if an axis would have to be split where its length is not known.
     """
     before: list[list[Axis]] = [list(atoms(axis)) for axis in axes]
-    waiting = [(k, j) for k, group in enumerate(before) for j in range(len(group))]
-    pieces: dict[tuple, list[Axis]] = {where: [before[where[0]][where[1]]] for where in waiting}
-    left = [(where, pieces[where][0]) for where in waiting]
+    keys = [(k, j) for k, group in enumerate(before) for j in range(len(group))]
+    pieces: dict[tuple, list[Axis]] = {key: [before[key[0]][key[1]]] for key in keys}
+    remaining = [(key, pieces[key][0]) for key in keys]
     after: list[list[Axis]] = []
-    for need in wanted:
+    for missing in wanted:
         group: list[Axis] = []
-        while need != {(): 1}:
-            if not left:
+        while missing != {(): 1}:
+            if not remaining:
                 raise Sized("a view whose axes do not add up")
-            where, axis = left.pop(0)
+            key, axis = remaining.pop(0)
             if axis == ONE:
                 continue
-            if (rest := quotient(need, length(axis))) is not None:
+            if (rest := quotient(missing, length(axis))) is not None:
                 group.append(axis)
-                need = rest
-            elif isinstance(axis, Count) and need.keys() == {()} and axis.n % need[()] == 0:
-                one, other = Count(need[()]), Count(axis.n // need[()])
-                pieces[where][-1:] = [one, other]
-                left.insert(0, (where, other))
-                group.append(one)
-                need = {(): 1}
+                missing = rest
+            elif isinstance(axis, Count) and missing.keys() == {()} and axis.n % missing[()] == 0:
+                outer, inner = Count(missing[()]), Count(axis.n // missing[()])
+                pieces[key][-1:] = [outer, inner]
+                remaining.insert(0, (key, inner))
+                group.append(outer)
+                missing = {(): 1}
             else:
                 raise Sized("a view that cuts an axis where its length is not known", names_in(axis))
         after.append(group)
-    if any(axis != ONE for _, axis in left):
+    if any(axis != ONE for _, axis in remaining):
         raise Sized("a view whose axes do not add up")
     return [[piece for j in range(len(group)) for piece in pieces[k, j] if piece != ONE] for k, group in enumerate(before)], after
 
 
 def joined(parts: list[Axis]) -> tuple[Axis, list]:
-    """(axes one after another as one axis, for each of them how a place along it is told along the whole)."""
-    flat: list[Axis] = []
-    ways = []
+    """Concatenate axes. Return the whole axis and the layout that `located` needs: for each part, where its pieces lie in the whole."""
+    pieces: list[Axis] = []
+    layout = []
     for part in parts:
         inner = part.parts if isinstance(part, Joined) else (part,)
         starts = []
-        for one in inner:
-            if isinstance(one, Count) and flat and isinstance(flat[-1], Count):
-                starts.append((len(flat) - 1, flat[-1].n))
-                flat[-1] = Count(flat[-1].n + one.n)
+        for piece in inner:
+            if isinstance(piece, Count) and pieces and isinstance(pieces[-1], Count):
+                starts.append((len(pieces) - 1, pieces[-1].n))
+                pieces[-1] = Count(pieces[-1].n + piece.n)
             else:
-                starts.append((len(flat), 0))
-                flat.append(one)
-        ways.append((part, starts))
-    whole = flat[0] if len(flat) == 1 else Joined(tuple(flat))
-    return whole, ways
+                starts.append((len(pieces), 0))
+                pieces.append(piece)
+        layout.append((part, starts))
+    whole = pieces[0] if len(pieces) == 1 else Joined(tuple(pieces))
+    return whole, layout
 
 
-def located(place: Place, whole: Axis, ways: list) -> tuple[int, Place]:
-    """Which of the axes that were joined a place lies in, and where there."""
-    which, here = place if isinstance(whole, Joined) else (0, place)
-    for k, (part, starts) in enumerate(ways):
+def located(position: Place, whole: Axis, layout: list) -> tuple[int, Place]:
+    """Return which part of a concatenated axis a position lies in, and the position in that part. `layout` is the second result of `joined`."""
+    piece_number, offset = position if isinstance(whole, Joined) else (0, position)
+    for k, (part, starts) in enumerate(layout):
         inner = part.parts if isinstance(part, Joined) else (part,)
-        for j, ((at, start), one) in enumerate(zip(starts, inner)):
-            if at != which or isinstance(one, Count) and not start <= here < start + one.n:
+        for j, ((target, start), piece) in enumerate(zip(starts, inner)):
+            if target != piece_number or isinstance(piece, Count) and not start <= offset < start + piece.n:
                 continue
-            own = here - start if isinstance(one, Count) else here
-            return k, (j, own) if isinstance(part, Joined) else own
+            local = offset - start if isinstance(piece, Count) else offset
+            return k, (j, local) if isinstance(part, Joined) else local
     raise NotRead("a place beyond what was joined")

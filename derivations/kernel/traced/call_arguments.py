@@ -1,10 +1,11 @@
-"""What a call is given: tensors of the claim's expressions, its sizes and numbers, and what other calls give."""
+"""The arguments of a traced call: tensors whose entries are the claim's expressions, sizes, numbers, and the results of nested calls."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import add, mul, neg
 from types import ModuleType
 from typing import Any
 
@@ -21,54 +22,55 @@ from .tensor_values import Value
 from .tracing import Reading
 
 
-def put(e: Expr, what: Mapping[Expr, Expr]) -> Expr:
-    """The tree with other things in the place of free indices or sizes."""
-    return replaced(e, what, {}) if what else e
+def put(e: Expr, substitutions: Mapping[Expr, Expr]) -> Expr:
+    """Substitute expressions for free indices or sizes of a tree."""
+    return substitute_cached(e, substitutions, {}) if substitutions else e
 
 
-def replaced(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> Expr:
-    """The same; what a part comes to is kept by the part, which may stand in several places."""
-    if id(e) not in known:
-        known[id(e)] = replaced_in(e, what, known)
-    return known[id(e)]
+def substitute_cached(e: Expr, substitutions: Mapping[Expr, Expr], cache: dict[int, Expr]) -> Expr:
+    """Substitute in a tree. `known` caches results by the identity of a subtree, since trees share subtrees."""
+    if id(e) not in cache:
+        cache[id(e)] = substitute_in_node(e, substitutions, cache)
+    return cache[id(e)]
 
 
-def replaced_in(e: Expr, what: Mapping[Expr, Expr], known: dict[int, Expr]) -> Expr:
-    if e.op in ("index", "symbol") and e in what:
-        return what[e]
-    shape = tuple(what.get(n, n) for n in e.shape)
+def substitute_in_node(e: Expr, substitutions: Mapping[Expr, Expr], cache: dict[int, Expr]) -> Expr:
+    """Substitute in a tree that is not cached. A bound index is renamed if an expression that is put in contains it."""
+    if e.op in ("index", "symbol") and e in substitutions:
+        return substitutions[e]
+    shape = tuple(substitutions.get(n, n) for n in e.shape)
     data = e.data
     if e.op in INDEXED:
-        data = (data[0], what.get(data[1], data[1]))
+        data = (data[0], substitutions.get(data[1], data[1]))
     if e.op in BINDERS:
-        own, known = e.bound_index, {}  # for within it something else is put
-        what = {key: one for key, one in what.items() if key != own}
-        bound = Expr("index", (), (), data)
-        if any(bound in free_indices(one) for one in what.values()):  # which this binder would take for its own
+        cache = {}  # inside the binder, other substitutions apply
+        substitutions = {key: value for key, value in substitutions.items() if key != e.bound_index}
+        bound_index = Expr("index", (), (), data)
+        if any(bound_index in free_indices(value) for value in substitutions.values()):
             data = index(f"at{next(FRESH)}", data[1]).data
-            what[own] = Expr("index", (), (), data)
-    args = tuple(replaced(a, what, known) for a in e.args)
-    alike = all(new is old for new, old in zip(args, e.args)) and shape == e.shape and data == e.data
-    return e if alike else Expr(e.op, args, shape, data)
+            substitutions[bound_index] = Expr("index", (), (), data)
+    args = tuple(substitute_cached(a, substitutions, cache) for a in e.args)
+    unchanged = all(new is old for new, old in zip(args, e.args)) and shape == e.shape and data == e.data
+    return e if unchanged else Expr(e.op, args, shape, data)
 
 
-def entry(e: Expr, places: tuple[Expr, ...]) -> Expr:
-    """An entry of a tensor; one that is written out is taken out."""
+def entry(e: Expr, indices: tuple[Expr, ...]) -> Expr:
+    """Return an entry of a tensor. An entry of an array that is written out, at constant indices, is returned itself."""
     if not e.shape:
         return e
-    if e.op == "array" and all(p.op == "const" for p in places):
+    if e.op == "array" and all(p.op == "const" for p in indices):
         k = 0
-        for p, n in zip(places, e.shape):
+        for p, n in zip(indices, e.shape):
             k = k * int(n.data) + int(p.data) - 1
         return e.args[k]
     if e.op == "fill":
         return lift(e.data)
-    return Expr("entry", (e, *places))
+    return Expr("entry", (e, *indices))
 
 
-def spot(place: Place) -> Expr:
-    """A place of an axis that nothing has cut, as an index of the kernel, which counts from 1."""
-    return place if isinstance(place, Expr) else lift(place + 1)
+def spot(position: Place) -> Expr:
+    """Return a position along a `Count` or `Run` axis as an index of the kernel, which counts from 1."""
+    return position if isinstance(position, Expr) else lift(position + 1)
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -85,37 +87,39 @@ def module_and_name(name: str) -> tuple[ModuleType, str]:
 
 
 class Given:
-    """One call of a claim, prepared: its tensors, and how it is made of them."""
+    """The arguments of one call of a claim: the tensors that it takes, and the call as a function of them."""
 
     def __init__(self, claim: Claim, reading: Reading) -> None:
         self.reading, self.free = reading, claim.free
         self.tensors: list[Tensor] = []
 
     def call(self, name: str, arguments: tuple, keywords: dict) -> Callable[..., Any]:
-        """The call as a function of the tensors."""
-        run, which = function(name), SNIPPET.fullmatch(name)[3]
+        """Return a call as a function of the tensors."""
+        run, matched = function(name), SNIPPET.fullmatch(name)
+        result_number = matched[3] if matched else None
         bound = inspect.signature(run).bind(*arguments, **keywords)
-        made: dict[str, Callable] = {}
+        builders: dict[str, Callable] = {}
         for parameter, x in bound.arguments.items():
-            taken = bound.signature.parameters[parameter]
-            kind = str(taken.annotation)
-            if taken.kind is taken.VAR_POSITIONAL:
+            declared = bound.signature.parameters[parameter]
+            kind = str(declared.annotation)
+            if declared.kind is declared.VAR_POSITIONAL:
                 parts = [self.argument(y, kind) for y in x]
-                made[parameter] = lambda tensors, parts=parts: tuple(part(tensors) for part in parts)
-            elif taken.kind is taken.VAR_KEYWORD:
+                builders[parameter] = lambda tensors, parts=parts: tuple(part(tensors) for part in parts)
+            elif declared.kind is declared.VAR_KEYWORD:
                 named = {key: self.argument(y, kind) for key, y in x.items()}
-                made[parameter] = lambda tensors, named=named: {key: part(tensors) for key, part in named.items()}
+                builders[parameter] = lambda tensors, named=named: {key: part(tensors) for key, part in named.items()}
             else:
-                made[parameter] = self.argument(x, kind)
+                builders[parameter] = self.argument(x, kind)
 
         def called(tensors: tuple) -> Any:
-            again = inspect.BoundArguments(bound.signature, {p: part(tensors) for p, part in made.items()})
-            result = run(*again.args, **again.kwargs)
-            return result[int(which)] if which is not None else result
+            given = inspect.BoundArguments(bound.signature, {p: part(tensors) for p, part in builders.items()})
+            result = run(*given.args, **given.kwargs)
+            return result[int(result_number)] if result_number is not None else result
 
         return called
 
     def argument(self, x: Any, kind: str) -> Callable[..., Any]:
+        """Return an argument as a function of the tensors; `kind` is the text of its parameter's annotation."""
         if isinstance(x, tuple) and x and isinstance(x[0], str) and x[0].startswith("snippets."):
             keywords = x[-1] if isinstance(x[-1], dict) else {}
             return self.call(x[0], x[1 : len(x) - bool(keywords)], keywords)
@@ -132,7 +136,7 @@ class Given:
         return self.tensor(x, free)
 
     def is_whole(self, x: Expr) -> bool:
-        """Is it made of sizes and whole numbers by sums and products?"""
+        """Return whether an expression is made of sizes and integers by sums, products and powers."""
         if x.op == "symbol":
             return x.data[1] == "size"
         if x.op == "const":
@@ -143,30 +147,31 @@ class Given:
         return x.op in ("add", "mul", "neg") and all(map(self.is_whole, x.args))
 
     def number(self, x: Expr) -> Any:
+        """Return an expression that `is_whole` accepts as an int or a SymInt."""
         if x.op == "const":
             return int(x.data)
         if x.op == "symbol":
             return self.reading.sizes.size(x)
-        parts = [self.number(a) for a in x.args]
-        return {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "neg": lambda a: -a, "pow": lambda a, b: a**b}[x.op](*parts)
+        operations: dict[str, Callable] = {"add": add, "mul": mul, "neg": neg, "pow": pow}
+        return operations[x.op](*map(self.number, x.args))
 
     def tensor(self, x: Expr, free: list[Expr]) -> Callable[..., Any]:
-        """A tensor with an axis for each free index, and then its own."""
+        """Register a tensor for an expression: one axis for each free index, then the expression's own axes."""
         sizes, reading = self.reading.sizes, self.reading
         shape = [i.data[1] for i in free] + list(x.shape)
         axes = tuple(map(along, shape))
 
         def at(p: tuple) -> Entry:
-            own = entry(x, tuple(map(spot, p[len(free) :])))
-            return put(own, dict(zip(free, map(spot, p[: len(free)]))))
+            taken = entry(x, tuple(map(spot, p[len(free) :])))
+            return put(taken, dict(zip(free, map(spot, p[: len(free)]))))
 
         imaginary = any(n.op == "imaginary" for n in walk(x))
         with sizes.fake:
-            made = torch.empty(
+            tensor = torch.empty(
                 [axis.n if isinstance(axis, Count) else sizes.size(n) for axis, n in zip(axes, shape)],
                 dtype=torch.complex128 if imaginary else torch.float64,
             )
-        reading.hold(made, Value(axes, at))
+        reading.hold(tensor, Value(axes, at))
         k = len(self.tensors)
-        self.tensors.append(made)
+        self.tensors.append(tensor)
         return lambda tensors: tensors[k]

@@ -1,4 +1,4 @@
-"""Operations that make a tensor of nothing but a shape."""
+"""Rules for operations that create a tensor from a shape."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from .operation_rules import Call, is_truth, is_whole, rule
 from .tensor_values import Value
 
 
-def filled(call: Call, e: Entry, like: Value | None = None) -> Value:
-    """One number everywhere. A new axis is one that nothing has cut."""
+def fill(call: Call, e: Entry, like: Value | None = None) -> Value:
+    """Return a tensor of one number, with the axes of `like` or else new ones."""
     axes = tuple(call.reading.sizes.axis(n) for n in call.out.shape) if like is None else like.axes
     return Value(axes, lambda p: e)
 
 
 @rule("zeros.default", "new_zeros.default")
 def zeros(call: Call, *sizes: Any, **how: Any) -> Value:
-    return filled(call, False if is_truth(call) else lift(0))
+    return fill(call, False if is_truth(call) else lift(0))
 
 
 @rule("ones.default", "new_ones.default")
 def ones(call: Call, *sizes: Any, **how: Any) -> Value:
-    return filled(call, True if is_truth(call) else lift(1))
+    return fill(call, True if is_truth(call) else lift(1))
 
 
 @rule("zeros_like.default")
 def zeros_like(call: Call, a: Value, **how: Any) -> Value:
-    return filled(call, False if is_truth(call) else lift(0), a)
+    return fill(call, False if is_truth(call) else lift(0), a)
 
 
 @rule("ones_like.default")
 def ones_like(call: Call, a: Value, **how: Any) -> Value:
-    return filled(call, True if is_truth(call) else lift(1), a)
+    return fill(call, True if is_truth(call) else lift(1), a)
 
 
 @rule("full.default")
 def full(call: Call, sizes: Any, x: Any, **how: Any) -> Value:
-    return filled(call, entry_of(call, x))
+    return fill(call, entry_of(call, x))
 
 
 @rule("new_full.default")
 def new_full(call: Call, a: Value, sizes: Any, x: Any, **how: Any) -> Value:
-    return filled(call, entry_of(call, x))
+    return fill(call, entry_of(call, x))
 
 
 @rule("full_like.default", "fill.Scalar")
 def full_like(call: Call, a: Value, x: Any, **how: Any) -> Value:
-    return filled(call, entry_of(call, x), a)
+    return fill(call, entry_of(call, x), a)
 
 
 @rule("fill.Tensor")
@@ -64,7 +64,7 @@ def fill_tensor(call: Call, a: Value, x: Value) -> Value:
 
 @rule("scalar_tensor.default")
 def scalar_tensor(call: Call, x: Any, **how: Any) -> Value:
-    return filled(call, entry_of(call, x))
+    return fill(call, entry_of(call, x))
 
 
 @rule("empty.memory_format", "empty_like.default", "new_empty.default", "empty_strided.default")
@@ -76,6 +76,7 @@ def empty(call: Call, *sizes: Any, **how: Any) -> Value:
 
 
 def entry_of(call: Call, x: Any) -> Entry:
+    """Return a Python number as an entry; raise NotRead if the result's dtype cannot hold it."""
     if is_whole(call) and isinstance(x, float) and not x.is_integer() or is_truth(call) and not isinstance(x, bool):
         raise NotRead(f"the number {x} in a tensor of {call.out.dtype}")
     return x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x)
@@ -92,13 +93,13 @@ def arange(call: Call, *limits: Any, **how: Any) -> Value:
 
 @rule("eye.default", "eye.m")
 def eye_(call: Call, n: Any, m: Any = None, **how: Any) -> Value:
-    one, other = (call.reading.sizes.axis(k) for k in call.out.shape)
-    if isinstance(one, Run) and other == ONE:  # the first of each
-        return Value((one, other), lambda p: same_place(one, p[0], lift(1)))
-    if isinstance(other, Run) and one == ONE:
-        return Value((one, other), lambda p: same_place(other, p[1], lift(1)))
-    if isinstance(one, Count) and isinstance(other, Count):
-        return Value((one, other), lambda p: lift(int(p[0] == p[1])))
-    if one != other:
+    rows, columns = (call.reading.sizes.axis(k) for k in call.out.shape)
+    if isinstance(rows, Run) and columns == ONE:  # one column: the first entry is 1
+        return Value((rows, columns), lambda p: same_place(rows, p[0], lift(1)))
+    if isinstance(columns, Run) and rows == ONE:
+        return Value((rows, columns), lambda p: same_place(columns, p[1], lift(1)))
+    if isinstance(rows, Count) and isinstance(columns, Count):
+        return Value((rows, columns), lambda p: lift(int(p[0] == p[1])))
+    if rows != columns:
         raise Sized("an identity that is not square")
-    return Value((one, other), lambda p: same_place(one, *p))
+    return Value((rows, columns), lambda p: same_place(rows, *p))

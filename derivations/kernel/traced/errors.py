@@ -1,4 +1,4 @@
-"""Why code is not read as mathematics, and what is said where it computes something else."""
+"""The errors of the code witness: code that is not read as mathematics, and code that computes something else."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ..errors import KernelError
 
 
 class NotRead(KernelError):
-    """Something that is not read: the message names it."""
+    """Code that is not read as mathematics; the message says which."""
 
 
 class Sized(NotRead):
-    """What is not read while some sizes are symbols, and may be where they are numbers: their names, or all of them."""
+    """Code that is not read while sizes are symbols, but may be with numbers for the sizes `names`, or for all sizes if there are none."""
 
     def __init__(self, message: str, names: tuple[str, ...] = ()):
         super().__init__(message)
@@ -18,4 +18,4 @@ class Sized(NotRead):
 
 
 class Different(KernelError):
-    """The code computes something else than the claim says: the message has the point."""
+    """Code that computes something other than the claim says; the message gives a counterexample."""

@@ -1,4 +1,4 @@
-"""Places along an axis and the numbers that code has for them, which count from 0; and whether two places are one."""
+"""Convert between positions along an axis and the indices of code, which count from 0; compare positions."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from .errors import NotRead, Sized
 from .operation_rules import Call
 
 
-def numbered(axis: Axis, place: Place) -> Expr:
-    """A place along an axis as the number that code has for it, from 0 on."""
+def numbered(axis: Axis, position: Place) -> Expr:
+    """Return the index that code has for a position along an axis, counted from 0."""
     if isinstance(axis, Count):
-        return lift(place)
+        return lift(position)
     if isinstance(axis, Run):
-        return lift(place.data - 1) if place.op == "const" else Expr("add", (place, lift(-1)))
+        return lift(position.data - 1) if position.op == "const" else Expr("add", (position, lift(-1)))
     if isinstance(axis, Joined):
-        which, own = place
+        part_number, inner = position
         start: Length = {}
-        for part in axis.parts[:which]:
+        for part in axis.parts[:part_number]:
             start = added(start, length(part))
-        return plus(number_of(start, axis), numbered(axis.parts[which], own))
+        return number(plus(length_to_tree(start, axis), numbered(axis.parts[part_number], inner)))
     raise Sized("places along an axis that was made of two are numbered")
 
 
-def number_of(of: Length, axis: Axis) -> Expr:
+def length_to_tree(terms: Length, axis: Axis) -> Expr:
+    """Return a length as a tree. Its sizes must be lengths of parts of the axis."""
     sizes = {part.size.data[0]: part.size for part in getattr(axis, "parts", ()) if isinstance(part, Run)}
     result: Any = lift(0)
-    for names, k in of.items():
-        one: Any = lift(k)
+    for names, k in terms.items():
+        term: Any = lift(k)
         for name in names:
             if name not in sizes:
                 raise Sized("places along an axis that was made of two are numbered")
-            one = times(one, sizes[name])
-        result = plus(result, one)
+            term = times(term, sizes[name])
+        result = plus(result, term)
     return result
 
 
 def same_place(axis: Axis, p: Any, q: Any) -> Any:
-    """1 where two places along an axis are one, and 0 elsewhere."""
+    """Return 1 where two positions along an axis are the same, and 0 elsewhere."""
     if p == q:
         return lift(1)
     if isinstance(axis, Run):
@@ -57,33 +58,33 @@ def same_place(axis: Axis, p: Any, q: Any) -> Any:
 
 
 def place_of(call: Call, axis: Axis, k: Any) -> Any:
-    """The place that is counted from 0, or backwards from the end."""
-    at = call.reading.sizes.length(k)
-    if any(c < 0 for c in at.values()) and at.keys() <= {()}:
-        at = added(length(axis), at)
-    if isinstance(axis, Count) and at.keys() <= {()}:
-        return at.get((), 0)
-    if isinstance(axis, Run) and at.keys() <= {()}:
-        return first_of(axis, at.get((), 0))
+    """Return the position of an index, which counts from 0, or backwards from the end."""
+    offset = call.reading.sizes.length(k)
+    if any(c < 0 for c in offset.values()) and offset.keys() <= {()}:
+        offset = added(length(axis), offset)
+    if isinstance(axis, Count) and offset.keys() <= {()}:
+        return offset.get((), 0)
+    if isinstance(axis, Run) and offset.keys() <= {()}:
+        return position_of_symbolic(axis, offset.get((), 0))
     if isinstance(axis, Joined):
         start: dict = {}
-        for which, part in enumerate(axis.parts):
-            here = added(at, {names: -c for names, c in start.items()})
-            if isinstance(part, Count) and here.keys() <= {()} and 0 <= here.get((), 0) < part.n:
-                return which, here.get((), 0)
+        for part_number, part in enumerate(axis.parts):
+            local = added(offset, {names: -c for names, c in start.items()})
+            if isinstance(part, Count) and local.keys() <= {()} and 0 <= local.get((), 0) < part.n:
+                return part_number, local.get((), 0)
             start = added(start, length(part))
     raise Sized("a place that is counted along an axis whose length is not known")
 
 
-def first_of(axis: Run, k: int) -> Any:
-    """The place k from the front of what runs to a symbol, where there is one at each size: the first."""
+def position_of_symbolic(axis: Run, k: int) -> Any:
+    """Return position k of a symbolic axis; raise `Sized` for k > 0, which need not exist at every size."""
     if k == 0:
         return lift(1)
     raise Sized("a place beyond the first of an axis whose length is not known", (axis.size.data[0],))
 
 
 def shifted(e: Expr) -> tuple[Expr | None, Fraction]:
-    """(i, k) of i + k."""
+    """Return (i, k) if e is i + k for an index i and a constant k, else (None, 0)."""
     if e.op == "index":
         return e, Fraction(0)
     if e.op == "add" and e.args[0].op == "index" and e.args[1].op == "const":
@@ -92,7 +93,7 @@ def shifted(e: Expr) -> tuple[Expr | None, Fraction]:
 
 
 def place_at(axis: Axis, e: Entry, negative: bool = False) -> Any:
-    """A number that code has for a place, as that place; some operations count backwards from the end too."""
+    """Return the position of an index that is an entry of a tensor. Negative indices count from the end if `negative`."""
     if isinstance(e, bool):
         raise NotRead("a place that is a truth value")
     e = number(e)

@@ -1,4 +1,4 @@
-"""What a tensor of whole numbers or of truth values can hold: nothing of a fraction, and nothing beyond its bits."""
+"""Check that the entries of integer and boolean tensors fit their dtype: no fractions, and no overflow."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from .entries import Entry, Masked, hidden
 from .errors import NotRead
 from .tensor_values import Value
 
-LONG = (torch.int32, torch.int64)  # in which each size has its place
+LONG = (torch.int32, torch.int64)  # dtypes that hold every size
 
 
 def fitting(reading: Any, dtype: torch.dtype, value: Value) -> Value:
-    """The value, of which no entry is read that a tensor of this kind would hold otherwise."""
+    """Return a value whose entries raise NotRead if a tensor of this dtype would hold a different number."""
     if dtype.is_floating_point or dtype.is_complex:
         return value
-    return value.map(lambda e: held(reading, dtype, e))
+    return value.map(lambda e: check_entry(reading, dtype, e))
 
 
-def held(reading: Any, dtype: torch.dtype, e: Entry) -> Entry:
+def check_entry(reading: Any, dtype: torch.dtype, e: Entry) -> Entry:
+    """Return an entry; raise NotRead if a tensor of this dtype may not hold it."""
     if isinstance(e, bool):
         return e
     if isinstance(e, Masked):
@@ -36,18 +37,18 @@ def held(reading: Any, dtype: torch.dtype, e: Entry) -> Entry:
 
 
 def is_bit(reading: Any, e: Expr) -> bool:
-    """Is it 0 or 1 for a reason that can be seen?"""
+    """Return whether an expression is 0 or 1 by its form and the assumptions."""
     if e.op == "const":
         return e.data in (0, 1)
     if e.op == "entry":
         return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
-    if (undone := hidden(e)) is not None:
-        return is_bit(reading, undone)
+    if (operand := hidden(e)) is not None:
+        return is_bit(reading, operand)
     return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_bit(reading, a) for a in e.args)
 
 
 def is_whole(reading: Any, e: Expr) -> bool:
-    """Is it a whole number for a reason that can be seen?"""
+    """Return whether an expression is an integer by its form."""
     if e.op == "const":
         return e.data.denominator == 1
     if e.op in ("add", "sub", "mul", "neg"):

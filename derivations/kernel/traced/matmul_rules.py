@@ -1,4 +1,4 @@
-"""Products of matrices and vectors."""
+"""Rules for products, inverses and linear solves of matrices and vectors."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def dot(call: Call, a: Value, b: Value) -> Value:
 
 @rule("addmm.default")
 def addmm(call: Call, c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
-    low, scale = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
-    return entrywise(lambda x, y: plus(times(low, x), times(scale, y)), c, mm(call, a, b))
+    scale_c, scale_product = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
+    return entrywise(lambda x, y: plus(times(scale_c, x), times(scale_product, y)), c, mm(call, a, b))
 
 
 @rule("baddbmm.default")
 def baddbmm(call: Call, c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
-    low, scale = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
-    return entrywise(lambda x, y: plus(times(low, x), times(scale, y)), c, bmm(call, a, b))
+    scale_c, scale_product = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
+    return entrywise(lambda x, y: plus(times(scale_c, x), times(scale_product, y)), c, bmm(call, a, b))
 
 
-def inverted(a: Value) -> Expr:
-    """The inverse of a matrix that the claim names; of another one nothing is said here."""
+def invert(a: Value) -> Expr:
+    """Return the inverse of a square matrix that the claim names; raise NotRead for any other matrix."""
     if len(a.axes) == 2 and a.axes[0] == a.axes[1] and isinstance(a.axes[0], Run):
         (i, _), (j, _) = (next(iter(places(axis))) for axis in a.axes)
         e = a.at((i, j))
@@ -67,13 +67,13 @@ def inverted(a: Value) -> Expr:
 
 @rule("linalg_inv_ex.default")
 def inv(call: Call, a: Value, check_errors: bool = False) -> list:
-    made = inverted(a)
-    return [Value(a.axes, lambda p: Expr("entry", (made, *p))), None]
+    result = invert(a)
+    return [Value(a.axes, lambda p: Expr("entry", (result, *p))), None]
 
 
 @rule("_linalg_solve_ex.default")
 def solve(call: Call, a: Value, b: Value, left: bool = True, check_errors: bool = False) -> list:
-    made = Value(a.axes, lambda p: Expr("entry", (inverted(a), *p)))
+    inverse_matrix = Value(a.axes, lambda p: Expr("entry", (invert(a), *p)))
     if not left or len(b.axes) != 2:
         raise NotRead("equations that stand the other way round")
-    return [mm(call, made, b), None, None, None]
+    return [mm(call, inverse_matrix, b), None, None, None]

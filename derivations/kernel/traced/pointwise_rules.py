@@ -1,4 +1,4 @@
-"""Operations that go entry by entry."""
+"""Rules for operations that work entry by entry."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .entries import (
     minus,
     number,
     over,
+    parts,
     plus,
     raised,
     times,
@@ -59,8 +60,8 @@ def div(call: Call, a: Value, b: Value | Number) -> Value:
     return entrywise(over, value(call, a), value(call, b))
 
 
-def on_numbers(*names: str) -> Callable:
-    """A function of one finite number."""
+def rule_on_numbers(*names: str) -> Callable:
+    """Return a decorator that registers the rule of a function of one finite number."""
 
     def register(f: Callable[[Expr], Entry]) -> Callable:
         rule(*names)(lambda call, a: a.map(lambda x: f(number(x))))
@@ -69,21 +70,21 @@ def on_numbers(*names: str) -> Callable:
     return register
 
 
-on_numbers("neg.default")(lambda x: times(lift(-1), x))
-on_numbers("log1p.default")(lambda x: log(lift(1) + x))
-on_numbers("expm1.default")(lambda x: exp(x) - 1)
-on_numbers("log2.default")(lambda x: log(x) / log(lift(2)))
-on_numbers("abs.default")(lambda x: lift(abs(x.data)) if is_const(x) else absolute(x))
-on_numbers("sqrt.default")(lambda x: raised(x, HALF))
-on_numbers("rsqrt.default")(lambda x: raised(x, -HALF))
-on_numbers("reciprocal.default")(lambda x: over(lift(1), x))
-on_numbers("sin.default")(lambda x: lift(0) if is_const(x, 0) else function("sin", x))
-on_numbers("cos.default")(lambda x: lift(1) if is_const(x, 0) else function("cos", x))
-on_numbers("tanh.default")(lambda x: function("tanh", x))
-on_numbers("cosh.default")(lambda x: (exp(x) + exp(-x)) / 2)
-on_numbers("sinh.default")(lambda x: (exp(x) - exp(-x)) / 2)
-on_numbers("relu.default")(lambda x: larger_of(x, lift(0)))
-on_numbers("silu.default")(lambda x: x / (1 + exp(-x)))
+rule_on_numbers("neg.default")(lambda x: times(lift(-1), x))
+rule_on_numbers("log1p.default")(lambda x: log(lift(1) + x))
+rule_on_numbers("expm1.default")(lambda x: exp(x) - 1)
+rule_on_numbers("log2.default")(lambda x: log(x) / log(lift(2)))
+rule_on_numbers("abs.default")(lambda x: lift(abs(x.data)) if is_const(x) else absolute(x))
+rule_on_numbers("sqrt.default")(lambda x: raised(x, HALF))
+rule_on_numbers("rsqrt.default")(lambda x: raised(x, -HALF))
+rule_on_numbers("reciprocal.default")(lambda x: over(lift(1), x))
+rule_on_numbers("sin.default")(lambda x: lift(0) if is_const(x, 0) else function("sin", x))
+rule_on_numbers("cos.default")(lambda x: lift(1) if is_const(x, 0) else function("cos", x))
+rule_on_numbers("tanh.default")(lambda x: function("tanh", x))
+rule_on_numbers("cosh.default")(lambda x: (exp(x) + exp(-x)) / 2)
+rule_on_numbers("sinh.default")(lambda x: (exp(x) - exp(-x)) / 2)
+rule_on_numbers("relu.default")(lambda x: larger_of(x, lift(0)))
+rule_on_numbers("silu.default")(lambda x: x / (1 + exp(-x)))
 
 
 @rule("sigmoid.default")
@@ -93,27 +94,27 @@ def sigmoid(call: Call, a: Value) -> Value:
 
 @rule("softplus.default")
 def softplus(call: Call, a: Value, beta: Number = 1, threshold: Number = 20) -> Value:
-    """Beyond the threshold PyTorch gives the number itself, which is not this."""
-    slope, most = number(value(call, beta).at(())), number(value(call, threshold).at(()))
+    """Return log(1 + exp(beta x)) / beta; beyond the threshold PyTorch returns x."""
+    scale, limit = number(value(call, beta).at(())), number(value(call, threshold).at(()))
 
-    def one(x: Entry) -> Entry:
-        steep = number(times(slope, number(x)))
-        if not call.reading.decided("nonnegative", number(minus(most, steep))):
+    def entry(x: Entry) -> Entry:
+        scaled = number(times(scale, number(x)))
+        if not call.reading.decided("nonnegative", number(minus(limit, scaled))):
             return x
-        return over(log(1 + exp(steep)), slope)
+        return over(log(1 + exp(scaled)), scale)
 
-    return a.map(one)
+    return a.map(entry)
 
 
 @rule("log.default")
 def log_(call: Call, a: Value) -> Value:
-    """Of what is 0 or 1 it is 0 where that is 1, and else minus infinity."""
+    """Return the logarithm. That of a truth value is 0 where it is 1, and minus infinity where it is 0."""
 
-    def one(x: Entry) -> Entry:
+    def entry(x: Entry) -> Entry:
         x = number(x)
         return Masked(x, lift(0)) if is_bit(call.reading, x) and not is_const(x, 1) else lift(0) if is_const(x, 1) else log(x)
 
-    return a.map(one)
+    return a.map(entry)
 
 
 @rule("exp.default")
@@ -133,62 +134,68 @@ def log_sigmoid(call: Call, a: Value) -> list:
 
 @rule("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
 def power(call: Call, a: Value | Number, b: Value | Number) -> Value:
-    def one(x: Entry, p: Entry) -> Entry:
-        x, p = number(x), number(p)
-        if is_const(p):
-            return raised(x, Fraction(p.data))
-        return Expr("pow", (x, p))
+    def entry(x: Entry, exponent: Entry) -> Entry:
+        x, exponent = number(x), number(exponent)
+        if is_const(exponent):
+            return raised(x, Fraction(exponent.data))
+        return Expr("pow", (x, exponent))
 
-    return entrywise(one, value(call, a), value(call, b))
+    return entrywise(entry, value(call, a), value(call, b))
 
 
 def larger_of(x: Expr, y: Expr) -> Expr:
+    """Return the larger of two finite numbers."""
     return (x + y + absolute(x - y)) / 2
 
 
 def smaller_of(x: Expr, y: Expr) -> Expr:
+    """Return the smaller of two finite numbers."""
     return (x + y - absolute(x - y)) / 2
 
 
 @rule("maximum.default", "fmax.default")
 def maximum(call: Call, a: Value, b: Value) -> Value:
-    return extreme(call, a, b, larger_of)
+    return larger_or_smaller(call, a, b, larger_of)
 
 
 @rule("minimum.default", "fmin.default")
 def minimum(call: Call, a: Value, b: Value) -> Value:
-    return extreme(call, a, b, smaller_of)
+    return larger_or_smaller(call, a, b, smaller_of)
 
 
-def extreme(call: Call, a: Value, b: Value, told: Callable) -> Value:
-    """Of two numbers that both move, one of which nothing is said: where it is only moved by, and out again, nothing need be."""
-    axes, (one, other) = broadcast([a, b])
+def larger_or_smaller(call: Call, a: Value, b: Value, formula: Callable) -> Value:
+    """Return the larger or the smaller of two tensors.
+
+    The result of two numbers that are not constants is unknown. A proof may still go through: a softmax that subtracts it from the scores
+    does not depend on it.
+    """
+    axes, (first, second) = broadcast([a, b])
     unknown = call.reading.unknown(axes)
 
     def at(p: tuple) -> Entry:
-        x, y = one.at(p), other.at(p)
-        for e, beside in ((x, y), (y, x)):
+        x, y = first.at(p), second.at(p)
+        for e, other in ((x, y), (y, x)):
             if isinstance(e, Masked) and is_const(e.keep, 0):
                 call.reading.needs(e)
-                return beside if told is larger_of else e
+                return other if formula is larger_of else e
         if isinstance(x, Masked) or isinstance(y, Masked):
-            if told is smaller_of:
+            if formula is smaller_of:
                 raise NotRead("the smaller of what may be minus infinity")
             both = isinstance(x, Masked) and isinstance(y, Masked)
-            if both and not call.reading.decided("nonzero", number(either(x.keep, y.keep))):
+            if both and not call.reading.decided("nonzero", number(either(parts(x)[0], parts(y)[0]))):
                 raise NotRead("the larger of two that are both minus infinity")
             return unknown.at(p)
         if is_const(x) and is_const(y):
-            return lift(max(x.data, y.data) if told is larger_of else min(x.data, y.data))
-        return told(number(x), number(y)) if is_const(x) or is_const(y) else unknown.at(p)
+            return lift(max(x.data, y.data) if formula is larger_of else min(x.data, y.data))
+        return formula(number(x), number(y)) if is_const(x) or is_const(y) else unknown.at(p)
 
     return Value(axes, at)
 
 
 @rule("clamp.default")
 def clamp(call: Call, a: Value, min: Number = None, max: Number = None) -> Value:
-    low = a if min is None else clamp_min(call, a, min)
-    return low if max is None else clamp_max(call, low, max)
+    clamped = a if min is None else clamp_min(call, a, min)
+    return clamped if max is None else clamp_max(call, clamped, max)
 
 
 @rule("clamp_min.default")

@@ -80,12 +80,13 @@ def find_violation(module: ModuleType, function: str) -> Violation | None:
     library = Library(Path(str(module.__file__)).parents[module.__name__.count(".")])
     classes = classes_by_attribute(library.closure([module.__name__]).values())
     origins = [Origin(module.__name__, function)]
-    for origin in origins:  # which grows
+    for origin in origins:  # the list grows
         statement = library.definition(origin)
         for line, what in violations(statement, classes) if statement else [(0, f"'{origin.name}'")]:
             file = f"{origin.module.removeprefix('snippets.').replace('.', '/')}.py"
             return Violation(what, f"{file}:{line}" if line else file)
-        origins += [one for one in dict.fromkeys(used_definitions(statement, classes)) if one not in origins]
+        used = used_definitions(statement, classes) if statement else ()
+        origins += [one for one in dict.fromkeys(used) if one not in origins]
     return None
 
 
@@ -112,7 +113,7 @@ def attributes_of(owner: ast.ClassDef) -> Iterator[str]:
 
 
 def used_definitions(statement: Statement, classes: Classes) -> Iterator[Origin]:
-    """Yield what a definition uses of snippets, and the classes whose attributes it may use."""
+    """Yield the definitions of snippets that a definition uses, and the classes whose attributes it may use."""
     for node, _ in nodes(statement.node):
         if isinstance(node, ast.Name) and node.id in statement.uses:
             yield statement.uses[node.id]
@@ -211,7 +212,7 @@ def returns_tensors(name: str) -> bool:
     """Return whether PyTorch has an operation of this name that returns tensors whenever it takes any."""
     is_property = name not in ("T", "mT", "H", "mH", "real", "imag") and not callable(getattr(torch.Tensor, name, len))  # `grad`, `data`
     packet = None if name.startswith("_") or is_property else getattr(torch.ops.aten, name, None)
-    schemas = [getattr(packet, one)._schema for one in packet.overloads()] if hasattr(packet, "overloads") else []
+    schemas = [getattr(packet, one)._schema for one in packet.overloads()] if packet and hasattr(packet, "overloads") else []
     forms = [schema for schema in schemas if schema.returns and "Tensor" in str(schema)]
     return bool(forms) and all(any("Tensor" in str(one.type) for one in schema.returns) for schema in forms)
 

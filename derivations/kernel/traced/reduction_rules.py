@@ -1,15 +1,16 @@
-"""Operations along axes: sums, means, the largest, softmax."""
+"""Rules for operations along axes: sums, means, the largest entry, softmax."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import torch
 
 from ..core.expr import Expr, each, function, lift, log, show
-from .axes import ONE, Axis, Count, Run, known, names_in, places
+from .axes import ONE, Axis, Count, Merged, Run, known, names_in, places
 from .boolean_values import as_truth
 from .entries import Entry, Masked, both, either, exponential, hidden, is_const, minus, number, over, plus, raised, times
 from .errors import NotRead, Sized
@@ -20,50 +21,55 @@ from .reshape_rules import as_type
 from .tensor_values import Value, axis_number, summed
 
 
-def over_axes(a: Value, dims: Any, keep: bool, f: Callable[[list[Axis], Callable[[tuple], Entry], tuple], Entry]) -> Value:
-    """What f makes of the places along some axes: it gets these axes, what stands at a place along them, and where it is asked."""
-    every = range(len(a.axes)) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
-    gone = sorted(axis_number(k, a.axes) for k in every) if a.axes else []
-    kept = [k for k in range(len(a.axes)) if k not in gone]
-    axes = tuple(ONE if k in gone else axis for k, axis in enumerate(a.axes)) if keep else tuple(a.axes[k] for k in kept)
+def over_axes(a: Value, dims: Any, keepdim: bool, f: Callable[[list[Axis], Callable[[tuple], Entry], tuple], Entry]) -> Value:
+    """Return the reduction of a tensor over the axes `dims`, or over all axes.
+
+    `f` takes these axes, a function from positions along them to entries, and the position in the result; it returns an entry.
+    """
+    reduced = range(len(a.axes)) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
+    dropped = sorted(axis_number(k, a.axes) for k in reduced) if a.axes else []
+    kept = [k for k in range(len(a.axes)) if k not in dropped]
+    axes = tuple(ONE if k in dropped else axis for k, axis in enumerate(a.axes)) if keepdim else tuple(a.axes[k] for k in kept)
 
     def at(p: tuple) -> Entry:
-        still = dict(zip(kept, [p[k] for k in kept] if keep else p))
+        fixed = dict(zip(kept, [p[k] for k in kept] if keepdim else p))
 
         def inside(q: tuple) -> Entry:
-            here = still | dict(zip(gone, q))
-            return a.at(tuple(here[k] for k in range(len(a.axes))))
+            position = fixed | dict(zip(dropped, q))
+            return a.at(tuple(position[k] for k in range(len(a.axes))))
 
-        return f([a.axes[k] for k in gone], inside, p)
+        return f([a.axes[k] for k in dropped], inside, p)
 
     return Value(axes, at)
 
 
 def sum_of(axes: list[Axis], inside: Callable[[tuple], Entry], before: tuple = ()) -> Expr:
+    """Return the sum of the entries along some axes. `before` is the position along the axes already summed over."""
     if not axes:
         return number(inside(before))
-    return summed(axes[0], lambda place: sum_of(axes[1:], inside, (*before, place)))
+    return summed(axes[0], lambda position: sum_of(axes[1:], inside, (*before, position)))
 
 
-def how_many(axes: list[Axis]) -> Expr:
+def count_positions(axes: list[Axis]) -> Expr:
+    """Return the number of positions along some axes."""
     result: Any = lift(1)
     for axis in axes:
-        result = times(result, summed_ones(axis))
+        result = times(result, axis_size(axis))
     return result
 
 
-def summed_ones(axis: Axis) -> Expr:
-    if isinstance(axis, (Count, Run)):
-        return lift(axis.n) if isinstance(axis, Count) else axis.size
-    counts = [summed_ones(part) for part in axis.parts]
-    result = counts[0]
-    for one in counts[1:]:
-        result = times(result, one) if type(axis).__name__ == "Merged" else plus(result, one)
-    return result
+def axis_size(axis: Axis) -> Expr:
+    """Return the number of positions along an axis."""
+    if isinstance(axis, Count):
+        return lift(axis.n)
+    if isinstance(axis, Run):
+        return axis.size
+    sizes: list[Entry] = [axis_size(part) for part in axis.parts]
+    return number(reduce(times if isinstance(axis, Merged) else plus, sizes))
 
 
-def of_type(call: Call, a: Value, dtype: Any) -> Value:
-    """The numbers as those of another kind, which a rule was asked to make of them before anything else."""
+def convert(call: Call, a: Value, dtype: Any) -> Value:
+    """Return a tensor converted to a dtype, or as it is for None, as reductions do before anything else."""
     if dtype is None:
         return a
     if dtype == torch.bool:
@@ -73,14 +79,14 @@ def of_type(call: Call, a: Value, dtype: Any) -> Value:
 
 @rule("sum.dim_IntList", "sum.default")
 def sum_(call: Call, a: Value, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
-    a = of_type(call, a, dtype)
+    a = convert(call, a, dtype)
     return over_axes(a, dims, keepdim, lambda axes, inside, p: sum_of(axes, inside))
 
 
 @rule("mean.dim", "mean.default")
 def mean(call: Call, a: Value, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
-    a = of_type(call, a, dtype)
-    return over_axes(a, dims, keepdim, lambda axes, inside, p: over(sum_of(axes, inside), how_many(axes)))
+    a = convert(call, a, dtype)
+    return over_axes(a, dims, keepdim, lambda axes, inside, p: over(sum_of(axes, inside), count_positions(axes)))
 
 
 def difference(a: Expr, b: Expr) -> Expr:
@@ -93,7 +99,7 @@ def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bo
     less = call.reading.sizes.tree(1 if correction is None else correction)
 
     def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
-        count = how_many(axes)
+        count = count_positions(axes)
         left = difference(count, less)
         if is_const(left) and left.data <= 0:
             raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
@@ -109,7 +115,7 @@ def var(call: Call, a: Value, dims: Any = None, correction: Any = 1, keepdim: bo
 def vector_norm(call: Call, a: Value, order: Any = 2, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
     if any(x.dtype.is_complex for x in tensors(call.given)):
         raise NotRead("a norm of complex numbers")
-    a = of_type(call, a, dtype)
+    a = convert(call, a, dtype)
     if order not in (2, 2.0):
         raise NotRead(f"a norm of order {order}")
     return over_axes(
@@ -119,75 +125,78 @@ def vector_norm(call: Call, a: Value, order: Any = 2, dims: Any = None, keepdim:
 
 @rule("prod.default", "prod.dim_int")
 def prod(call: Call, a: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Value:
-    a = of_type(call, a, dtype)
+    a = convert(call, a, dtype)
 
-    def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
+    def entry(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
         result: Entry = lift(1)
-        for place in every(axes):
-            result = times(result, inside(place))
+        for position in enumerate_positions(axes):
+            result = times(result, inside(position))
         return result
 
-    return over_axes(a, dim, keepdim, one)
+    return over_axes(a, dim, keepdim, entry)
 
 
-def every(axes: list[Axis]) -> list[tuple]:
-    """All places along some axes; Sized where there are not so many as a number says."""
-    found: list[tuple] = [()]
+def enumerate_positions(axes: list[Axis]) -> list[tuple]:
+    """Return all positions along some axes; raise `Sized` if a length is not known."""
+    result: list[tuple] = [()]
     for axis in axes:
         if not known(axis):
             raise Sized("each place of an axis whose length is not known", names_in(axis))
-        found = [(*p, place) for p in found for place, _ in places(axis)]
-    return found
+        result = [(*p, position) for p in result for position, _ in places(axis)]
+    return result
 
 
 @rule("amax.default", "max.default")
 def amax(call: Call, a: Value, dims: Any = None, keepdim: bool = False) -> Value:
-    return extreme(call, a, dims, keepdim, "largest")
+    return largest_or_smallest(call, a, dims, keepdim, "largest")
 
 
 @rule("amin.default", "min.default")
 def amin(call: Call, a: Value, dims: Any = None, keepdim: bool = False) -> Value:
-    return extreme(call, a, dims, keepdim, "smallest")
+    return largest_or_smallest(call, a, dims, keepdim, "smallest")
 
 
 @rule("max.dim")
 def max_dim(call: Call, a: Value, dim: int, keepdim: bool = False) -> list:
-    return [extreme(call, a, dim, keepdim, "largest"), None]
+    return [largest_or_smallest(call, a, dim, keepdim, "largest"), None]
 
 
-def extreme(call: Call, a: Value, dims: Any, keepdim: bool, which: str) -> Value:
-    """The largest: by its name where the claim speaks of one, else a number of which nothing is known."""
-    made = over_axes(a, dims, keepdim, lambda axes, inside, p: lift(0))
-    unknown = call.reading.unknown(made.axes, which)
+def largest_or_smallest(call: Call, a: Value, dims: Any, keepdim: bool, which: str) -> Value:
+    """Return the largest or smallest entry along some axes.
 
-    def one(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
-        axes_ = [axis for axis in axes if axis != ONE]
-        if not axes_:
+    It is computed where that is possible, and a `largest` node if the claim has one. Otherwise it is an unknown number.
+    """
+    shape_only = over_axes(a, dims, keepdim, lambda axes, inside, p: lift(0))
+    unknown = call.reading.unknown(shape_only.axes, which)
+
+    def entry(axes: list[Axis], inside: Callable, p: tuple) -> Entry:
+        long_axes = [axis for axis in axes if axis != ONE]
+        if not long_axes:
             return inside(tuple(0 for _ in axes))
         if all(map(known, axes)):
-            here = [inside(place) for place in every(axes)]
-            if all(is_const(x) for x in here):
-                return lift((max if which == "largest" else min)(x.data for x in here))
-            if len(here) == 2 and call.reading.largest and not any(isinstance(x, Masked) for x in here):
-                return (larger_of if which == "largest" else smaller_of)(*map(number, here))
+            entries = [inside(position) for position in enumerate_positions(axes)]
+            if all(is_const(x) for x in entries):
+                return lift((max if which == "largest" else min)(x.data for x in entries))
+            if len(entries) == 2 and call.reading.largest and not any(isinstance(x, Masked) for x in entries):
+                return (larger_of if which == "largest" else smaller_of)(*map(number, entries))
         if call.reading.largest and which == "largest" and len(axes) == 1 and isinstance(axes[0], Run):
             ((i, bound),) = places(axes[0])
             body = inside((i,))
             if not isinstance(body, Masked):
                 return function("largest", each(number(body), *bound))
-        found = [inside(place) for place in product_of(axes)]
-        if any(isinstance(x, Masked) for x in found):
-            for x in found:
+        entries = [inside(position) for position in combine_positions(axes)]
+        if any(isinstance(x, Masked) for x in entries):
+            for x in entries:
                 call.reading.needs(x)
             if which == "smallest":
                 raise NotRead("the smallest of what may be minus infinity")
-            if all(isinstance(x, Masked) and is_const(x.keep, 0) for x in found):
-                return found[0]
-            if all(isinstance(x, Masked) and not is_const(x.keep, 1) for x in found):
-                kept_somewhere(call, *(x.keep for x in found if not is_const(x.keep, 0)))
+            if all(isinstance(x, Masked) and is_const(x.keep, 0) for x in entries):
+                return entries[0]
+            if all(isinstance(x, Masked) and not is_const(x.keep, 1) for x in entries):
+                require_some_kept(call, *(x.keep for x in entries if not is_const(x.keep, 0)))
         return unknown.at(p)
 
-    return over_axes(a, dims, keepdim, one)
+    return over_axes(a, dims, keepdim, entry)
 
 
 @rule("logsumexp.default")
@@ -195,8 +204,8 @@ def logsumexp(call: Call, a: Value, dims: Any, keepdim: bool = False) -> Value:
     return over_axes(a, dims, keepdim, lambda axes, inside, p: log(sum_of(axes, lambda q: exponential(inside(q)))))
 
 
-def along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> Value:
-    """A tensor of the same shape: f gets an axis, what stands along it, and the place."""
+def map_along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> Value:
+    """Return a tensor of the same shape. `f` takes the axis, a function from positions along it to entries, and the position of its result."""
     dim = axis_number(dim, a.axes)
     if not a.axes:
         return Value((), lambda p: f(ONE, lambda q: a.at(()), 0))
@@ -205,74 +214,78 @@ def along(a: Value, dim: int, f: Callable[[Axis, Callable, Any], Entry]) -> Valu
 
 @rule("_softmax.default", "_safe_softmax.default")
 def softmax(call: Call, a: Value, dim: int, half: bool = False, dtype: Any = None) -> Value:
-    a = of_type(call, a, dtype)
+    a = convert(call, a, dtype)
 
-    def one(axis: Axis, inside: Callable, place: Any) -> Entry:
-        return over(exponential(inside(place)), summed(axis, lambda q: exponential(inside(q))))
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
+        return over(exponential(inside(position)), summed(axis, lambda q: exponential(inside(q))))
 
-    return along(a, dim, one)
+    return map_along(a, dim, entry)
 
 
 @rule("_log_softmax.default")
 def log_softmax(call: Call, a: Value, dim: int, half: bool = False) -> Value:
-    def one(axis: Axis, inside: Callable, place: Any) -> Entry:
-        return minus(inside(place), log(summed(axis, lambda q: exponential(inside(q)))))
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
+        return minus(inside(position), log(summed(axis, lambda q: exponential(inside(q)))))
 
-    return along(a, dim, one)
+    return map_along(a, dim, entry)
 
 
 @rule("cumsum.default")
 def cumsum(call: Call, a: Value, dim: int, dtype: Any = None) -> Value:
-    a = of_type(call, a, dtype)
+    a = convert(call, a, dtype)
 
-    def one(axis: Axis, inside: Callable, place: Any) -> Entry:
+    def entry(axis: Axis, inside: Callable, position: Any) -> Entry:
         if not isinstance(axis, Count):
             raise Sized("sums up to each place of an axis whose length is not known", names_in(axis))
         result: Entry = lift(0)
-        for k in range(place + 1):
+        for k in range(position + 1):
             result = plus(result, inside(k))
         return result
 
-    return along(a, dim, one)
+    return map_along(a, dim, entry)
 
 
 @rule("all.dim", "all.default", "all.dims")
 def all_(call: Call, a: Value, dims: Any = None, keepdim: bool = False) -> Value:
-    return over_axes(a, dims, keepdim, lambda axes, inside, p: truth_of(call, axes, inside, both, True))
+    return over_axes(a, dims, keepdim, lambda axes, inside, p: reduce_truth(call, axes, inside, both, True))
 
 
 @rule("any.dim", "any.default", "any.dims")
 def any_(call: Call, a: Value, dims: Any = None, keepdim: bool = False) -> Value:
-    return over_axes(a, dims, keepdim, lambda axes, inside, p: truth_of(call, axes, inside, either, False))
+    return over_axes(a, dims, keepdim, lambda axes, inside, p: reduce_truth(call, axes, inside, either, False))
 
 
-def truth_of(call: Call, axes: list[Axis], inside: Callable, join: Callable, start: bool) -> Entry:
-    """Whether something holds everywhere, or anywhere: of what runs to a symbol only where it is known of each place."""
+def reduce_truth(call: Call, axes: list[Axis], inside: Callable, join: Callable, start: bool) -> Entry:
+    """Return the conjunction or disjunction over some axes. An unknown truth value along a symbolic axis is decided by a condition."""
     result: Entry = start
-    for place in product_of(axes):
-        here = as_truth(call.reading, inside(place))
-        if not isinstance(here, bool) and not all(map(known, axes)):
-            return supposed(call, here, start)
-        result = join(result, here)
+    for position in combine_positions(axes):
+        entry = as_truth(call.reading, inside(position))
+        if not isinstance(entry, bool) and not all(map(known, axes)):
+            return assume_some_kept(call, entry, start)
+        result = join(result, entry)
     return result
 
 
-def supposed(call: Call, here: Entry, all_of: bool) -> bool:
-    """Where something is kept: not all is left out, and something is not. Nothing else follows."""
-    kept = hidden(here) if all_of else here
+def assume_some_kept(call: Call, entry: Entry, all_of: bool) -> bool:
+    """Return `all` or `any` of a mask along a symbolic axis, under the condition that each row has an entry that is kept.
+
+    That decides `any` of a mask of kept entries, and `all` of a mask of dropped ones. Raise NotRead for any other test.
+    """
+    kept = hidden(entry) if all_of else entry
     if not isinstance(kept, Expr) or not all_of and hidden(kept) is not None or not is_bit(call.reading, kept):
         raise NotRead("whether something holds at each place, or at any")
-    kept_somewhere(call, kept)
+    require_some_kept(call, kept)
     return not all_of
 
 
-def kept_somewhere(call: Call, *kept: Expr) -> None:
-    """A condition, which says of what it speaks."""
+def require_some_kept(call: Call, *kept: Expr) -> None:
+    """Record the condition that each row has an entry that one of these masks keeps."""
     call.reading.suppose(f"in each row something is kept, where {' or '.join(dict.fromkeys(map(show, kept)))} is 1")
 
 
-def product_of(axes: list[Axis]) -> list[tuple]:
-    found: list[tuple] = [()]
+def combine_positions(axes: list[Axis]) -> list[tuple]:
+    """Return the combinations of positions along some axes; along a symbolic axis, one new index stands for all positions."""
+    result: list[tuple] = [()]
     for axis in axes:
-        found = [(*p, place) for p in found for place, _ in places(axis)]
-    return found
+        result = [(*p, position) for p in result for position, _ in places(axis)]
+    return result

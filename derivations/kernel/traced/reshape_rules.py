@@ -1,14 +1,15 @@
-"""Operations that put entries in other places: axes that change their order, are cut, joined, left out or repeated."""
+"""Rules for operations that move entries: axes are permuted, split, merged, dropped or repeated."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import le
 from typing import Any
 
 from ..core.expr import lift
-from .axes import ONE, Axis, Count, Group, Merged, regrouped
+from .axes import ONE, Count, Group, atoms, regrouped
 from .boolean_values import as_truth, test
-from .entries import ZERO, Entry, chosen, plus, times
+from .entries import ZERO, Entry, chosen, is_const, plus, times
 from .errors import NotRead, Sized
 from .index_positions import numbered, place_of, same_place
 from .operation_rules import Call, is_truth, rule
@@ -28,21 +29,22 @@ def same(call: Call, a: Value, **how: Any) -> Value:
 
 @rule("_to_copy.default")
 def as_type(call: Call, a: Value, dtype: Any = None, **how: Any) -> Value:
-    """Numbers keep what they are: roundings are not followed. One that would lose its fraction is not read."""
+    """Convert to a dtype. Roundings are ignored; raise NotRead for a number that may lose a fraction."""
     if dtype is None or dtype.is_floating_point or dtype.is_complex:
         return a
     if is_truth(call):
         return a.map(lambda x: as_truth(call.reading, x))
 
-    def whole(x: Entry) -> Entry:
-        if isinstance(x, bool) or getattr(x, "op", "") == "const" and x.data.denominator == 1:
+    def require_integer(x: Entry) -> Entry:
+        if isinstance(x, bool) or is_const(x) and x.data.denominator == 1:
             return x
         raise NotRead("a number that may lose its fraction")
 
-    return a.map(whole)
+    return a.map(require_integer)
 
 
 def permuted(a: Value, order: list[int]) -> Value:
+    """Return a tensor with axis `order[k]` as its axis k."""
     back = [order.index(k) for k in range(len(order))]
     return Value(tuple(a.axes[k] for k in order), lambda p: a.at(tuple(p[k] for k in back)))
 
@@ -53,11 +55,11 @@ def permute(call: Call, a: Value, order: list) -> Value:
 
 
 @rule("transpose.int")
-def transpose(call: Call, a: Value, one: int, other: int) -> Value:
+def transpose(call: Call, a: Value, first: int, second: int) -> Value:
     order = list(range(len(a.axes)))
-    one, other = axis_number(one, a.axes), axis_number(other, a.axes)
+    first, second = axis_number(first, a.axes), axis_number(second, a.axes)
     if order:
-        order[one], order[other] = order[other], order[one]
+        order[first], order[second] = order[second], order[first]
     return permuted(a, order)
 
 
@@ -74,21 +76,21 @@ def unsqueeze(call: Call, a: Value, dim: int) -> Value:
 
 @rule("squeeze.dim", "squeeze.dims", "squeeze.default")
 def squeeze(call: Call, a: Value, dims: Any = None) -> Value:
-    every = range(len(a.axes)) if dims is None else [dims] if isinstance(dims, int) else dims
-    gone = {k for k in (axis_number(k, a.axes) for k in every) if a.axes and a.axes[k] == ONE}
-    kept = [k for k in range(len(a.axes)) if k not in gone]
+    candidates = range(len(a.axes)) if dims is None else [dims] if isinstance(dims, int) else dims
+    dropped = {k for k in (axis_number(k, a.axes) for k in candidates) if a.axes and a.axes[k] == ONE}
+    kept = [k for k in range(len(a.axes)) if k not in dropped]
 
     def at(p: tuple) -> Entry:
-        here = iter(p)
-        return a.at(tuple(0 if k in gone else next(here) for k in range(len(a.axes))))
+        remaining = iter(p)
+        return a.at(tuple(0 if k in dropped else next(remaining) for k in range(len(a.axes))))
 
     return Value(tuple(a.axes[k] for k in kept), at)
 
 
 @rule("expand.default")
 def expand(call: Call, a: Value, shape: list, implicit: bool = False) -> Value:
-    own = (*[ONE] * (len(shape) - len(a.axes)), *a.axes)
-    axes = tuple(call.reading.sizes.axis(n) if axis == ONE else axis for axis, n in zip(own, call.out.shape))
+    given = (*[ONE] * (len(shape) - len(a.axes)), *a.axes)
+    axes = tuple(call.reading.sizes.axis(n) if axis == ONE else axis for axis, n in zip(given, call.out.shape))
     return expanded(a, axes)
 
 
@@ -101,12 +103,12 @@ def view(call: Call, a: Value, shape: Any, *more: Any) -> Value:
     old, new = [Group(tuple(g)) for g in before], [Group(tuple(g)) for g in after]
 
     def at(p: tuple) -> Entry:
-        pieces = [place for group, q in zip(new, p) for place in group.unpack(q)]
-        found = []
+        pieces = [position for group, q in zip(new, p) for position in group.unpack(q)]
+        positions = []
         for group in old:
-            found.append(group.pack(pieces[: len(group.parts)]))
+            positions.append(group.pack(pieces[: len(group.parts)]))
             pieces = pieces[len(group.parts) :]
-        return a.at(tuple(found))
+        return a.at(tuple(positions))
 
     return Value(tuple(group.axis for group in new), at)
 
@@ -114,8 +116,8 @@ def view(call: Call, a: Value, shape: Any, *more: Any) -> Value:
 @rule("select.int")
 def select(call: Call, a: Value, dim: int, k: Any) -> Value:
     dim = axis_number(dim, a.axes)
-    place = place_of(call, a.axes[dim], k)
-    return Value((*a.axes[:dim], *a.axes[dim + 1 :]), lambda p: a.at(at_axis(p, dim, place)))
+    position = place_of(call, a.axes[dim], k)
+    return Value((*a.axes[:dim], *a.axes[dim + 1 :]), lambda p: a.at(at_axis(p, dim, position)))
 
 
 @rule("unbind.int")
@@ -126,71 +128,69 @@ def unbind(call: Call, a: Value, dim: int = 0) -> list[Value]:
 
 @rule("flip.default")
 def flip(call: Call, a: Value, dims: list) -> Value:
-    turned = {axis_number(k, a.axes) for k in dims}
-    if any(not isinstance(a.axes[k], Count) for k in turned):
+    axes = {axis_number(k, a.axes) for k in dims}
+    last = {k: axis.n - 1 for k, axis in enumerate(a.axes) if isinstance(axis, Count) and k in axes}
+    if len(last) < len(axes):
         raise Sized("an axis turned round whose length is not known")
-    return Value(a.axes, lambda p: a.at(tuple(a.axes[k].n - 1 - q if k in turned else q for k, q in enumerate(p))))
+    return Value(a.axes, lambda p: a.at(tuple(last[k] - q if k in last else q for k, q in enumerate(p))))
 
 
 @rule("roll.default")
-def roll(call: Call, a: Value, shifts: list, dims: list = ()) -> Value:
-    """Each place moved on along an axis, and from its end to its start; without an axis, along all places in order."""
+def roll(call: Call, a: Value, shifts: list, dims: Sequence[int] = ()) -> Value:
+    """Return a tensor rolled along axes of known length. Rolling a flattened tensor, or an axis twice, is not read."""
     moved = {axis_number(k, a.axes): n for k, n in zip(dims, shifts)}
-    if not moved or len(moved) < len(shifts) or any(not isinstance(a.axes[k], Count) for k in moved):
+    lengths = {k: axis.n for k, axis in enumerate(a.axes) if isinstance(axis, Count) and k in moved}
+    if not moved or len(moved) < len(shifts) or len(lengths) < len(moved):
         raise Sized("an axis turned on whose length is not known")
-    return Value(a.axes, lambda p: a.at(tuple((q - moved[k]) % a.axes[k].n if k in moved else q for k, q in enumerate(p))))
+    return Value(a.axes, lambda p: a.at(tuple((q - moved[k]) % lengths[k] if k in moved else q for k, q in enumerate(p))))
 
 
 @rule("repeat.default")
 def repeat(call: Call, a: Value, counts: list) -> Value:
-    """Each axis several times over: the copies come first."""
+    """Repeat each axis. The axis of the copies comes first, so that it varies slowest."""
     sizes = call.reading.sizes
-    own = (*[ONE] * (len(counts) - len(a.axes)), *a.axes)
-    groups = [Group((*parts_of(sizes.axis(n)), *parts_of(axis))) for n, axis in zip(counts, own)]
+    given = (*[ONE] * (len(counts) - len(a.axes)), *a.axes)
+    groups = [Group((*atoms(sizes.axis(n)), *atoms(axis))) for n, axis in zip(counts, given)]
 
     def at(p: tuple) -> Entry:
-        places = []
-        for group, axis, q, n in zip(groups, own, p, counts):
-            inner = group.unpack(q)[len(parts_of(sizes.axis(n))) :]
-            places.append(Group(parts_of(axis)).pack(inner))
-        return a.at(tuple(places[len(own) - len(a.axes) :]))
+        positions = []
+        for group, axis, q, n in zip(groups, given, p, counts):
+            inner = group.unpack(q)[len(atoms(sizes.axis(n))) :]
+            positions.append(Group(atoms(axis)).pack(inner))
+        return a.at(tuple(positions[len(given) - len(a.axes) :]))
 
     return Value(tuple(group.axis for group in groups), at)
 
 
-def parts_of(axis: Axis) -> tuple:
-    return axis.parts if isinstance(axis, Merged) else (axis,)
-
-
 @rule("diagonal.default")
-def diagonal(call: Call, a: Value, offset: int = 0, one: int = 0, other: int = 1) -> Value:
-    one, other = axis_number(one, a.axes), axis_number(other, a.axes)
-    if offset or a.axes[one] != a.axes[other]:
+def diagonal(call: Call, a: Value, offset: int = 0, first: int = 0, second: int = 1) -> Value:
+    first, second = axis_number(first, a.axes), axis_number(second, a.axes)
+    if offset or a.axes[first] != a.axes[second]:
         raise Sized("a diagonal beside the main one, or of what is not square")
-    rest = [k for k in range(len(a.axes)) if k not in (one, other)]
+    rest = [k for k in range(len(a.axes)) if k not in (first, second)]
 
     def at(p: tuple) -> Entry:
-        here = dict(zip(rest, p)) | {one: p[-1], other: p[-1]}
-        return a.at(tuple(here[k] for k in range(len(a.axes))))
+        position = dict(zip(rest, p)) | {first: p[-1], second: p[-1]}
+        return a.at(tuple(position[k] for k in range(len(a.axes))))
 
-    return Value((*(a.axes[k] for k in rest), a.axes[one]), at)
+    return Value((*(a.axes[k] for k in rest), a.axes[first]), at)
 
 
 @rule("diag_embed.default")
-def diag_embed(call: Call, a: Value, offset: int = 0, one: int = -2, other: int = -1) -> Value:
-    if offset or (one, other) != (-2, -1):
+def diag_embed(call: Call, a: Value, offset: int = 0, first: int = -2, second: int = -1) -> Value:
+    if offset or (first, second) != (-2, -1):
         raise Sized("a diagonal beside the main one")
     return Value((*a.axes, a.axes[-1]), lambda p: times(same_place(a.axes[-1], p[-2], p[-1]), a.at(p[:-1])))
 
 
 def triangle(call: Call, a: Value, k: Any, lower: bool) -> Value:
-    """What lies on one side of the diagonal; 0 or false elsewhere."""
+    """Return the entries on and below (or above) diagonal k; 0 or false elsewhere."""
 
     def at(p: tuple) -> Entry:
         i, j = numbered(a.axes[-2], p[-2]), numbered(a.axes[-1], p[-1])
-        here = a.at(p)
+        entry = a.at(p)
         inside = test(call.reading, le, j, plus(i, lift(k))) if lower else test(call.reading, le, plus(i, lift(k)), j)
-        return chosen(inside, here, False if isinstance(here, bool) else ZERO)
+        return chosen(inside, entry, False if isinstance(entry, bool) else ZERO)
 
     return Value(a.axes, at)
 

@@ -1,4 +1,4 @@
-"""What code asked of sizes and numbers while it ran, and relied upon; and sizes as polynomials, of which much is seen at once."""
+"""The conditions on sizes and numbers that a trace relied on, and sizes as polynomials, by which many of them are decided."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Guard:
-    """What was found to be so at the sizes and numbers of a trace, and was relied upon."""
+    """A relation that held at the sizes and numbers of a trace, and on which the path of the code depended."""
 
     left: Expr
     sign: str  # =, !=, > or >=
@@ -31,43 +31,48 @@ class Guard:
 
     @property
     def names(self) -> list[str]:
+        """The symbols in it, sorted by name."""
         return sorted({n.data[0] for e in (self.left, self.right) for n in walk(e) if n.op == "symbol"})
 
     @property
     def of_sizes(self) -> bool:
-        """Is it about sizes alone?"""
+        """Whether it is about sizes alone."""
         return all(n.data[1] == "size" for e in (self.left, self.right) for n in walk(e) if n.op == "symbol")
 
     @property
     def fixes(self) -> list[str]:
-        """The sizes that had to be what they were: their names, where it says that something has one value."""
+        """The names of the sizes that an equation ties down, so that they cannot stay symbols."""
         return self.names if self.sign == "=" and self.of_sizes and not self.holds_from(1) else []
 
     def holds_from(self, least: int) -> bool:
-        """Is it so wherever each size is this at least?"""
+        """Return whether the relation holds, by its form, wherever every size is at least `least`."""
         try:
-            more = added(polynomial(self.left), multiplied({(): -1}, polynomial(self.right)))
+            difference = added(polynomial(self.left), multiplied({(): -1}, polynomial(self.right)))
         except NotRead:
             return False
         if self.sign == "=":
-            return not more
-        more, less = (beyond(more, least), beyond(multiplied({(): -1}, more), least))
+            return not difference
+        difference, negated = (shift_sizes(difference, least), shift_sizes(multiplied({(): -1}, difference), least))
         if self.sign == "!=":
-            return positive(more) or positive(less)
-        return positive(more) if self.sign == ">" else all(k > 0 for k in more.values())
+            return is_positive(difference) or is_positive(negated)
+        return is_positive(difference) if self.sign == ">" else all(k > 0 for k in difference.values())
 
 
-def beyond(of: Length, least: int) -> Length:
-    """A polynomial in sizes as one in what they are more than this."""
-    terms = [multiplied({(): k}, *({(name,): 1, (): least} if least else {(name,): 1} for name in names)) for names, k in of.items()]
-    return added(*terms)
+def shift_sizes(polynomial_: Length, least: int) -> Length:
+    """Substitute size + least for each size in a polynomial."""
+    shifted = [
+        multiplied({(): k}, *({(name,): 1, (): least} if least else {(name,): 1} for name in names)) for names, k in polynomial_.items()
+    ]
+    return added(*shifted)
 
 
-def positive(of: Length) -> bool:
-    return of.get((), 0) > 0 and all(k > 0 for k in of.values())
+def is_positive(terms: Length) -> bool:
+    """Return whether a polynomial in nonnegative numbers is positive by its coefficients."""
+    return terms.get((), 0) > 0 and all(k > 0 for k in terms.values())
 
 
 def polynomial(tree: Expr) -> Length:
+    """Return a tree of sizes as a polynomial with integer coefficients; raise NotRead if it is none."""
     if tree.op == "const" and tree.data.denominator == 1:
         return {(): int(tree.data)} if tree.data else {}
     if tree.op == "symbol" and tree.data[1] == "size":

@@ -1,4 +1,4 @@
-"""What a number comes to that is made of sizes and other numbers, at those of a trace."""
+"""Evaluate trees of sizes and numbers at the values of a trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from operator import add, gt, mul, neg, truediv
 
 from ..core.expr import Expr
 
-WORTH: dict[str, Callable] = {
+OPERATIONS: dict[str, Callable] = {
     "add": add,
     "mul": mul,
     "neg": neg,
@@ -21,16 +21,16 @@ HOLDS = {"=": math.isclose, "!=": lambda a, b: not math.isclose(a, b), ">": gt, 
 
 
 def worth(tree: Expr, at: dict[Expr, float]) -> float | None:
-    """What a tree of numbers comes to, or None where it has a part that is not known."""
+    """Return the value of a tree as a float, or None if a part of it has no known value."""
     if tree in at:
         return at[tree]
     if tree.op == "const":
         return float(tree.data)
     parts = [worth(a, at) for a in tree.args]
-    how = WORTH.get(tree.data if tree.op == "function" else tree.op)
-    if how is None or not parts or None in parts:
+    operation = OPERATIONS.get(tree.data if tree.op == "function" else tree.op)
+    if operation is None or not parts or None in parts:
         return None
     try:
-        return float(how(*parts))
+        return float(operation(*parts))
     except (ArithmeticError, ValueError, TypeError):
         return None

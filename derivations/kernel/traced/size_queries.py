@@ -1,7 +1,8 @@
-"""Which sizes the code itself asks about, so that its path may depend on the answer.
+"""Record which sizes the code itself inspects, so that its path may depend on their values.
 
-PyTorch's operations ask about sizes as well: whether one is 1, and so broadcast. Their results follow the same rule whatever the answer;
-each rule was compared with PyTorch at sizes of 1, among others. So where they alone ask, the code does the same at a size of 1 as elsewhere.
+PyTorch's operations inspect sizes as well, for example whether one is 1 and is broadcast. Their results follow the same rule whatever the
+answer: each rule was compared with PyTorch at sizes of 1, among others. So if only operations inspect a size, the code does the same at size 1
+as elsewhere.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ from typing import Any
 
 from .symbolic_sizes import SYMBOLS, Sizes
 
-CONVERSIONS = ("__bool__", "__int__", "__index__", "__float__")  # by which Python gets an answer that is no symbol
+CONVERSIONS = ("__bool__", "__int__", "__index__", "__float__")  # by which Python gets a value that is not a symbol
 
 
 @contextmanager
 def recorded_queries(sizes: Sizes) -> Iterator[None]:
     """Record in `sizes.asked` the sizes that code converts to truth values or numbers outside of PyTorch's operations."""
-    own = [(kind, name, vars(kind)[name]) for kind in SYMBOLS for name in CONVERSIONS if name in vars(kind)]
-    for kind, name, convert in own:
+    conversions = [(kind, name, vars(kind)[name]) for kind in SYMBOLS for name in CONVERSIONS if name in vars(kind)]
+    for kind, name, convert in conversions:
         setattr(kind, name, recording(convert, sizes))
     try:
         yield
     finally:
-        for kind, name, convert in own:
+        for kind, name, convert in conversions:
             setattr(kind, name, convert)
 
 
@@ -40,5 +41,5 @@ def recording(convert: Callable, sizes: Sizes) -> Callable:
 
 
 def only_operations_asked(names: Iterable[str], sizes: Sizes) -> frozenset[str]:
-    """Return those of the sizes that were asked about by PyTorch's operations alone."""
+    """Return the sizes among `names` that only PyTorch's operations inspected."""
     return frozenset() if sizes.all_asked else frozenset(names) - sizes.asked

@@ -1,6 +1,6 @@
-"""Sizes and numbers that are no tensors, as PyTorch's symbols: what the code asks of them is a guard, which is kept.
+"""Sizes and numbers outside tensors, as PyTorch's symbols; whatever the code inspects becomes a guard.
 
-PyTorch holds them as SymPy's expressions, which are read here by the names of their classes: a sum, a product, a power, a root.
+PyTorch represents them as SymPy expressions. They are read here by the names of their classes: a sum, a product, a power, a root.
 """
 
 from __future__ import annotations
@@ -32,46 +32,47 @@ SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 class Sizes:
-    """The sizes of one trace: a symbol of PyTorch's for each of the claim's, and what was asked of them."""
+    """The sizes of one trace: a PyTorch symbol for each size of the claim, and the guards on them."""
 
     def __init__(self) -> None:
         self.shapes = ShapeEnv(duck_shape=False, specialize_zero_one=False)
         self.fake = FakeTensorMode(shape_env=self.shapes, allow_non_fake_inputs=True)
-        self.fake.cache_enabled = False  # what is remembered from another trace takes no guard in this one
+        self.fake.cache_enabled = False  # a result cached by another trace would add no guard to this one
         self.constants = Constants()
-        self.trees: dict[str, Expr] = {}  # what each of PyTorch's symbols stands for, by its name
-        self.made: dict[Expr, Any] = {}  # the numbers that were made, by what they stand for
-        self.within = 0  # operations of PyTorch's that run, one in another: what is asked then, they ask
-        self.asked: set[str] = set()  # the names of sizes of which the code itself asked something
-        self.all_asked = False  # may it have learned of any of them?
+        self.trees: dict[str, Expr] = {}  # the tree of each PyTorch symbol, by its name
+        self.made: dict[Expr, Any] = {}  # the PyTorch number of each tree
+        self.within = 0  # the depth of nested PyTorch operations: at 0, the code itself inspects a size
+        self.asked: set[str] = set()  # the names of the sizes that the code itself inspected
+        self.all_asked = False  # may the code have inspected any of them?
 
     def size(self, tree: Expr) -> Any:
-        """A size of the claim as a whole number of PyTorch's."""
+        """Return a size of the claim as a SymInt."""
         return self.made.get(tree) or self.new(tree, PRIMES[len(self.made) % len(PRIMES)])
 
     def real(self, tree: Expr) -> Any:
-        """A number of the claim, which is none of its sizes."""
+        """Return a number of the claim as a float or SymFloat. Its hint is its value at the hints of its parts, if that is known."""
         if tree.op == "const":
             return float(tree.data)
         if tree in self.made:
             return self.made[tree]
-        known = worth(tree, {of: hint(x) for of, x in self.made.items()})
+        known = worth(tree, {key: hint(x) for key, x in self.made.items()})
         return self.new(tree, 0.625 + len(self.made) / 8 if known is None else known)
 
     def new(self, tree: Expr, hint: float) -> Any:
+        """Return a new SymInt or SymFloat for a tree, by the type of its hint, the value that it has while tracing."""
         source = ConstantSource(f"x{len(self.trees)}")
-        made = self.shapes.create_symbol(
+        symbol = self.shapes.create_symbol(
             hint, source=source, dynamic_dim=DimDynamic.DYNAMIC, constraint_dim=None, positive=None, do_not_specialize_zero_one=True
         )
         node = self.shapes.create_symintnode if isinstance(hint, int) else self.shapes.create_symfloatnode
         if isinstance(hint, int):
-            self.shapes.var_to_range[made] = ValueRanges(1, int_oo)  # a size is 1 at least
-        self.made[tree] = node(made, hint=hint, source=source)
-        self.trees[str(made)] = tree
+            self.shapes.var_to_range[symbol] = ValueRanges(1, int_oo)  # a size is at least 1
+        self.made[tree] = node(symbol, hint=hint, source=source)
+        self.trees[str(symbol)] = tree
         return self.made[tree]
 
     def tree(self, x: Any) -> Expr:
-        """A number of Python's or PyTorch's as the kernel has it."""
+        """Return a number of Python or PyTorch as a tree."""
         if isinstance(x, bool):
             return lift(int(x))
         if isinstance(x, (int, Fraction)):
@@ -83,7 +84,7 @@ class Sizes:
         raise NotRead(f"a number is needed, not {type(x).__name__}")
 
     def read(self, e: Any) -> Expr:
-        """An expression of PyTorch's sizes."""
+        """Return an expression of PyTorch's symbols as a tree."""
         kind = type(e).__name__
         if kind in ("Symbol", "Dummy"):
             if str(e) not in self.trees:
@@ -93,24 +94,24 @@ class Sizes:
             return lift(Fraction(int(e.p), int(e.q)))
         if getattr(e, "is_Float", False):
             return self.constants.tree(float(e))
-        if kind not in READS:
+        if kind not in READERS:
             raise NotRead(f"the operation {kind} of sizes")
-        return READS[kind](*map(self.read, e.args))
+        return READERS[kind](*map(self.read, e.args))
 
     def length(self, x: Any) -> Length:
-        """The size of an axis as a polynomial."""
+        """Return the size of an axis as a polynomial."""
         return polynomial(self.tree(x))
 
     def axis(self, x: Any) -> Axis:
-        """The axis of a size, as one that nothing has cut."""
+        """Return a new axis of this size."""
         tree = self.tree(x)
         if tree.op == "const":
             return Count(int(tree.data))
-        return axis_of(polynomial(tree), {s.data[0]: s for s in walk(tree) if s.op == "symbol"})
+        return new_axis(polynomial(tree), {s.data[0]: s for s in walk(tree) if s.op == "symbol"})
 
     def guards(self) -> list[Guard]:
-        """What was asked of sizes and numbers, and answered for those of the trace: each answer once."""
-        found = []
+        """Return the relations between sizes and numbers that the trace relied on, without repetition."""
+        guards = []
         for e in (guard.expr for guard in self.shapes.guards):
             kind = type(e).__name__
             if kind not in SIGNS:
@@ -118,24 +119,26 @@ class Sizes:
             left, right = map(self.read, e.args)
             if SIGNS[kind] in ("<", "<="):
                 left, right, kind = right, left, kind.replace("Less", "Greater")
-            found.append(Guard(left, SIGNS[kind], right))
-        return list(dict.fromkeys(found))
+            guards.append(Guard(left, SIGNS[kind], right))
+        return list(dict.fromkeys(guards))
 
     def note(self, *numbers: Any) -> None:
-        """The code asks something of these numbers, or of these answers."""
+        """Record that the code inspects these numbers or truth values."""
         nodes = [x.node if isinstance(x, SYMBOLS) else x for x in numbers]
-        found = [one for x in nodes for one in getattr(getattr(x, "expr", None), "free_symbols", ())]
-        self.asked |= {n.data[0] for one in found if str(one) in self.trees for n in walk(self.trees[str(one)]) if n.op == "symbol"}
+        symbols = [symbol for x in nodes for symbol in getattr(getattr(x, "expr", None), "free_symbols", ())]
+        self.asked |= {
+            n.data[0] for symbol in symbols if str(symbol) in self.trees for n in walk(self.trees[str(symbol)]) if n.op == "symbol"
+        }
 
     def contradicted(self) -> list[Guard]:
-        """Guards that do not hold at the numbers of the trace: what they are about was taken for another number than it is."""
-        at = {tree: hint(x) for tree, x in self.made.items() if tree.op == "symbol"}
-        numbers = [(guard, worth(guard.left, at), worth(guard.right, at)) for guard in self.guards()]
-        return [guard for guard, one, other in numbers if one is not None and other is not None and not HOLDS[guard.sign](one, other)]
+        """Return the guards that are false at the hints of the trace, which shows that a symbol was read as the wrong tree."""
+        values = {tree: hint(x) for tree, x in self.made.items() if tree.op == "symbol"}
+        numbers = [(guard, worth(guard.left, values), worth(guard.right, values)) for guard in self.guards()]
+        return [guard for guard, left, right in numbers if left is not None and right is not None and not HOLDS[guard.sign](left, right)]
 
 
-def axis_of(length: Length, sizes: dict[str, Expr]) -> Axis:
-    """An axis of this length: of a product, one after another; of a sum with one number, the number last."""
+def new_axis(length: Length, sizes: dict[str, Expr]) -> Axis:
+    """Return an axis of this length: merged axes for a product, joined ones for a sum, with a constant term last."""
     parts = []
     for names, k in sorted(length.items(), key=lambda item: item[0] == ()):
         if k < 0:
@@ -144,45 +147,48 @@ def axis_of(length: Length, sizes: dict[str, Expr]) -> Axis:
     return ONE if not parts else parts[0] if len(parts) == 1 else Joined(tuple(parts))
 
 
-def divided(a: Expr, b: Expr) -> Expr:
+def quotient_tree(a: Expr, b: Expr) -> Expr:
     return Expr("div", (a, b))
 
 
-def evenly(a: Expr, b: Expr) -> Expr:
-    """a // b where b goes into a at each value of the sizes; else NotRead."""
+def divide_exactly(a: Expr, b: Expr) -> Expr:
+    """Return a // b if b divides a at all values of the sizes; else raise `Sized`."""
     if b.op == "const" and b.data > 0 and b.data.denominator == 1:
-        of = polynomial(a)
-        names = sorted({name for term in of for name in term})
-        if int(b.data) ** len(names) <= 10**4 and all(value % int(b.data) == 0 for value in residues(of, names, int(b.data))):
-            return divided(a, b)
-    if exact := in_parts(a, b):
+        dividend = polynomial(a)
+        names = sorted({name for term in dividend for name in term})
+        if int(b.data) ** len(names) <= 10**4 and all(value % int(b.data) == 0 for value in residues(dividend, names, int(b.data))):
+            return quotient_tree(a, b)
+    if exact := divide_terms(a, b):
         return exact
     raise Sized(f"{show(a)} // {show(b)} is rounded down", tuple(sorted({n.data[0] for x in (a, b) for n in walk(x) if n.op == "symbol"})))
 
 
-def in_parts(a: Expr, b: Expr) -> Expr | None:
-    """a / b where b, one product of sizes, divides each term of a; None where it does not."""
-    by, sizes = polynomial(b), {n.data[0]: n for n in walk(a) if n.op == "symbol"}
-    parts = [quotient({names: k}, by) for names, k in polynomial(a).items()]
-    if len(by) != 1 or None in parts:
+def divide_terms(a: Expr, b: Expr) -> Expr | None:
+    """Return a / b if b is a product of sizes that divides each term of a; else None."""
+    divisor, dividend, sizes = polynomial(b), polynomial(a), {n.data[0]: n for n in walk(a) if n.op == "symbol"}
+    if len(divisor) != 1:
         return None
-    terms = [folded("mul")(lift(k), *(sizes[name] for name in names)) for part in parts for names, k in part.items()]
-    return folded("add")(*terms) if terms else lift(0)
+    terms = []
+    for names, k in dividend.items():
+        if (part := quotient({names: k}, divisor)) is None:
+            return None
+        terms += [left_fold("mul")(lift(j), *(sizes[name] for name in left)) for left, j in part.items()]
+    return left_fold("add")(*terms) if terms else lift(0)
 
 
 def remainder(a: Expr, b: Expr) -> Expr:
-    """a % b where that is 0 at each value of the sizes."""
-    evenly(a, b)
+    """Return a % b if it is 0 at all values of the sizes; else raise `Sized`."""
+    divide_exactly(a, b)
     return lift(0)
 
 
-def residues(of: Length, names: list[str], by: int) -> Iterator[int]:
-    """What a polynomial is, at each choice of residues of its sizes."""
-    for code in range(by ** len(names)):
-        at = {}
+def residues(terms: Length, names: list[str], modulus: int) -> Iterator[int]:
+    """Yield the values of a polynomial at all choices of residues of its sizes."""
+    for code in range(modulus ** len(names)):
+        values = {}
         for name in names:
-            code, at[name] = divmod(code, by)
-        yield sum(k * math.prod(at[name] for name in term) for term, k in of.items())
+            code, values[name] = divmod(code, modulus)
+        yield sum(k * math.prod(values[name] for name in term) for term, k in terms.items())
 
 
 def power(a: Expr, b: Expr) -> Expr:
@@ -191,24 +197,27 @@ def power(a: Expr, b: Expr) -> Expr:
     return Expr("pow", (a, b))
 
 
-def folded(op: str) -> Callable:
-    def made(first: Expr, *others: Expr) -> Expr:
+def left_fold(op: str) -> Callable:
+    """Return a function that joins its arguments by a binary operation, from the left."""
+
+    def fold(first: Expr, *others: Expr) -> Expr:
         for other in others:
             first = Expr(op, (first, other))
         return first
 
-    return made
+    return fold
 
 
 def larger(a: Expr, b: Expr) -> Expr:
-    for one, other in ((a, b), (b, a)):
-        if one.op == "const" and one.data <= 1 and is_size(other):
-            return other
-    return divided(Expr("add", (Expr("add", (a, b)), applied("abs", a - b))), lift(2))
+    """Return the larger of two numbers; a size is at least 1."""
+    for constant, size in ((a, b), (b, a)):
+        if constant.op == "const" and constant.data <= 1 and is_size(size):
+            return size
+    return quotient_tree(Expr("add", (Expr("add", (a, b)), applied("abs", a - b))), lift(2))
 
 
 def is_size(e: Expr) -> bool:
-    """Is it a sum of products of sizes, and so 1 at least?"""
+    """Return whether an expression is a sum of products of sizes, and so at least 1."""
     try:
         return all(k > 0 for k in polynomial(e).values()) and bool(polynomial(e))
     except NotRead:
@@ -216,20 +225,20 @@ def is_size(e: Expr) -> bool:
 
 
 def smaller(a: Expr, b: Expr) -> Expr:
-    return divided(Expr("add", (a, b)) - applied("abs", a - b), lift(2))
+    return quotient_tree(Expr("add", (a, b)) - applied("abs", a - b), lift(2))
 
 
-READS: dict[str, Callable] = {
-    "Add": folded("add"),
-    "Mul": folded("mul"),
+READERS: dict[str, Callable] = {
+    "Add": left_fold("add"),
+    "Mul": left_fold("mul"),
     "Pow": power,
     "PowByNatural": power,
     "FloatPow": power,
     "ToFloat": lambda a: a,
-    "FloatTrueDiv": divided,
-    "IntTrueDiv": divided,
-    "FloorDiv": evenly,
-    "CleanDiv": evenly,
+    "FloatTrueDiv": quotient_tree,
+    "IntTrueDiv": quotient_tree,
+    "FloorDiv": divide_exactly,
+    "CleanDiv": divide_exactly,
     "Mod": remainder,
     "PythonMod": remainder,
     "Max": larger,
@@ -252,33 +261,34 @@ FUNCTIONS: dict[str, Callable] = {
 
 @contextmanager
 def functions_of_numbers(sizes: Sizes) -> Iterator[None]:
-    """`math.sqrt` and its like give a number of PyTorch's for one, where Python would ask what it is."""
-    before = {name: getattr(math, name) for name in FUNCTIONS}
+    """Replace `math.sqrt` and similar functions: they map a symbol to a symbol, where Python would convert it to a float."""
+    originals = {name: getattr(math, name) for name in FUNCTIONS}
 
-    def made(name: str) -> Callable:
+    def replacement(name: str) -> Callable:
         def called(x: Any, *more: Any) -> Any:
             if not isinstance(x, SYMBOLS) or more:
-                return before[name](x, *more)
+                return originals[name](x, *more)
             tree = FUNCTIONS[name](sizes.tree(x))
-            return sizes.made.get(tree) if tree in sizes.made else sizes.new(tree, before[name](hint(x)))
+            return sizes.made.get(tree) if tree in sizes.made else sizes.new(tree, originals[name](hint(x)))
 
         return called
 
     try:
         for name in FUNCTIONS:
-            setattr(math, name, made(name))
+            setattr(math, name, replacement(name))
         yield
     finally:
-        for name, own in before.items():
-            setattr(math, name, own)
+        for name, original in originals.items():
+            setattr(math, name, original)
 
 
 def hint(x: Any) -> float:
+    """Return the value of a symbol in the trace."""
     return float(x.node.hint)
 
 
 def line_of(folder: str) -> str:
-    """Where the code stands that is running: the innermost line in this folder."""
+    """Return the file and line of the innermost running code in a folder, or ""."""
     frame = sys._getframe()
     while frame.f_back:
         if f"/{folder}/" in frame.f_code.co_filename:

@@ -1,4 +1,4 @@
-"""A tensor as mathematics: its axes, and what stands at a place of each of them."""
+"""A tensor as mathematics: its axes, and the entry at a position along each of them."""
 
 from __future__ import annotations
 
@@ -14,76 +14,81 @@ from .errors import NotRead, Sized
 
 @dataclass(frozen=True)
 class Value:
+    """A tensor as a function from positions to entries."""
+
     axes: tuple[Axis, ...]
-    at: Callable[[tuple], Entry]  # what stands at a place along each axis
+    at: Callable[[tuple], Entry]  # takes a position along each axis
 
     def map(self, f: Callable[[Entry], Entry]) -> Value:
+        """Return the tensor with `f` applied to each entry."""
         return Value(self.axes, lambda p: f(self.at(p)))
 
 
 def scalar(e: Entry) -> Value:
+    """Return a tensor without axes."""
     return Value((), lambda p: e)
 
 
-def whole(k: int) -> Value:
-    return scalar(lift(k))
-
-
 def broadcast(values: Sequence[Value], axes: tuple[Axis, ...] = ()) -> tuple[tuple[Axis, ...], list[Value]]:
-    """The axes of all of them together, and each as one that has these: an axis of length 1 goes along."""
-    most = max([len(axes), *(len(v.axes) for v in values)])
-    found = []
-    for k in range(-most, 0):
-        here = [v.axes[k] for v in values if len(v.axes) >= -k] + ([axes[k]] if len(axes) >= -k else [])
-        found.append(reduce(together, here))
-    return tuple(found), [expanded(v, tuple(found)) for v in values]
+    """Return the broadcast axes of some tensors (and of `axes`), and the tensors expanded to them."""
+    rank = max([len(axes), *(len(v.axes) for v in values)])
+    result = []
+    for k in range(-rank, 0):
+        aligned = [v.axes[k] for v in values if len(v.axes) >= -k] + ([axes[k]] if len(axes) >= -k else [])
+        result.append(reduce(together, aligned))
+    return tuple(result), [expanded(v, tuple(result)) for v in values]
 
 
-def together(one: Axis, other: Axis) -> Axis:
-    if one == other or other == ONE:
-        return one
-    if one == ONE:
-        return other
-    raise Sized("axes that are cut in different ways stand side by side" if length(one) == length(other) else "axes of different lengths")
+def together(first: Axis, second: Axis) -> Axis:
+    """Return the axis that two axes broadcast to; raise `Sized` if they do not match."""
+    if first == second or second == ONE:
+        return first
+    if first == ONE:
+        return second
+    raise Sized(
+        "axes that are cut in different ways stand side by side" if length(first) == length(second) else "axes of different lengths"
+    )
 
 
 def expanded(value: Value, axes: tuple[Axis, ...]) -> Value:
+    """Return a tensor expanded to axes that it broadcasts to."""
     if value.axes == axes:
         return value
-    own = value.axes
-    skip = len(axes) - len(own)
+    given = value.axes
+    skip = len(axes) - len(given)
 
     def at(p: tuple) -> Entry:
-        return value.at(tuple(0 if axis == ONE else q for axis, q in zip(own, p[skip:])))
+        return value.at(tuple(0 if axis == ONE else q for axis, q in zip(given, p[skip:])))
 
     return Value(axes, at)
 
 
 def entrywise(f: Callable, *values: Value) -> Value:
-    axes, alike = broadcast(values)
-    return Value(axes, lambda p: f(*(v.at(p) for v in alike)))
+    """Return `f` of the entries of some tensors, which are broadcast."""
+    axes, expanded_values = broadcast(values)
+    return Value(axes, lambda p: f(*(v.at(p) for v in expanded_values)))
 
 
 def summed(axis: Axis, body: Callable[[Place], Entry]) -> Expr:
-    """The sum of what stands at each place along an axis."""
+    """Return the sum of `body` over the positions along an axis."""
     result: Entry = lift(0)
-    for place, bound in places(axis):
-        one = body(place)
-        if isinstance(one, Masked):
+    for position, bound in places(axis):
+        term = body(position)
+        if isinstance(term, Masked):
             raise NotRead("a sum in which minus infinity stands")
-        one = number(one)
-        result = plus(result, total(one, *bound) if bound else one)
+        term = number(term)
+        result = plus(result, total(term, *bound) if bound else term)
     return number(result)
 
 
 def axis_number(dim: int, of: Sequence, more: int = 0) -> int:
-    """The axis that code means, which may count from the end; an axis that is not there is an error, as it is for PyTorch."""
+    """Return the number of an axis that may be counted from the end, with `more` axes added; raise NotRead if there is no such axis."""
     count = max(1, len(of) + more)
     if not -count <= dim < count:
         raise NotRead(f"axis {dim} of a tensor with {len(of)} axes")
     return dim % count
 
 
-def at_axis(p: tuple, k: int, place: Place) -> tuple:
-    """The place with one of its axes put in."""
-    return (*p[:k], place, *p[k:])
+def at_axis(p: tuple, k: int, position: Place) -> tuple:
+    """Return a position with one for a new axis k inserted."""
+    return (*p[:k], position, *p[k:])

@@ -1,4 +1,4 @@
-"""A call of a snippet, met operation by operation: PyTorch runs it on tensors without numbers, and each result is read by a rule."""
+"""Trace a call of a snippet operation by operation: PyTorch runs it on tensors without numbers, and a rule reads each result."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ from .size_conditions import Guard
 from .symbolic_sizes import Sizes, functions_of_numbers, line_of
 from .tensor_values import Value
 
-MOST = 4096  # entries of a tensor of numbers
-MOST_SUPPOSED, MOST_MET = 40, 4000  # conditions of one call, and operations: a loop that these decide may never end
+MAX_ENTRIES = 4096  # of a tensor of numbers
+MAX_CONDITIONS, MAX_OPERATIONS = 40, 4000  # of one call: a loop that conditions control may never end
 
 
 class InPlace(Exception):
-    """A tensor was written to: the call is read again with each write made a new tensor."""
+    """A tensor was written to; the call is traced again, with each write replaced by a new tensor."""
 
 
 class Reading(TorchDispatchMode):
-    """What each tensor of a call is, as mathematics."""
+    """The trace of one call: what each tensor is as mathematics, and under which conditions."""
 
     def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False, names: Iterable[str] = ()) -> None:
         super().__init__()
         self.sizes, self.given, self.largest = sizes, given, largest
-        self.names = frozenset(names)  # those that the claim has: nothing that is made here takes one
-        self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # the tensor, what it is, and where its numbers would lie
-        self.turned: Counter[int] = Counter()  # views in place, by where the numbers lie: PyTorch counts each as a write, once it is over
-        self.writes: Counter[int] = Counter()  # as counted there when a tensor was last met: a view has the count once it is made
-        self.conditions: list[str] = []  # under which what was read is what the code computes
-        self.supposed: list[Assumption] = []  # the same, as far as the normal form knows of them
-        self.opaque: set[str] = set()  # names of numbers of which nothing is known
+        self.names = frozenset(names)  # of the claim's symbols, which new symbols must avoid
+        self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # by identity: the tensor, its value, its storage and version
+        self.inplace_views: Counter[int] = Counter()  # views in place, by storage: PyTorch counts each as a write, after it is done
+        self.versions: Counter[int] = Counter()  # by storage: the version when a tensor of it was last used; a new view has this version
+        self.conditions: list[str] = []  # under which the code computes what was read, as text
+        self.supposed: list[Assumption] = []  # those of them that the normal form can use
+        self.opaque: set[str] = set()  # the names of unknown numbers
         self.unknowns = count()
-        self.refused: Exception | None = None  # the first operation that was not read, which the code may have caught
-        self.met = 0  # operations
+        self.first_error: Exception | None = None  # the first operation that was not read; the code may have caught the error
+        self.operation_count = 0  # the number of operations so far
         self.line = ""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         self.sizes.within += 1
         try:
-            self.met += 1
-            if self.met > MOST_MET:
-                raise NotRead(f"more than {MOST_MET} operations")
+            self.operation_count += 1
+            if self.operation_count > MAX_OPERATIONS:
+                raise NotRead(f"more than {MAX_OPERATIONS} operations")
             return self.operation(func, args, kwargs or {})
         except Exception as error:
-            self.refused = self.refused or error
+            self.first_error = self.first_error or error
             if isinstance(error, NotRead):
                 self.line = self.line or line_of("snippets")
             raise
@@ -71,29 +71,31 @@ class Reading(TorchDispatchMode):
             self.sizes.within -= 1
 
     def operation(self, func: Any, args: tuple, kwargs: dict) -> Any:
+        """Run an operation on tensors without numbers, and read its result."""
         name = str(func).removeprefix("aten.")
-        if func.namespace == "prim" or name == "promote_types.default":  # which asks of what kind a tensor is, and not what stands in it
+        if func.namespace == "prim" or name == "promote_types.default":  # these inspect types, not entries
             return func(*args, **kwargs)
         if name == "_local_scalar_dense.default":
             return self.taken_out(self.value(args[0]))
-        if torch.Tag.inplace_view in func.tags:  # which changes the axes of this one tensor, and no entry
+        if torch.Tag.inplace_view in func.tags:  # changes the axes of this tensor, and no entry
             name = name.replace("_.", ".")
         elif func._schema.is_mutable:
             raise InPlace(name)
-        if name.startswith("squeeze"):  # of which code has the number of axes, which depends on which sizes are 1
+        if name.startswith("squeeze"):  # the number of axes depends on which sizes are 1, and code can inspect it
             self.sizes.note(*args[0].shape)
-        meaning, before = rule_of(name), (self.as_values(args), self.as_values(kwargs))
+        rule, values = rule_of(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
-        self.hold(out, meaning(Call(self, out, args), *before[0], **before[1]))
+        self.hold(out, rule(Call(self, out, args), *values[0], **values[1]))
         if torch.Tag.inplace_view in func.tags:
-            self.turned[out.untyped_storage()._cdata] += 1
+            self.inplace_views[out.untyped_storage()._cdata] += 1
         return out
 
     def facts(self) -> Facts:
-        """What the normal form may use: what the claim assumes, and what was supposed on the way."""
+        """Return the facts that the normal form may use: the claim's assumptions, and the conditions so far."""
         return facts_of((*self.given, *self.supposed))
 
     def as_values(self, x: Any) -> Any:
+        """Return arguments with a `Value` for each tensor."""
         if isinstance(x, Tensor):
             return self.value(x)
         if isinstance(x, dict):
@@ -101,51 +103,56 @@ class Reading(TorchDispatchMode):
         return type(x)(map(self.as_values, x)) if type(x) in (tuple, list) else x
 
     def hold(self, out: Any, value: Any) -> None:
-        """Keep what a result is. Its axes have the lengths that PyTorch says."""
+        """Store the value of a result. Raise `Sized` if its axes do not have the lengths that PyTorch gives them."""
         if isinstance(out, (tuple, list)):
-            for one, other in zip(out, value):
-                self.hold(one, other)
+            for tensor, tensor_value in zip(out, value):
+                self.hold(tensor, tensor_value)
         elif isinstance(out, Tensor) and value is not None:
             if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
                 raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
-            where, written = home(out)
-            self.values[id(out)] = out, fitting(self, out.dtype, value), (where, written, self.writes[where[0]], self.turned[where[0]])
+            layout, version = layout_and_version(out)
+            self.values[id(out)] = (
+                out,
+                fitting(self, out.dtype, value),
+                (layout, version, self.versions[layout[0]], self.inplace_views[layout[0]]),
+            )
 
     def value(self, x: Tensor) -> Value:
+        """Return the value of a tensor. Raise NotRead if it was changed without an operation, or if no rule made it."""
         if id(x) in self.values:
-            _, value, (before, first, writes, turned) = self.values[id(x)]
-            where, written = home(x)
-            if where != before or written != first and written - writes not in range(self.turned[where[0]] - turned + 1):
+            _, value, (old_layout, old_version, writes, turned) = self.values[id(x)]
+            layout, version = layout_and_version(x)
+            if layout != old_layout or version != old_version and version - writes not in range(self.inplace_views[layout[0]] - turned + 1):
                 raise NotRead("a tensor that was made another without an operation, as by .data")
-            self.writes[where[0]] = max(written, self.writes[where[0]])
+            self.versions[layout[0]] = max(version, self.versions[layout[0]])
             return value
         if type(x) is Tensor or type(x) is torch.nn.Parameter:
             return self.written(x)
         raise NotRead("a tensor that no rule made")
 
     def written(self, x: Tensor) -> Value:
-        """A tensor of numbers that the code has written."""
-        if x.numel() > MOST or x.is_complex():
+        """Return the value of a tensor of numbers that are written in the code."""
+        if x.numel() > MAX_ENTRIES or x.is_complex():
             raise NotRead(f"a tensor of {x.numel()} numbers of {x.dtype}")
         with no_dispatch():
             numbers = x.tolist()
 
         def at(p: tuple) -> Entry:
-            here: Any = numbers
-            for place in p:
-                here = here[place]
-            return here if isinstance(here, bool) else self.entry(here)
+            entries: Any = numbers
+            for position in p:
+                entries = entries[position]
+            return entries if isinstance(entries, bool) else self.entry(entries)
 
         return Value(tuple(Count(n) for n in x.shape), at)
 
     def entry(self, x: Any) -> Entry:
-        """A number as an entry; minus infinity is one too."""
+        """Return a number, or minus infinity, as an entry."""
         if x == -float("inf"):
             return Masked(lift(0), lift(0))
         return self.sizes.tree(x)
 
     def taken_out(self, value: Value) -> Any:
-        """A number or a truth value that Python asks for."""
+        """Return a tensor without axes as a number or truth value of Python, as `item` does."""
         e = value.at(())
         if not isinstance(e, (bool, Expr)):
             raise NotRead("the value of an infinity is asked for")
@@ -154,32 +161,32 @@ class Reading(TorchDispatchMode):
         return e if isinstance(e, bool) else self.sizes.real(e)
 
     def decided(self, test: str, e: Expr) -> bool:
-        """Whether a number is 'positive', 'nonnegative' or 'nonzero', where that is seen; what is not seen is a condition."""
+        """Return whether a number is 'positive', 'nonnegative' or 'nonzero'. If that is not decided, assume it, as a condition."""
         try:
-            found = seen(test, e, *self.normal(e))
-            if found is not None:
-                return found
+            answer = decide(test, e, *self.normal(e))
+            if answer is not None:
+                return answer
         except Unknown:
             pass
         if self.opaque & set(symbols(e)):
             raise NotRead("a comparison with the largest of what moves")
-        if len(self.supposed) >= MOST_SUPPOSED:
-            raise NotRead(f"more than {MOST_SUPPOSED} conditions")
+        if len(self.supposed) >= MAX_CONDITIONS:
+            raise NotRead(f"more than {MAX_CONDITIONS} conditions")
         self.supposed.append(Assumption(test, (e,)))
         self.suppose(f"{show(e)} {WORDS[test]}")
         return True
 
     def needs(self, e: Entry) -> None:
-        """That a number has a value is a condition, unless it is seen to have one."""
-        for one in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
-            if not plain(one):
+        """Record as conditions what an entry needs to have a value."""
+        for part in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
+            if not plain(part):
                 try:
-                    self.normal(one)
+                    self.normal(part)
                 except Unknown as error:
-                    raise NotRead(f"whether {show(one)} has a value: {error}") from None
+                    raise NotRead(f"whether {show(part)} has a value: {error}") from None
 
     def normal(self, e: Expr) -> tuple[dict, Facts]:
-        """The normal form, and what it knows. What e needs to have a value, unless it is seen, is a condition."""
+        """Return the normal form of e and the facts used. What e needs to have a value becomes a condition, unless it is known."""
         facts = self.facts()
         facts.near = (e,)
         p = read(e, facts)
@@ -188,57 +195,57 @@ class Reading(TorchDispatchMode):
         return p, facts
 
     def guarded(self, guard: Guard) -> None:
-        """What Python asked of a number, as a condition, unless it is seen to be so."""
-        less = guard.left - guard.right
+        """Record a guard about numbers as a condition, unless it is known to hold."""
+        difference = guard.left - guard.right
         if guard.sign == "=":
             self.suppose(str(guard))
-        elif not self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], less):
+        elif not self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], difference):
             raise NotRead(f"it was read where {guard}, which never holds")
 
     def suppose(self, condition: str) -> None:
+        """Record a condition as text."""
         if condition not in self.conditions:
             self.conditions.append(condition)
 
     def unknown(self, axes: tuple[Axis, ...], kind: str = "some") -> Value:
-        """New real numbers, one for each place, of which nothing is known: what is shown holds whatever they are."""
-        name = next(name for k in self.unknowns for name in [f"{kind}{k}"] if not any(one.startswith(name) for one in self.names))
+        """Return a tensor of new, unknown real numbers; a proof with them holds whatever they are."""
+        name = next(name for k in self.unknowns for name in [f"{kind}{k}"] if not any(used.startswith(name) for used in self.names))
         self.opaque.add(name)
 
         def at(p: tuple) -> Entry:
-            fixed, moving = told(p)
-            here = name + "".join(f"p{k}" for k in fixed)
-            self.opaque.add(here)
-            whole = symbol(here, "real", tuple(i.data[1] for i in moving))
-            return whole[tuple(moving)] if moving else whole
+            numbers, indices = split_position(p)
+            symbol_name = name + "".join(f"p{k}" for k in numbers)
+            self.opaque.add(symbol_name)
+            tensor = symbol(symbol_name, "real", tuple(i.data[1] for i in indices))
+            return tensor[tuple(indices)] if indices else tensor
 
         return Value(axes, at)
 
 
-def seen(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:
-    """Whether a number is so by its normal form, or None where that is not seen."""
+def decide(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:
+    """Return whether the number with normal form p is positive, nonnegative or nonzero, or None if that is not decided."""
     if {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test](p):
         return True
     minus = read(lift(-1) * e, facts)
-    no = {"positive": facts.is_nonnegative, "nonnegative": facts.is_positive, "nonzero": lambda _: False}[test](minus)
-    return False if no or not p and test != "nonnegative" else None
+    is_false = {"positive": facts.is_nonnegative, "nonnegative": facts.is_positive, "nonzero": lambda _: False}[test](minus)
+    return False if is_false or not p and test != "nonnegative" else None
 
 
-def home(x: Tensor) -> tuple:
-    """Where the numbers of a tensor lie, how it goes through them, and how often they were written: where that is another, so is the tensor."""
-    steps = [
-        getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())
-    ]  # which asks nothing of sizes
+def layout_and_version(x: Tensor) -> tuple:
+    """Return the layout of a tensor (storage, shape, strides, offset) and its version, which tell whether it was changed."""
+    # The SymPy expressions, not the symbols: comparing these would add guards.
+    steps = [getattr(getattr(n, "node", None), "expr", n) for n in (*x.shape, *x.stride(), x.storage_offset())]
     return (x.untyped_storage()._cdata, *steps), 0 if x.is_inference() else x._version
 
 
-def told(place: Any) -> tuple[list[int], list[Expr]]:
-    """The numbers and the indices of a place."""
-    if isinstance(place, Expr):
-        return [], [place]
-    if isinstance(place, tuple):
-        parts = [told(one) for one in place]
-        return [k for fixed, _ in parts for k in fixed], [i for _, moving in parts for i in moving]
-    return [place], []
+def split_position(position: Any) -> tuple[list[int], list[Expr]]:
+    """Return the numbers and the indices in a position."""
+    if isinstance(position, Expr):
+        return [], [position]
+    if isinstance(position, tuple):
+        parts = [split_position(part) for part in position]
+        return [k for numbers, _ in parts for k in numbers], [i for _, indices in parts for i in indices]
+    return [position], []
 
 
 WORDS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero": "is not zero"}
@@ -246,7 +253,7 @@ WORDS = {"positive": "is positive", "nonnegative": "is not negative", "nonzero":
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """PyTorch writes down each call that it cannot trace; here that is a reason, and is kept."""
+    """Silence PyTorch's log of calls that it cannot trace; the witness reports the reason itself."""
     log = logging.getLogger("torch._subclasses.fake_tensor")
     before, log.disabled = log.disabled, True
     try:
@@ -256,30 +263,30 @@ def quiet() -> Iterator[None]:
 
 
 def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
-    """What a call gives, its operations read. Where it writes to a tensor, that is another one from there on."""
+    """Run a call and read its operations. If it writes to a tensor, trace it again with each write replaced by a new tensor."""
     with quiet(), reading.sizes.fake, functions_of_numbers(reading.sizes):
         before = dict(reading.values)
         try:
-            return in_full(run, tensors, reading)
+            return run_completely(run, tensors, reading)
         except InPlace:
-            reading.sizes.all_asked = True  # whether two tensors share their numbers depends on how these lie
-            reading.values, reading.refused, reading.met = before, None, 0
+            reading.sizes.all_asked = True  # whether two tensors share storage may depend on their sizes
+            reading.values, reading.first_error, reading.operation_count = before, None, 0
             del reading.conditions[:], reading.supposed[:]
-            for counted in (reading.opaque, reading.turned, reading.writes):
-                counted.clear()
+            for record in (reading.opaque, reading.inplace_views, reading.versions):
+                record.clear()
         try:
-            return in_full(torch.func.functionalize(run, remove="mutations"), tensors, reading)
+            return run_completely(torch.func.functionalize(run, remove="mutations"), tensors, reading)
         except InPlace as error:
             raise NotRead(f"a tensor that the call was given, or that it keeps, is written to ({error})") from None
 
 
-def in_full(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
-    """What a call gives, if all that it met was read: code that catches an error goes another way than it would with numbers."""
+def run_completely(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
+    """Run a call; raise if any operation was not read, even if the code caught the error, since with numbers it would take another path."""
     try:
         with reading:
             result = run(*tensors)
     except Exception as error:
-        raise reading.refused or error from None
-    if reading.refused:
-        raise reading.refused
+        raise reading.first_error or error from None
+    if reading.first_error:
+        raise reading.first_error
     return result

@@ -1,4 +1,7 @@
-"""The verdict on a claim's code: which calls compute what the claim says, at which shapes, and under which conditions."""
+"""Decide whether a claim's code computes what the claim says, at which shapes, and under which conditions.
+
+`code` gives the verdict on all calls of a claim, `asked` on one of them, and `proved` on one trace of a call.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ from .call_arguments import Given, function, module_and_name, put
 from .comparison import same
 from .errors import Different, NotRead, Sized
 from .python_subset import find_violation
+from .size_conditions import Guard
 from .size_queries import only_operations_asked, recorded_queries
 from .symbolic_sizes import SYMBOLS, Sizes
 from .tensor_values import Value
@@ -45,39 +49,39 @@ OPERATIONS = (
     reduction_rules,
     reshape_rules,
     boolean_values,
-)  # which register their rules
-TRIED = (1, 2, 3)  # what a size is where it has to be a number
-MANY = 4  # sizes at once, of which fewer shapes are tried
-MOST_ONES = 16  # choices of sizes that are 1, of one call
-INDICES = "ijklrstuvw"
+)  # imported because they register their rules
+TRIED = (1, 2, 3)  # values of a size that has to be a number
+MANY = 4  # from so many such sizes on, fewer shapes are tried
+MAX_TRACES_AT_ONE = 16  # traces of one call with a size that is 1
+INDICES = "ijklrstuvw"  # names for indices in conditions
 
 
 @dataclass
 class Said:
-    """What is said of one call."""
+    """The verdict on one call."""
 
     state: str  # "proved", "not read" or "different"
-    scope: str = ""  # "every shape", or which
+    scope: str = ""  # "every shape", or the shapes
     conditions: list[str] = field(default_factory=list)  # under which it is proved
     constants: list[str] = field(default_factory=list)  # floats, and the numbers they are read as
-    reason: str = ""  # why it is not read, or in what it is different
-    line: str = ""  # of the snippets, where what is not read stands
+    reason: str = ""  # why it is not read, or where it differs
+    line: str = ""  # the file and line of what is not read
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
-class Asks:
-    """The sizes that stand in the way of more than one trace shows, by name."""
+class OpenSizes:
+    """The sizes that keep one trace from being a proof at every shape."""
 
-    names: list[str] = field(default_factory=list)  # that had to be numbers, or were asked whether they are 1
-    inside: frozenset[str] = frozenset()  # of these, about which only PyTorch's operations asked
+    names: list[str] = field(default_factory=list)  # of sizes that must be numbers, or that were compared with 1
+    by_operations: frozenset[str] = frozenset()  # those that only PyTorch's operations inspected
 
 
 @dataclass
-class Ones:
-    """How often one call was read again with a size that is 1."""
+class TracesAtOne:
+    """The number of times that one call was traced again with a size that is 1."""
 
-    read: int = 0
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Code:
     """The verdict on the code of one claim."""
 
     state: str  # "proved", "not read" or "not named"
-    scope: str = ""  # "every shape", or which; "" where it is not proved
+    scope: str = ""  # "every shape", or the shapes; "" if it is not proved
     conditions: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
     reason: str = ""
@@ -93,110 +97,119 @@ class Code:
 
 
 def code(claim: Claim) -> Code:
-    """Whether every call that a claim names computes what it says. Refused where one computes something else."""
+    """Return the verdict on the code of a claim. Raise Refused if a call computes something other than the claim says."""
     if not claim.code:
         return Code("not named")
-    calls = [asked(claim, k) for k in range(len(claim.code))]
-    for (name, *_), said in zip(claim.code, calls):
-        if said.state == "different":
-            home = f" ({said.line})" if said.line else ""
-            raise Refused(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {said.reason}")
-    seconds = round(sum(said.seconds for said in calls), 3)
-    reasons = [f"{name}: {said.reason}" + f" ({said.line})" * bool(said.line) for (name, *_), said in zip(claim.code, calls) if said.reason]
+    verdicts = [asked(claim, k) for k in range(len(claim.code))]
+    for (name, *_), verdict in zip(claim.code, verdicts):
+        if verdict.state == "different":
+            home = f" ({verdict.line})" if verdict.line else ""
+            raise Refused(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {verdict.reason}")
+    seconds = round(sum(verdict.seconds for verdict in verdicts), 3)
+    reasons = [
+        f"{name}: {verdict.reason}" + f" ({verdict.line})" * bool(verdict.line)
+        for (name, *_), verdict in zip(claim.code, verdicts)
+        if verdict.reason
+    ]
     if reasons:
         return Code("not read", reason=reasons[0], seconds=seconds)
-    scopes = list(dict.fromkeys(said.scope for said in calls if said.scope != EVERY))
-    joined = [tuple(dict.fromkeys(one for said in calls for one in many(said))) for many in (lambda s: s.conditions, lambda s: s.constants)]
-    return Code("proved", "; ".join(scopes) or EVERY, *joined, seconds=seconds)
+    scopes = list(dict.fromkeys(verdict.scope for verdict in verdicts if verdict.scope != EVERY))
+    conditions = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.conditions))
+    constants = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.constants))
+    return Code("proved", "; ".join(scopes) or EVERY, conditions, constants, seconds=seconds)
 
 
 def asked(claim: Claim, k: int) -> Said:
-    """What is said of the call number k of a claim."""
+    """Return the verdict on call number k of a claim, with the time that it took."""
     start = time.perf_counter()
-    said = outside_subset(claim.code[k]) or in_general(claim, k)
-    return replace(said, seconds=round(time.perf_counter() - start, 3))
+    verdict = outside_subset(claim.code[k]) or check_general(claim, k)
+    return replace(verdict, seconds=round(time.perf_counter() - start, 3))
 
 
-def in_general(claim: Claim, k: int) -> Said:
-    """With a symbol for each size; where that is not read, with numbers for those that stand in the way, and then for all."""
-    every = sizes_of(claim)
-    said, asked = proved(claim, k)
-    if said.state == "proved":
-        return with_ones(claim, k, said, asked, every, Ones())
-    if said.state == "different" or not every:
-        return said
-    ways = dict.fromkeys(tuple(sorted(names)) for names in (asked.names, every) if names)
-    for names in ways:
-        if found := at_some(claim, k, [name for name in names if name in every], every):
-            return found if found.state != "not read" else said
-    return said
+def check_general(claim: Claim, k: int) -> Said:
+    """Trace a call with a symbol for each size. If that is not read, use numbers for the sizes in the way, and then for all sizes."""
+    sizes = sizes_of(claim)
+    verdict, open_sizes = proved(claim, k)
+    if verdict.state == "proved":
+        return check_at_one(claim, k, verdict, open_sizes, sizes, TracesAtOne())
+    if verdict.state == "different" or not sizes:
+        return verdict
+    attempts = dict.fromkeys(tuple(sorted(names)) for names in (open_sizes.names, sizes) if names)
+    for names in attempts:
+        if found := check_at_numbers(claim, k, [name for name in names if name in sizes], sizes):
+            return found if found.state != "not read" else verdict
+    return verdict
 
 
-def with_ones(claim: Claim, k: int, said: Said, asked: Asks, every: dict[str, Expr], ones: Ones) -> Said:
-    """Where what ran asked whether a size is 1, it is read again with it 1: what is said there is told beside the rest.
+def check_at_one(claim: Claim, k: int, verdict: Said, open_sizes: OpenSizes, sizes: dict[str, Expr], traces: TracesAtOne) -> Said:
+    """Trace a call again at size 1 for each size that it compared with 1, and add these results to its verdict.
 
-    What that asks in its turn is read again too; with an earlier size 1 it was read already, as far as it was asked. Sizes of which only
-    PyTorch's operations asked are 1 together, and one by one if that shows anything new.
+    A trace at size 1 may compare further sizes with 1; these are set to 1 too. `sizes` are those that are still symbols: sizes that were 1
+    in an earlier trace are left out. Sizes that only PyTorch's operations inspected are set to 1 together, and one by one if that gives a
+    new condition.
     """
-    names = [name for name in asked.names if name in every]
-    together = {name: 1 for name in names if name in asked.inside}
+    names = [name for name in open_sizes.names if name in sizes]
+    together = {name: 1 for name in names if name in open_sizes.by_operations}
     if together:
-        again, _ = proved(at_sizes(claim, {every[name]: 1 for name in together}), k)
+        again, _ = proved(at_sizes(claim, {sizes[name]: 1 for name in together}), k)
         if again.state == "different":
-            return replace(again, reason=f"at {stated(together)}: {again.reason}")
-        if again.state == "proved" and says_nothing_new(again, said):
+            return replace(again, reason=f"at {show_sizes(together)}: {again.reason}")
+        if again.state == "proved" and adds_nothing(again, verdict):
             names = [name for name in names if name not in together]
-    said, scopes = replace(said, conditions=[*said.conditions], constants=[*said.constants]), [said.scope] * (said.scope != EVERY)
-    left = dict(every)
+    verdict = replace(verdict, conditions=[*verdict.conditions], constants=[*verdict.constants])
+    scopes = [verdict.scope] * (verdict.scope != EVERY)
+    remaining = dict(sizes)
     for name in names:
-        again, more = Said("not read"), Asks()
-        here, size = at_sizes(claim, {every[name]: 1}), left.pop(name)
-        ones.read += 1
-        if ones.read <= MOST_ONES:
-            again, more = proved(here, k)
+        again, more_sizes = Said("not read"), OpenSizes()
+        claim_at_one, size = at_sizes(claim, {sizes[name]: 1}), remaining.pop(name)
+        traces.count += 1
+        if traces.count <= MAX_TRACES_AT_ONE:
+            again, more_sizes = proved(claim_at_one, k)
         if again.state == "proved":
-            again = with_ones(here, k, again, more, left, ones)
+            again = check_at_one(claim_at_one, k, again, more_sizes, remaining, traces)
         if again.state == "different":
             return replace(again, reason=f"at {show(size)} = 1: {again.reason}")
         if again.state != "proved":
             scopes.append(f"{name} >= 2")
             continue
         scopes += [f"({again.scope} at {name} = 1)"] * (again.scope != EVERY)
-        said.conditions += [f"{one} at {name} = 1" for one in again.conditions if one not in said.conditions]
-        said.constants += [one for one in again.constants if one not in said.constants]
-    return replace(said, scope=" and ".join(scopes) or EVERY)
+        verdict.conditions += [f"{one} at {name} = 1" for one in again.conditions if one not in verdict.conditions]
+        verdict.constants += [one for one in again.constants if one not in verdict.constants]
+    return replace(verdict, scope=" and ".join(scopes) or EVERY)
 
 
-def says_nothing_new(again: Said, said: Said) -> bool:
-    return again.scope == EVERY and set(again.conditions) <= set(said.conditions) and set(again.constants) <= set(said.constants)
+def adds_nothing(second: Said, first: Said) -> bool:
+    """Return whether a second verdict holds at every shape, with no further conditions or constants."""
+    return second.scope == EVERY and set(second.conditions) <= set(first.conditions) and set(second.constants) <= set(first.constants)
 
 
-def at_some(claim: Claim, k: int, names: list[str], every: dict[str, Expr]) -> Said | None:
-    """With numbers for some sizes: proved at those that it was tried at, and told so."""
+def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Expr]) -> Said | None:
+    """Trace a call with numbers for some sizes. Return a proof at these shapes, or None if more sizes must be numbers."""
     if not names:
         return None
     proofs: list[Said] = []
     shapes: list[dict[str, int]] = []
-    for at in shapes_of(names):
-        here = at_sizes(claim, {every[name]: n for name, n in at.items()})
-        said, asked = proved(here, k)
-        if said.state == "proved":
-            said = with_ones(here, k, said, asked, {name: size for name, size in every.items() if name not in at}, Ones())
-        if said.state == "different":
-            return replace(said, reason=f"at {stated(at)}: {said.reason}")
-        if said.state != "proved":
-            return said if len(names) == len(every) else None
-        proofs.append(said)
-        shapes.append(at)
-    more = {said.scope for said in proofs} - {EVERY}
-    scope = "; ".join(map(stated, shapes)) + "".join(f", and {one}" for one in sorted(more))
-    conditions = [c for said in proofs for c in said.conditions]
-    constants = [c for said in proofs for c in said.constants]
+    for shape in choose_shapes(names):
+        claim_at_shape = at_sizes(claim, {sizes[name]: n for name, n in shape.items()})
+        verdict, open_sizes = proved(claim_at_shape, k)
+        if verdict.state == "proved":
+            remaining = {name: size for name, size in sizes.items() if name not in shape}
+            verdict = check_at_one(claim_at_shape, k, verdict, open_sizes, remaining, TracesAtOne())
+        if verdict.state == "different":
+            return replace(verdict, reason=f"at {show_sizes(shape)}: {verdict.reason}")
+        if verdict.state != "proved":
+            return verdict if len(names) == len(sizes) else None
+        proofs.append(verdict)
+        shapes.append(shape)
+    other_scopes = {verdict.scope for verdict in proofs} - {EVERY}
+    scope = "; ".join(map(show_sizes, shapes)) + "".join(f", and {scope_}" for scope_ in sorted(other_scopes))
+    conditions = [c for verdict in proofs for c in verdict.conditions]
+    constants = [c for verdict in proofs for c in verdict.constants]
     return Said("proved", scope, list(dict.fromkeys(conditions)), list(dict.fromkeys(constants)))
 
 
-def shapes_of(names: list[str]) -> Iterator[dict[str, int]]:
-    """A few values for each of the sizes, small ones first, unlike ones among them."""
+def choose_shapes(names: list[str]) -> Iterator[dict[str, int]]:
+    """Yield a few choices of values for sizes, small ones first, some of them with different values."""
     if len(names) <= 1:
         yield from ({name: n for name in names} for n in TRIED)
         return
@@ -206,16 +219,18 @@ def shapes_of(names: list[str]) -> Iterator[dict[str, int]]:
         yield {name: 3 - j % 2 for j, name in enumerate(names)}
 
 
-def stated(at: dict[str, int]) -> str:
+def show_sizes(at: dict[str, int]) -> str:
+    """Return sizes as text."""
     return ", ".join(f"{name} = {n}" for name, n in sorted(at.items()))
 
 
 def sizes_of(claim: Claim) -> dict[str, Expr]:
-    """The sizes that the claim or what its code is given speaks of, by name."""
+    """Return the sizes in a claim and in the arguments of its code, by name."""
     return {name: s for name, s in symbols(*claim.trees, *expressions(claim.code)).items() if s.data[1] == "size"}
 
 
 def expressions(x: Any) -> Iterator[Expr]:
+    """Yield the expressions in nested tuples, lists and dictionaries."""
     if isinstance(x, Expr):
         yield x
     elif isinstance(x, dict):
@@ -226,32 +241,32 @@ def expressions(x: Any) -> Iterator[Expr]:
 
 
 def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
-    """The claim with numbers for some of its sizes."""
+    """Return a claim with numbers for some of its sizes."""
     numbers = {size: lift(n) for size, n in at.items()}
 
-    def of(x: Any) -> Any:
+    def convert(x: Any) -> Any:
         if isinstance(x, Expr):
             return put(x, numbers)
         if isinstance(x, dict):
-            return {key: of(y) for key, y in x.items()}
-        return type(x)(map(of, x)) if type(x) in (tuple, list) else x
+            return {key: convert(y) for key, y in x.items()}
+        return type(x)(map(convert, x)) if type(x) in (tuple, list) else x
 
     return replace(
         claim,
-        start=of(claim.start),
-        steps=tuple(Step(s.relation, of(s.expr), s.reason) for s in claim.steps),
-        given=tuple(Assumption(a.kind, of(a.args)) for a in claim.given),
+        start=convert(claim.start),
+        steps=tuple(Step(s.relation, convert(s.expr), s.reason) for s in claim.steps),
+        given=tuple(Assumption(a.kind, convert(a.args)) for a in claim.given),
         because=(),
-        code=of(claim.code),
+        code=convert(claim.code),
     )
 
 
-def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
-    """What one trace shows, and the sizes that stand in the way of more."""
+def proved(claim: Claim, k: int) -> tuple[Said, OpenSizes]:
+    """Trace call number k of a claim once. Return the verdict, and the sizes that keep it from holding at every shape."""
     sizes = Sizes()
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
-    own = set(symbols(*claim.trees, *expressions(claim.code)))
-    reading = Reading(sizes, claim.given, largest, own)
+    used_names = set(symbols(*claim.trees, *expressions(claim.code)))
+    reading = Reading(sizes, claim.given, largest, used_names)
     try:
         name, arguments, keywords = claim.code[k]
         given = Given(claim, reading)
@@ -263,15 +278,27 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
         needed = compare(result, claim, k, given, reading)
         guards = sizes.guards()
     except NotRead as error:
-        fixed = {name for guard in fixing(sizes) for name in guard.fixes}
-        return Said("not read", reason=str(error), line=reading.line), Asks(sorted({*fixed, *getattr(error, "names", ())}))
+        names = {name for guard in readable_guards(sizes) for name in guard.fixes}
+        return Said("not read", reason=str(error), line=reading.line), OpenSizes(sorted({*names, *getattr(error, "names", ())}))
     except Different as error:
-        return Said("different", reason=str(error), line=home_of(claim.code[k][0])), Asks()
+        return Said("different", reason=str(error), line=source_line(claim.code[k][0])), OpenSizes()
     except RecursionError:
-        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), Asks()
-    except Exception as error:  # what PyTorch says of a call that it cannot trace is a reason too
-        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), Asks()
-    asked = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
+        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), OpenSizes()
+    except Exception as error:  # PyTorch cannot trace the call: its message is the reason
+        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), OpenSizes()
+    verdict = conclude(claim, reading, guards, needed, used_names)
+    if verdict.state != "proved":
+        return verdict, OpenSizes()
+    names_at_one = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
+    return verdict, OpenSizes(names_at_one, only_operations_asked(names_at_one, sizes))
+
+
+def conclude(claim: Claim, reading: Reading, guards: list[Guard], needed: list[str], used_names: set[str]) -> Said:
+    """Return the verdict on a trace whose result is a side of the claim under the conditions `needed`.
+
+    It is "not read" if a guard is false at the values of the trace, or if no example satisfies all conditions.
+    """
+    sizes = reading.sizes
     bounds = [str(guard) for guard in guards if guard.of_sizes and not guard.holds_from(2)]
     try:
         if wrong := sizes.contradicted():
@@ -280,13 +307,13 @@ def proved(claim: Claim, k: int) -> tuple[Said, Asks]:
             if not guard.of_sizes:
                 reading.guarded(guard)
     except NotRead as error:
-        return Said("not read", reason=str(error)), Asks()
+        return Said("not read", reason=str(error))
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
     if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
-        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}"), Asks()
+        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}")
     indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
-    conditions = list(dict.fromkeys(with_plain_indices(one, own | indices) for one in reading.conditions + needed))
-    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants), Asks(asked, only_operations_asked(asked, sizes))
+    conditions = list(dict.fromkeys(with_plain_indices(one, used_names | indices) for one in reading.conditions + needed))
+    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants)
 
 
 def outside_subset(code: tuple) -> Said | None:
@@ -298,7 +325,7 @@ def outside_subset(code: tuple) -> Said | None:
 
 
 def called(x: Any) -> Iterator[str]:
-    """The functions of snippets that a call names, those among its arguments too."""
+    """Yield the names of the snippets that a call uses, including those in its arguments."""
     if isinstance(x, str) and SNIPPET.fullmatch(x):
         yield x
     elif isinstance(x, (tuple, list, dict)):
@@ -307,22 +334,26 @@ def called(x: Any) -> Iterator[str]:
 
 
 def with_plain_indices(text: str, names: set[str]) -> str:
-    """A condition with i, j, ... for indices that were made on the way, which take no name of the claim: it holds for all of them."""
+    """Return a condition with readable names.
+
+    Indices that the trace made become i, j, ..., avoiding `names`, and "for all i, j, ..." is added.
+    """
     text = re.sub(r"\b(largest|smallest|some)\d+(?:p\d+)*", lambda m: m[0] if m[0] in names else m[1], text)
-    found = [one for one in dict.fromkeys(re.findall(r"\bat\d+\b", text)) if one not in names]
-    fresh = (f"{letter}{number}" for number in ("", *range(1, len(found) + len(names))) for letter in INDICES)
-    called = dict(zip(found, (name for name in fresh if name not in names)))
-    shown = re.sub(r"\bat\d+\b", lambda m: called.get(m[0], m[0]), text)
-    return f"{shown} for all {', '.join(called.values())}" if called else shown
+    made = [one for one in dict.fromkeys(re.findall(r"\bat\d+\b", text)) if one not in names]
+    fresh = (f"{letter}{number}" for number in ("", *range(1, len(made) + len(names))) for letter in INDICES)
+    renamed = dict(zip(made, (name for name in fresh if name not in names)))
+    shown = re.sub(r"\bat\d+\b", lambda m: renamed.get(m[0], m[0]), text)
+    return f"{shown} for all {', '.join(renamed.values())}" if renamed else shown
 
 
-def home_of(name: str) -> str:
-    """Where the snippet stands that a call names."""
+def source_line(name: str) -> str:
+    """Return the file and line of a snippet."""
     run = unwrap(function(name))
     return f"{run.__module__.removeprefix('snippets.').replace('.', '/')}.py:{run.__code__.co_firstlineno}"
 
 
-def fixing(sizes: Sizes) -> list:
+def readable_guards(sizes: Sizes) -> list[Guard]:
+    """Return the guards of a trace, or none if one of them cannot be read."""
     try:
         return sizes.guards()
     except NotRead:
@@ -330,27 +361,35 @@ def fixing(sizes: Sizes) -> list:
 
 
 def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
-    found: list[str] = []
+    """Return the conditions under which the result of a call is a side of the claim; for a tuple, each part of it."""
+    conditions: list[str] = []
     if not isinstance(result, (Tensor, tuple, int, float, *SYMBOLS)):
         raise NotRead(f"it gives a {type(result).__name__}, and no tensor or number")
     if result == () and isinstance(result, tuple):
         raise NotRead("it gives nothing")
-    for one in result if isinstance(result, tuple) else [result]:
-        value = reading.value(one) if isinstance(one, Tensor) else Value((), lambda p, one=one: reading.sizes.tree(one))
-        found += same_as_a_side(value, claim, k, given, reading)
-    return found
+    for part in result if isinstance(result, tuple) else [result]:
+        conditions += compare_with_sides(value_of_result(part, reading), claim, k, given, reading)
+    return conditions
 
 
-def same_as_a_side(value: Value, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
-    """What it takes for the value to be a side of the claim: of a refutation the one of that number, else the first or the last."""
+def value_of_result(result: Any, reading: Reading) -> Value:
+    """Return a tensor or number that a call returned as a value."""
+    return reading.value(result) if isinstance(result, Tensor) else Value((), lambda p: reading.sizes.tree(result))
+
+
+def compare_with_sides(value: Value, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
+    """Return the conditions under which a value equals a side of the claim.
+
+    For call number k of a refutation that is side k, for a definition the last side, else the first or the last.
+    """
     last = claim.steps[-1].expr
     sides = [[claim.start, last][k]] if claim.kind == "refutation" else [last] if claim.kind == "definition" else [claim.start]
     if claim.kind in ("identity", "chain", "law"):
         sides.append(last)
-    trouble: list[Exception] = []
+    errors: list[Exception] = []
     for side in sides:
         try:
             return same(value, side, given.free, reading)
         except (NotRead, Different) as error:
-            trouble.append(error)
-    raise next((e for e in trouble if isinstance(e, Different)), trouble[0])
+            errors.append(error)
+    raise next((e for e in errors if isinstance(e, Different)), errors[0])
