@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, Printer, is_root, listed
+from collections.abc import Iterable
+from typing import Any
+
+from .latex import ATOM, WORDS, Printer, Tree, is_root, split_each
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
 
 class Plain(Printer):
-    """The same tree for a terminal."""
+    """A printer for terminals and messages."""
 
     def show(self, e, least=0):
-        own = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these have brackets of their own here
-        return super().show(e, 0 if own else least)
+        bracketed = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these print brackets themselves
+        return super().show(e, 0 if bracketed else least)
 
     def brackets(self, text):
         return f"({text})"
@@ -69,7 +72,7 @@ class Plain(Printer):
         return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
 
     def each(self, e):
-        body, indices = listed(e)
+        body, indices = split_each(e)
         return f"each({self.show(body)}, {', '.join(f'{name} = 1..{self.show(size)}' for name, size in indices)})"
 
     def entry(self, e):
@@ -85,16 +88,18 @@ class Plain(Printer):
         return f"d({self.show(e.args[0])})/d({self.show(e.args[1])})"
 
 
-def plain(e) -> str:
+def plain(e: Any) -> str:
+    """Return an expression as plain text, and anything else as Python prints it."""
     return Plain().show(e) if hasattr(e, "op") else str(e)
 
 
-def show_shape(shape) -> str:
+def show_shape(shape: Iterable[Any]) -> str:
+    """Return a shape as plain text: "(n, d)"."""
     return f"({', '.join(map(plain, shape))})"
 
 
-def describe(s) -> str:
-    """What a name stands for."""
+def describe(s: Tree) -> str:
+    """Return what a symbol, an index or a definition is, in words."""
     if s.op == "index":
         return f"an index up to {plain(s.data[1])}"
     if s.op == "defined":

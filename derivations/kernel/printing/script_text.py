@@ -1,16 +1,16 @@
-"""Expression trees as a script writes them: what a message asks an author to write can be copied from it."""
+"""Expression trees as Python, so that an author can copy what a message suggests."""
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, is_root, listed
+from .latex import ATOM, WORDS, Tree, is_root, split_each
 from .plain_text import Plain
 
-NAMES = {"abs": "absolute"}  # of functions
-CONSTRUCTORS = WORDS | {"rounded": "rounded"}  # of operators
+NAMES = {"abs": "absolute"}  # functions whose constructor has another name
+CONSTRUCTORS = WORDS | {"rounded": "rounded"}  # constructors of the operators that are printed as a word
 
 
 class Script(Plain):
-    """The same tree in the names that a script imports."""
+    """A printer that uses the names that scripts import."""
 
     def show(self, e, least=0):
         return super().show(e, 0 if e.op == "inverse" else least)
@@ -35,7 +35,7 @@ class Script(Plain):
         return f"total({self.show(e.args[0])}, {e.data[0]})"
 
     def each(self, e):
-        body, indices = listed(e)
+        body, indices = split_each(e)
         return f"each({', '.join([self.show(body), *(name for name, _ in indices)])})"
 
     def function(self, e):
@@ -51,14 +51,15 @@ class Script(Plain):
         return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])})"
 
     def neg(self, e):
-        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
+        return f"-{self.show(e.args[0], 5)}"  # in Python a minus binds tighter than a product
 
     def mul(self, e):
-        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # Python reads a*b/c as (a*b)/c
 
     def matmul(self, e):
         return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
 
 
-def script(e) -> str:
+def script(e: Tree) -> str:
+    """Return an expression as a script writes it."""
     return Script().show(e)
