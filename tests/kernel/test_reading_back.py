@@ -45,7 +45,7 @@ from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import Printer, latex, split_each
 from derivations.kernel.printing.plain_text import Plain, plain
-from derivations.kernel.printing.print_collisions import looks
+from derivations.kernel.printing.print_collisions import visible_form
 from derivations.kernel.run import certificates, worker
 
 n, d, d_k = sizes("n d d_k")
@@ -206,7 +206,7 @@ def refuse_two_of_one_print(trees):
     met = {}
     for e in trees:
         bare = sizes_erased(strip(e))
-        other = met.setdefault(looks(latex(e)), bare)
+        other = met.setdefault(visible_form(latex(e)), bare)
         assert other == bare, f"{latex(e)}: {plain(e)} and another"
 
 
