@@ -12,7 +12,7 @@ To add an operator:
 4. Give each evaluator a rule in its `RULES`, or list the operator in its `UNSUPPORTED`: `exact/exact_evaluation.py`, `exact/tree_to_normal_form.py`,
    `sympy/tree_to_sympy.py`, `pytorch/evaluation.py`, `pytorch/float_formats.py`, `coq/notation.py`, `coq/reals/notation.py`, and the judge's
    `attack/mpmath_evaluation.py`. They have similar tables for functions.
-5. If it is partial, state in `coq/reals/definedness.py` where it is defined. For a function in `BENT`, state in `sympy/tree_to_sympy.py` and
+5. If it is partial, state in `coq/reals/definedness.py` where it is defined. For a function in `BENT`, state in `sympy/derivative_text.py` and
    in `pytorch/nondifferentiable_points.py` where its derivative jumps (`CORNERS`).
 
 `tests/kernel/core/test_operators.py` fails for each printer and each evaluator that lacks an entry, and for an operator without an example.

@@ -98,42 +98,42 @@ class Printer:
             raise KernelError(f"there is no way to print the node '{op}'")
         return rule
 
-    def word(self, e):
+    def word(self, e: Tree) -> str:
         return rf"\operatorname{{{WORDS[e.op]}}}{self.brackets(self.show(e.args[0]))}"
 
-    def brackets(self, text, pair="()"):
-        left, right = pair
+    def brackets(self, text: str, pair: str = "()") -> str:
+        left, right = pair[0], pair[1]
         return rf"\left{left}{text}\right{right}" if any(tall in text for tall in TALL) else f"{left}{text}{right}"
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return fraction_latex(e.data)
 
-    def imaginary(self, e):
+    def imaginary(self, e: Tree) -> str:
         return r"\mathrm{i}"
 
-    def symbol(self, e):
+    def symbol(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def defined(self, e):
+    def defined(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def index(self, e):
+    def index(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def paren(self, e):
+    def paren(self, e: Tree) -> str:
         return self.brackets(self.show(e.args[0]))
 
-    def add(self, e):
+    def add(self, e: Tree) -> str:
         left, right = e.args
         if right.op == "neg":
             inside = right.args[0]
             return f"{self.show(left, 1)} - {self.show(inside, 3 if inside.op == 'neg' or is_negative_number(inside) else 2)}"
         return f"{self.show(left, 1)} + {self.show(right, 3 if right.op == 'neg' or is_negative_number(right) else 2)}"
 
-    def neg(self, e):
+    def neg(self, e: Tree) -> str:
         return f"-{self.show(e.args[0], 3)}"
 
-    def mul(self, e):
+    def mul(self, e: Tree) -> str:
         left, right = e.args
         if is_entrywise(e):
             return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
@@ -142,18 +142,18 @@ class Printer:
         dot = r" \cdot " if needs_dot else r" \, " if left.op == "sum" else " "
         return f"{self.show(left, 3)}{dot}{after}"
 
-    def matmul(self, e):
+    def matmul(self, e: Tree) -> str:
         left, right = e.args
         after = self.show(right, 4)
         needs_dot = len(left.shape) == 1 == len(right.shape) or not is_entrywise(left) and looks_like_function(left, after)
         dot = r" \cdot " if needs_dot else " "
         return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{after}"
 
-    def div(self, e):
+    def div(self, e: Tree) -> str:
         above, below = map(self.show, e.args)
         return rf"\frac{{{above}}}{{{below}}}"
 
-    def pow(self, e):
+    def pow(self, e: Tree) -> str:
         base, exponent = e.args
         if is_root(e):
             return rf"\sqrt{{{self.show(base)}}}"
@@ -161,46 +161,46 @@ class Printer:
             return f"{self.brackets(self.show(base))}^{{{exponent_text(exponent, self)}}}"
         return f"{self.show(base, ATOM)}^{{{exponent_text(exponent, self)}}}"
 
-    def transpose(self, e):
+    def transpose(self, e: Tree) -> str:
         base = e.args[0]
         shown = self.brackets(self.show(base)) if base.op == "function" and base.data != "abs" else self.show(base, ATOM)
         return rf"{shown}^{{\top}}"
 
-    def inverse(self, e):
+    def inverse(self, e: Tree) -> str:
         if e.args[0].op == "transpose":
             return rf"{self.show(e.args[0].args[0], ATOM)}^{{-\top}}"
         return rf"{self.show(e.args[0], ATOM)}^{{-1}}"
 
-    def eye(self, e):
+    def eye(self, e: Tree) -> str:
         return "I"
 
-    def fill(self, e):
+    def fill(self, e: Tree) -> str:
         """Return a constant tensor, for a matrix with its shape to distinguish it from a vector."""
         below = r" \times ".join(map(self.show, e.shape))
         return rf"\mathbf{{{e.data}}}" + (f"_{{{below}}}" if len(e.shape) > 1 else "")
 
-    def array(self, e):
+    def array(self, e: Tree) -> str:
         if len(e.shape) > 2:
             raise KernelError("a tensor with more than two axes is not printed; name its parts")
         columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
         shown = [self.show(x) for x in e.args]
         return self.rows([shown[k : k + columns] for k in range(0, len(shown), columns)], len(e.shape) == 2)
 
-    def rows(self, rows, is_matrix):
+    def rows(self, rows: list[list[str]], is_matrix: bool) -> str:
         if not is_matrix:
             return self.brackets(", ".join(row[0] for row in rows) + "," * (len(rows) == 1))
         return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
 
-    def sum(self, e):
+    def sum(self, e: Tree) -> str:
         name, size = e.data
         return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
 
-    def each(self, e):
+    def each(self, e: Tree) -> str:
         body, indices = split_each(e)
         below = ", ".join(f"{name_latex(name)} = 1" for name, _ in indices)
         return f"{self.brackets(self.show(body))}_{{{below}}}^{{{', '.join(self.show(size) for _, size in indices)}}}"
 
-    def entry(self, e):
+    def entry(self, e: Tree) -> str:
         base = e.args[0]
         shown = [self.show(i) for i in e.args[1:]]
         at = ("" if all(len(i) == 1 for i in shown) else ",").join(f"{i} " for i in shown).strip()
@@ -209,12 +209,12 @@ class Printer:
             return rf"{text}_{{{at}}}"
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined', 'fill') else text}_{{{at}}}"
 
-    def function_name(self, e):
+    def function_name(self, e: Tree) -> str:
         if e.data not in FUNCTION_NAMES:
             raise KernelError(f"there is no way to print the function '{e.data}'")
         return FUNCTION_NAMES[e.data]
 
-    def function(self, e):
+    def function(self, e: Tree) -> str:
         """Return a function application. Entrywise functions of a matrix are marked, else a reader sees a matrix exponential or a determinant."""
         inside = self.show(e.args[0])
         if e.data == "norm":
@@ -227,10 +227,10 @@ class Printer:
             return rf"e^{{{inside}}}"
         return self.function_name(e) + self.brackets(inside)
 
-    def expectation(self, e):
+    def expectation(self, e: Tree) -> str:
         return rf"\operatorname{{E}}{self.brackets(self.show(e.args[0]), '[]')}"
 
-    def derivative(self, e):
+    def derivative(self, e: Tree) -> str:
         body, by = e.args
         top = self.show(body, ATOM)
         if body.op in ("symbol", "defined", "entry"):
@@ -316,10 +316,10 @@ def value_latex(value: Any, show: Callable[[Any], str] | None = None) -> str:
 class Value(Printer):
     """A printer for the values of a counterexample, which are not part of a tree."""
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return short_latex(e.data)
 
-    def function(self, e):
+    def function(self, e: Tree) -> str:
         if e.data != "exp":
             return super().function(e)
         return "e" if e.args[0].op == "const" and e.args[0].data == 1 else f"e^{{{exponent_text(e.args[0], self)}}}"
