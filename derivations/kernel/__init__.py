@@ -1,4 +1,4 @@
-"""The claim language: what a script may write. It knows no topic.
+"""The claim language: all the names that a script may use. The kernel depends on no topic.
 
 | what | names |
 |---|---|
@@ -7,11 +7,11 @@
 | sizes and indices | `sizes`, `index`, `total`, `each` |
 | functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `largest`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is`, `zero_or_one` |
-| assumptions about what is random | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
+| assumptions about random quantities | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
 | assumptions about rounding | `representable`, `in_range` |
 | brackets that a reader should see | `paren` |
 
-A script makes one derivation, states its claims, and lets itself be run on its own:
+A script makes one derivation, states its claims, and can be run on its own:
 
 Examples:
     >>> from derivations.kernel import Derivation, matrix, sizes
@@ -22,8 +22,7 @@ Examples:
     >>> if __name__ == "__main__":
     ...     derivation.main()
 
-What is here is all that a script may use. It loads no algebra system, so that reading certificates, which is all that rendering a
-page takes, stays quick.
+Importing this package loads no algebra system, so that rendering a page, which only reads certificates, stays fast.
 """
 
 import sys
@@ -70,7 +69,7 @@ from .core.expr import (
     zeros,
 )
 from .errors import VOCABULARY
-from .language import lazy_sympy as lazy_sympy  # SymPy expressions can be read
+from .language import lazy_sympy as lazy_sympy  # registers the reader of SymPy expressions
 from .language.derivation import Derivation
 from .language.functions import cos, largest, norm, sin, tanh
 from .language.masks import zero_or_one

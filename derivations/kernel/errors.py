@@ -1,4 +1,4 @@
-"""The one error that every room may raise, and how slips of a script are met: a name that does not exist, == between expressions."""
+"""The base class of the kernel's errors, and advice for common mistakes in scripts, such as a misspelt name or == between expressions."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from dis import opmap
 from inspect import signature
 from types import FrameType, TracebackType
 
-VOCABULARY: list[str] = []  # the names that a script may use; the kernel's own `__init__` fills it
+VOCABULARY: list[str] = []  # the names that a script may use; the `__init__` of the kernel fills it
 
 
 class KernelError(Exception):
-    """Something the kernel refuses; the message says what, and what to do next."""
+    """An error in a script or a claim. The message says what is wrong and what to do next."""
 
 
 def quantity(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: "1 claim", "2 claims"."""
+    """Return a number with its noun, in the plural if needed: "1 claim", "2 claims"."""
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def nearest(name: str, known: Iterable[str], has: str) -> str:
-    """Which of the known names was probably meant, and which there are."""
+    """Return a text that suggests the closest known name, if one is close, and then lists all. `has` introduces the list, as "it takes"."""
     known = list(known)
     close = get_close_matches(name, known, n=1)
     return (f"did you mean {close[0]}? {has[0].upper()}{has[1:]} " if close else f"{has} ") + ", ".join(known)
 
 
-# What a method or an operator of other libraries is called here.
+# The methods of other libraries, and what to write instead.
 INSTEAD = {
     "sum": "a sum is written total(x[i], i), with i = index('i', n)",
     "mean": "a mean is written total(x[i], i) / n, with i = index('i', n); an expectation E(x)",
@@ -48,7 +48,7 @@ INSTEAD = {
     "grad": "a derivative is written diff(y, x)",
 }
 
-# By what Python says of an expression that is given to its own functions.
+# The beginnings of the messages of Python's own functions when they get an expression, and what to write instead.
 NOT_NUMBERS = {
     "bad operand type for abs()": INSTEAD["abs"],
     "must be real number, not Expr": "the functions of derivations.kernel take expressions: exp, log, sqrt, cos, sin, tanh",
@@ -56,21 +56,22 @@ NOT_NUMBERS = {
 
 
 def hint(error: BaseException) -> str:
-    """Return Python's message, followed by what to write instead where that is known. The error was raised in a script's own line."""
+    """Return the message of an error that a line of a script raised, followed by what to write instead, if that is known."""
     if isinstance(error, (NameError, ImportError)) and not isinstance(error, AttributeError):
         return unknown_name(error)
     if isinstance(error, AttributeError) and type(error.obj).__module__.startswith("derivations.kernel."):
         return unknown_attribute(error)
     if isinstance(error, TypeError):
-        return misfit(str(error))
+        return explain_type_error(str(error))
     return str(error)
 
 
 def unknown_name(error: NameError | ImportError) -> str:
-    found = re.search(r"name '(\w+)'", str(error))
-    name = found[1] if found else ""
+    """Return the message of an error about a name that does not exist, with the name that was probably meant."""
+    match = re.search(r"name '(\w+)'", str(error))
+    name = match[1] if match else ""
     if isinstance(error, ImportError):
-        if error.name != "derivations.kernel" or not found:
+        if error.name != "derivations.kernel" or not match:
             return str(error)
         return f"derivations.kernel has no {name}; {nearest(name, VOCABULARY, 'it has')}"
     if name in VOCABULARY:
@@ -81,6 +82,7 @@ def unknown_name(error: NameError | ImportError) -> str:
 
 
 def unknown_attribute(error: AttributeError) -> str:
+    """Return the message of an error about an attribute that does not exist, with what to write instead."""
     name = error.name or ""
     if type(error.obj).__name__ == "Expr":
         if name in INSTEAD:
@@ -88,14 +90,14 @@ def unknown_attribute(error: AttributeError) -> str:
         if name in VOCABULARY:
             return f"{error}; write {name}(...), which is a function"
         return f"{error}; {nearest(name, ['T', *VOCABULARY], 'there are')}"
-    methods = [one for one in dir(error.obj) if not one.startswith("_") and callable(getattr(error.obj, one))]
+    methods = [method for method in dir(error.obj) if not method.startswith("_") and callable(getattr(error.obj, method))]
     return f"{error}; {nearest(name, methods, 'it has')}"
 
 
-def misfit(message: str) -> str:
-    """Return the message of a TypeError. If a call does not fit one of the kernel's functions, add what the function takes."""
-    for beginning, instead in NOT_NUMBERS.items():
-        if message.startswith(beginning):
+def explain_type_error(message: str) -> str:
+    """Return the message of a TypeError. If it is about a call of one of the kernel's functions, add the signature and the purpose."""
+    for prefix, instead in NOT_NUMBERS.items():
+        if message.startswith(prefix):
             return f"{message}; {instead}"
     name = message.partition("(")[0]
     function = getattr(sys.modules.get("derivations.kernel"), name, None) if name in VOCABULARY else None
@@ -107,7 +109,7 @@ def misfit(message: str) -> str:
 
 
 def in_a_script(trace: TracebackType | None) -> bool:
-    """Return whether an error came up in a script's own line, and not in what that line called. Python's own import machinery is passed over."""
+    """Return whether a line of a script raised the error itself, rather than code that it called. Python's import machinery is ignored."""
     last = ""
     while trace:
         if not trace.tb_frame.f_code.co_filename.startswith("<frozen"):
@@ -117,15 +119,14 @@ def in_a_script(trace: TracebackType | None) -> bool:
 
 
 class Scripts:
-    """While a script may be stating its claims, == between expressions is refused there. What checks them afterwards compares trees
-    all the time, and need not be watched."""
+    """The state that decides whether a comparison of expressions is an error. `watched` is true while scripts may run."""
 
     watched = True
 
     def refuse_comparison(self, frame: FrameType) -> None:
-        """Refuse == and != written in a script, which means values and would be told about trees.
+        """Raise KernelError if the frame is at an == or != of a script, whose author means values while Python compares trees.
 
-        Looking a symbol up in a dictionary compares as well, so only the operator is refused.
+        Looking a symbol up in a dictionary compares trees as well, so only the operator is an error.
         """
         if is_script(frame.f_globals.get("__name__", "")) and frame.f_code.co_code[frame.f_lasti] == opmap["COMPARE_OP"]:
             raise KernelError(
@@ -135,9 +136,9 @@ class Scripts:
 
 
 def is_script(module: str) -> bool:
-    """Whether a module of this name is a script: run by `check`, run on its own, or imported by one of those."""
-    ours = module.startswith("derivations.") and not module.startswith("derivations.kernel")
-    return ours or module in ("derivation", "__main__")
+    """Return whether a module of this name is a script: run by `check`, run on its own, or imported by another script."""
+    in_topics = module.startswith("derivations.") and not module.startswith("derivations.kernel")
+    return in_topics or module in ("derivation", "__main__")
 
 
 scripts = Scripts()

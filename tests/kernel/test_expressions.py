@@ -31,7 +31,7 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.core import expr
-from derivations.kernel.core.expr import Expr, free_indices, lift, scalar_of, show, strip, symbols, walk
+from derivations.kernel.core.expr import Expr, free_indices, lift, require_scalar, show, strip, symbols, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.exact_numbers import fraction, number
@@ -179,7 +179,9 @@ def test_a_derivative_is_by_what_it_says():
 
 
 def test_numbers_are_exact():
-    assert lift(3).data == 3 and isinstance(lift(3).data, Fraction) and lift(x) is x and scalar_of(Fraction(1, 3)).data == Fraction(1, 3)
+    assert (
+        lift(3).data == 3 and isinstance(lift(3).data, Fraction) and lift(x) is x and require_scalar(Fraction(1, 3)).data == Fraction(1, 3)
+    )
     assert show(lift(Fraction(-1, 3))) == "-1/3" and I.op == "imaginary"
 
 

@@ -288,7 +288,7 @@ UNKNOWN = {
     "PyTorch's keyword": (
         "from derivations.kernel import softmax\n" + HEAD + "derivation.identity('claim', y, softmax(x, dim=-1))\n",
         6,
-        "TypeError: softmax() got an unexpected keyword argument 'dim'; write softmax(scores): softmax over the last axis: of a vector, ",
+        "TypeError: softmax() got an unexpected keyword argument 'dim'; write softmax(scores): return the softmax over the last axis: of a vector, ",
     ),
     "Python's function": (HEAD + "abs(x)\n", 5, "TypeError: bad operand type for abs(): 'Expr'; an absolute value is written absolute(x)"),
     "a function of math": (

@@ -44,9 +44,9 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift, named, strip, walk
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.errors import KernelError
-from derivations.kernel.printing.latex import Printer, latex, listed
+from derivations.kernel.printing.latex import Printer, latex, split_each
 from derivations.kernel.printing.plain_text import Plain, plain
-from derivations.kernel.printing.print_collisions import looks
+from derivations.kernel.printing.print_collisions import visible_form
 from derivations.kernel.store import certificates, project_files
 
 n, d, d_k = sizes("n d d_k")
@@ -207,7 +207,7 @@ def refuse_two_of_one_print(trees):
     met = {}
     for e in trees:
         bare = sizes_erased(strip(e))
-        other = met.setdefault(looks(latex(e)), bare)
+        other = met.setdefault(visible_form(latex(e)), bare)
         assert other == bare, f"{latex(e)}: {plain(e)} and another"
 
 
@@ -262,7 +262,10 @@ LATEX_FAULTS = {
     "an exponent that is no longer one": ("pow", lambda self, e: f"{self.show(e.args[0])} {self.show(e.args[1])}"),
     "a sum without its index": ("sum", lambda self, e: rf"\sum {self.show(e.args[0], 3)}"),
     "entries without their index": ("each", lambda self, e: rf"({self.show(e.args[0])})_{{i = 1}}^{{{self.show(e.data[1])}}}"),
-    "indices in no order": ("each", lambda self, e: rf"({self.show(listed(e)[0])})_{{{', '.join(sorted(n for n, _ in listed(e)[1]))}}}"),
+    "indices in no order": (
+        "each",
+        lambda self, e: rf"({self.show(split_each(e)[0])})_{{{', '.join(sorted(n for n, _ in split_each(e)[1]))}}}",
+    ),
     "a transpose that is lost": ("transpose", lambda self, e: self.show(e.args[0])),
     "digits below": ("symbol", lambda self, e: e.data[0].replace("_", "").replace("x1", "x_{1}")),
     "zeros that are a zero": ("fill", lambda self, e: str(e.data)),

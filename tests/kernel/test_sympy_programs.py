@@ -444,7 +444,7 @@ def test_what_a_program_carries_is_what_the_prelude_says():
         source = Path(module.__file__).read_text(encoding="utf-8")
         mine = [part for part in parts.values() if part.text in source]
         assert mine, module.__name__
-    text = prelude_selection.carried(frozenset(["identity"])).definitions
+    text = prelude_selection.select_prelude(frozenset(["identity"])).definitions
     assert "def away_from_zero" in text and "gaussian" not in text
 
 

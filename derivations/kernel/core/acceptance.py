@@ -1,4 +1,4 @@
-"""The rule of acceptance: not one witness refuses a claim, two vouch for it and one of them by proof, and its snippets have run."""
+"""The rule of acceptance: no witness rejects the claim, two vouch for it, one of them by proof, and its snippets have run."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from .expr import symbols
 
 
 def verdicts(claim: Claim, witnesses: Mapping[str, Callable[[Claim], Verdict]]) -> list[Verdict]:
-    """What each witness says of the claim, by name and in order. Raises Refused where one does not accept it, or where something is missing."""
-    said = [replace(witness(claim), name=name) for name, witness in witnesses.items()]
-    if lacking := [*without_witnesses(claim, said), *without_run(claim, said)]:
-        heard = "; ".join(f"{v.name} says {v.verdict}" + f" ({v.note})" * bool(v.note) for v in said) or "nobody was asked"
-        raise Refused(claim.file, claim.line, claim.id, f"it lacks {' and '.join(lacking)}: {heard}")
-    return said
+    """Return the verdict of each witness, in order. Raise Refused if a witness rejects the claim, or if the verdicts do not suffice."""
+    given = [replace(witness(claim), name=name) for name, witness in witnesses.items()]
+    if missing := [*missing_witnesses(claim, given), *missing_runs(claim, given)]:
+        summary = "; ".join(f"{v.name} says {v.verdict}" + f" ({v.note})" * bool(v.note) for v in given) or "nobody was asked"
+        raise Refused(claim.file, claim.line, claim.id, f"it lacks {' and '.join(missing)}: {summary}")
+    return given
 
 
-def without_witnesses(claim: Claim, said: list[Verdict]) -> list[str]:
-    """What a claim lacks of two witnesses that vouch, one of them by proof; a definition needs none."""
+def missing_witnesses(claim: Claim, given: list[Verdict]) -> list[str]:
+    """Return what a claim lacks of two witnesses that vouch for it, one of them by proof. A definition needs none."""
     proof, needed = "refuted" if claim.kind == "refutation" else "proved", claim.kind != "definition"
-    by_proof, agreeing, silent = ([v for v in said if v.verdict == word] for word in (proof, "agrees", "not applicable"))
-    several = len(by_proof) + len(agreeing)
-    lacking = ["witnesses that say one thing"] * (several + len(silent) < len(said))
-    return lacking + ["a proof"] * (needed and not by_proof) + ["a second witness"] * (needed and several < 2)
+    proving, agreeing, silent = ([v for v in given if v.verdict == verdict] for verdict in (proof, "agrees", "not applicable"))
+    vouching = len(proving) + len(agreeing)
+    missing = ["witnesses that say one thing"] * (vouching + len(silent) < len(given))  # some verdict is of another kind
+    return missing + ["a proof"] * (needed and not proving) + ["a second witness"] * (needed and vouching < 2)
 
 
-def without_run(claim: Claim, said: list[Verdict]) -> list[str]:
-    """The snippets that no witness ran at two shapes, or at two points where the claim has no sizes."""
+def missing_runs(claim: Claim, given: list[Verdict]) -> list[str]:
+    """Return the claim's snippets that no witness ran at two shapes, or at two points if the claim has no sizes."""
     sized = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    ran = [(call, shapes if sized else points) for v in said for call, shapes, points in v.ran]
-    few = [call[0] for call in claim.code if max((times for one, times in ran if one == call), default=0) < 2]
-    return [f"a run of {name} at two {'shapes' if sized else 'points'}" for name in few]
+    runs = [(call, shapes if sized else points) for v in given for call, shapes, points in v.ran]
+    too_few = [call[0] for call in claim.code if max((count for ran, count in runs if ran == call), default=0) < 2]
+    return [f"a run of {name} at two {'shapes' if sized else 'points'}" for name in too_few]

@@ -1,4 +1,4 @@
-"""The assumptions that a claim may be made under."""
+"""The assumptions that a claim may state in `given=[...]`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from ..errors import KernelError
 from ..printing.assumptions import assumption_words
 from ..printing.plain_text import show_shape
-from .expr import Expr, Term, free_indices, lift, matmul, real_of, scalar_of, show, walk
+from .expr import Expr, Term, free_indices, lift, matmul, require_real, require_scalar, show, walk
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that a claim is made under: `given=[...]` lists them. Each has to be needed, and a claim shows what breaks without it."""
+    """One assumption of a claim. Every assumption must be needed: the checker looks for a counterexample to the claim without it."""
 
     kind: str
     args: tuple[Expr, ...]
@@ -22,9 +22,9 @@ class Assumption:
 
 
 def positive(x: Term) -> Assumption:
-    """The scalar x is greater than zero. `positive(x - y)` says that x is greater than y.
+    """Assume that the scalar `x` is greater than zero. `positive(x - y)` says that `x` is greater than `y`.
 
-    An open index makes it one assumption for each of its values.
+    If `x` contains an open index, the assumption holds for each of its values.
 
     Examples:
         >>> from derivations.kernel import Derivation, log, positive, scalars
@@ -34,11 +34,11 @@ def positive(x: Term) -> Assumption:
         >>> print(positive(x - y))
         x - y is positive
     """
-    return Assumption("positive", (fixed(real_of(x)),))
+    return Assumption("positive", (require_nonrandom(require_real(x)),))
 
 
 def nonnegative(x: Term) -> Assumption:
-    """The scalar x is zero or greater. `nonnegative(h - 2)` says that h is 2 or more.
+    """Assume that the scalar `x` is zero or greater. `nonnegative(h - 2)` says that `h` is at least 2.
 
     Examples:
         >>> from derivations.kernel import Derivation, nonnegative, sizes
@@ -46,11 +46,11 @@ def nonnegative(x: Term) -> Assumption:
         >>> derivation = Derivation("Two or more heads")
         >>> derivation.inequality("square", 2 * h, h**2, because=h * (h - 2), given=[nonnegative(h - 2)])
     """
-    return Assumption("nonnegative", (fixed(real_of(x)),))
+    return Assumption("nonnegative", (require_nonrandom(require_real(x)),))
 
 
 def nonzero(x: Term) -> Assumption:
-    """The scalar x is not zero: what is divided by has to be. Sizes are positive, and need no assumption.
+    """Assume that the scalar `x` is not zero, for example because it is a divisor. Sizes are positive and need no assumption.
 
     Examples:
         >>> from derivations.kernel import Derivation, nonzero, scalars
@@ -58,11 +58,11 @@ def nonzero(x: Term) -> Assumption:
         >>> derivation = Derivation("Cancelling")
         >>> derivation.identity("cancel", c * x / c, x, given=[nonzero(c)])
     """
-    return Assumption("nonzero", (fixed(x),))
+    return Assumption("nonzero", (require_nonrandom(x),))
 
 
 def invertible(m: Expr) -> Assumption:
-    """The matrix symbol m has an inverse. It is about a symbol, not a product, and not about something random.
+    """Assume that the matrix symbol `m` has an inverse. `m` must be a symbol, not a product, and must not be random.
 
     Examples:
         >>> from derivations.kernel import Derivation, eye, inverse, invertible, matrix, sizes
@@ -77,7 +77,9 @@ def invertible(m: Expr) -> Assumption:
 
 
 def product_is(left: Expr, right: Expr, times: int) -> Assumption:
-    """The product of two matrix symbols, transposed or not, is `times` the identity: 0 for a zero product, 1 for an inverse.
+    """Assume that the product of two matrix symbols, transposed or not, is `times` the identity matrix.
+
+    Use 0 for a product that vanishes, and 1 for an inverse or for orthonormal columns.
 
     Examples:
         >>> from derivations.kernel import Derivation, matrix, product_is, sizes
@@ -96,7 +98,7 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
 
 
 def independent(*randoms: Expr) -> Assumption:
-    """All the entries, of each of the random tensors and across them, are independent of one another.
+    """Assume that all entries of the random tensors are independent, both within each tensor and across tensors.
 
     Examples:
         >>> from derivations.kernel import Derivation, E, has_moment, independent, random, sizes
@@ -106,11 +108,11 @@ def independent(*randoms: Expr) -> Assumption:
         >>> given = [independent(q, k), has_moment(q, 1), has_moment(k, 1)]
         >>> derivation.identity("product", E(q[1] * k[1]), E(q[1]) * E(k[1]), given=given)
     """
-    return Assumption("independent", tuple(map(random_of, randoms)))
+    return Assumption("independent", tuple(map(require_random_symbol, randoms)))
 
 
 def mean(x: Expr, value: Term) -> Assumption:
-    """Each entry of the random tensor x has this mean: a real number that is not random itself.
+    """Assume that every entry of the random tensor `x` has mean `value`, a real number that is not random.
 
     Examples:
         >>> from derivations.kernel import Derivation, E, index, mean, random, sizes, total
@@ -119,11 +121,11 @@ def mean(x: Expr, value: Term) -> Assumption:
         >>> derivation = Derivation("The mean of a sum")
         >>> derivation.identity("sum", E(total(q[i], i)), 3 * d, given=[mean(q, 3)])
     """
-    return Assumption("mean", parameter("mean", x, value))
+    return Assumption("mean", check_parameter("mean", x, value))
 
 
 def variance(x: Expr, value: Term) -> Assumption:
-    """Each entry of the random tensor x has this variance: a real number that is not random itself.
+    """Assume that every entry of the random tensor `x` has variance `value`, a real number that is not random.
 
     Examples:
         >>> from derivations.kernel import Derivation, Var, index, independent, random, sizes, total, variance
@@ -132,12 +134,12 @@ def variance(x: Expr, value: Term) -> Assumption:
         >>> derivation = Derivation("The variance of a sum")
         >>> derivation.identity("sum", Var(total(q[i], i)), 3 * d, given=[independent(q), variance(q, 3)])
     """
-    return Assumption("variance", parameter("variance", x, value))
+    return Assumption("variance", check_parameter("variance", x, value))
 
 
-def parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
-    """A random tensor, and a number that each of its entries may have as mean or variance: real, not random itself, and one for all."""
-    x, value = random_of(x), fixed(real_of(value))
+def check_parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
+    """Return `x` and `value` if every entry of `x` may have `value` as its mean or variance, else raise KernelError."""
+    x, value = require_random_symbol(x), require_nonrandom(require_real(value))
     if free_indices(value):
         instead = f"state one number, such as {kind}({show(x)}, 1), and write what differs beside {show(x)} in the claim"
         raise KernelError(f"{show(value)} has an open index, and every entry of {show(x)} has the same {kind}: {instead}")
@@ -145,10 +147,11 @@ def parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
 
 
 def has_moment(x: Expr, order: int) -> Assumption:
-    """Each entry of the random tensor x has a finite moment of this order, and so of each lower one: a mean for 1, a variance for 2.
+    """Assume that every entry of the random tensor `x` has a finite moment of this order, and so of each lower one.
 
-    A claim states it of whatever it averages, up to the power that it averages. A mean that is stated says it for the order 1, a variance
-    for 2, and that something is Gaussian for all. Without it a side may have no value: a Cauchy variable has no mean.
+    Order 1 means that the mean exists, order 2 the variance. A claim needs this for every random quantity it averages, up to the power
+    that it averages: without it a side may have no value, since a Cauchy variable has no mean. `mean` implies order 1, `variance` order
+    2, and `gaussian` every order.
 
     Examples:
         >>> from derivations.kernel import Derivation, E, has_moment, random, scalars
@@ -158,14 +161,14 @@ def has_moment(x: Expr, order: int) -> Assumption:
         >>> print(has_moment(x, 1))
         each entry of x has a mean
     """
-    x, power = random_of(x), lift(order)
+    x, power = require_random_symbol(x), lift(order)
     if power.op != "const" or power.data.denominator != 1 or power.data < 1:
         raise KernelError(f"the order of a moment is a positive integer, such as 1 for a mean, not {show(power)}")
     return Assumption("moment", (x, power))
 
 
 def gaussian(*randoms: Expr) -> Assumption:
-    """Each entry of the random tensors is normally distributed, so that its higher moments follow from mean and variance.
+    """Assume that every entry of the random tensors is normally distributed. Its moments then follow from mean and variance.
 
     Examples:
         >>> from derivations.kernel import Derivation, E, gaussian, mean, random, variance
@@ -173,13 +176,13 @@ def gaussian(*randoms: Expr) -> Assumption:
         >>> derivation = Derivation("A fourth moment")
         >>> derivation.identity("fourth", E(x**4), 3, given=[mean(x, 0), variance(x, 1), gaussian(x)])
     """
-    return Assumption("gaussian", tuple(map(random_of, randoms)))
+    return Assumption("gaussian", tuple(map(require_random_symbol, randoms)))
 
 
 def representable(*xs: Term) -> Assumption:
-    """Each is a number of the floating-point format already, so that rounding leaves it as it is.
+    """Assume that each scalar is a number of the floating-point format, so that rounding does not change it.
 
-    What shows that it is needed has to be named, with `without`: few numbers are not representable, where one tries simple ones.
+    State a counterexample that shows that the assumption is needed in `without`: the simple numbers that the checker tries are representable.
 
     Examples:
         >>> from fractions import Fraction
@@ -189,11 +192,11 @@ def representable(*xs: Term) -> Assumption:
         >>> third = {representable(x): {x: Fraction(1, 3)}}
         >>> derivation.identity("kept", rounded(x), x, given=[representable(x)], without=third)
     """
-    return Assumption("representable", tuple(fixed(real_of(x)) for x in xs))
+    return Assumption("representable", tuple(require_nonrandom(require_real(x)) for x in xs))
 
 
 def in_range() -> Assumption:
-    """No exponent leaves the format's range: no overflow, no underflow.
+    """Assume that no rounding overflows or underflows.
 
     Examples:
         >>> from fractions import Fraction
@@ -207,28 +210,34 @@ def in_range() -> Assumption:
 
 
 def symbol_of(x: Term) -> Expr:
+    """Return `x` as an expression. Raise KernelError unless it is a symbol."""
+    """Return `x` as an expression. Raise KernelError unless it is a symbol."""
     if isinstance(x, str) or lift(x).op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}")
     return lift(x)
 
 
 def is_random(e: Expr) -> bool:
+    """Return whether the tree contains a random symbol."""
+    """Return whether the tree contains a random symbol."""
     return any(n.op == "symbol" and n.data[1] == "random" for n in walk(e))
 
 
-def fixed(x: Term) -> Expr:
-    if is_random(x := scalar_of(x)):
+def require_nonrandom(x: Term) -> Expr:
+    """Return `x` as a scalar expression. Raise KernelError if it is a tensor or contains something random."""
+    if is_random(x := require_scalar(x)):
         raise KernelError(f"{show(x)} holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)")
     return x
 
 
-def random_of(x: Expr) -> Expr:
+def require_random_symbol(x: Expr) -> Expr:
+    """Return `x`. Raise KernelError unless it is a random symbol."""
     if not is_random(x := symbol_of(x)):
         raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
     return x
 
 
 def assumption_text(a: Assumption, latex_names: bool = False) -> str:
-    """In words. For pages, names are LaTeX between dollars."""
+    """Return the assumption in words. With `latex_names`, as pages need it, names are LaTeX between dollar signs."""
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])
     return assumption_words(a.kind, a.args, open_, latex_names)

@@ -1,4 +1,4 @@
-"""Claims, the assumptions they are made under, and the derivations that chain them."""
+"""Claims, the verdicts of witnesses, and the derivations that collect claims."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from typing import Any
 from ..errors import KernelError
 from ..printing.print_collisions import Prints
 from .assumptions import Assumption
-from .expr import Expr, Term, free_indices, lift, named, show, strip, take_name, takes_average, walk
+from .expr import Expr, Term, free_indices, lift, named, record_name, show, strip, takes_average, walk
 
-Value = Term | Sequence["Value"]  # what a counterexample gives a symbol: a number, or nested lists of numbers
+Value = Term | Sequence["Value"]  # the value of a symbol in a counterexample: a number, or nested lists of numbers
 EVERY = "every shape"  # the widest scope of a verdict
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")  # a module, its function, and which of its results is meant
+SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")  # module, function, and the number of its result
 
 
 @dataclass(frozen=True)
 class Step:
-    relation: str  # "=", "<=", "->" or ":="; of what is refuted "!=" or "!<="
+    """The right side of one relation: how it relates to the expression before it, and the reason in words."""
+
+    relation: str  # "=", "<=", "->" or ":="; in a refutation "!=" or "!<="
     expr: Expr
     reason: str = ""
 
@@ -40,44 +42,47 @@ class Claim:
     given: tuple[Assumption, ...] = ()
     title: str = ""
     uses: tuple[str, ...] = ()
-    because: tuple[Expr, ...] = ()  # an inequality's certificate: what right - left is; or a factorisation that bounds a rank
+    because: tuple[
+        Expr, ...
+    ] = ()  # the nonnegative form of an inequality (an expression equal to right - left), or a factorisation that bounds a rank
     at: tuple = ()  # a refutation's counterexample: (name, value) pairs
-    without: tuple = ()  # for an assumption, a counterexample that shows that it is needed: (assumption, at) pairs
+    without: tuple = ()  # counterexamples that show that an assumption is needed: (assumption, at) pairs
     towards: tuple = ()  # a limit: (variable, "oo" or a number)
-    code: tuple = ()  # snippets that compute the claim's expressions: (dotted name, arguments, keyword arguments)
+    code: tuple = ()  # snippets that compute the sides: (dotted name, arguments, keyword arguments)
 
     @property
     def refuted(self) -> str:
-        """The relation that a refutation denies."""
+        """The relation that a refutation shows to be false."""
         return self.steps[0].relation.removeprefix("!")
 
     @property
     def trees(self) -> tuple[Expr, ...]:
+        """All expressions of the claim: its sides, the arguments of its assumptions, and `because`."""
         return self.start, *(s.expr for s in self.steps), *(x for a in self.given for x in a.args), *self.because
 
     @property
     def free(self) -> list[Expr]:
-        """The free indices in the order in which the claim first has them; what a snippet gives has an axis for each."""
+        """The free indices of the sides, in order of first occurrence. The result of a snippet has one axis for each."""
         sides = (self.start, *(s.expr for s in self.steps))
         return list(dict.fromkeys(n for e in sides for free in [free_indices(e)] for n in walk(e) if n.op == "index" and n in free))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one witness says of a claim. scope is how far its check reaches, never rounded up."""
+    """The result of one witness for a claim. `scope` says how far the check reaches and must never overstate it."""
 
     name: str
-    verdict: str  # "proved", "refuted" (for refutations: the equality is), "agrees" (numbers alone), or "not applicable"
+    verdict: str  # "proved", "refuted" (only for refutations), "agrees" (numbers only), or "not applicable"
     scope: str
     note: str
     seconds: float = 0.0
     needed: tuple = ()  # for each assumption, how the claim fails without it
-    source: str = ""  # the program whose run it was, where a witness writes one
-    ran: tuple = ()  # of the claim's snippets that ran and agreed: (the entry of its code, at how many shapes, at how many points)
+    source: str = ""  # the program that the witness wrote and ran, if it writes one
+    ran: tuple = ()  # the snippets that ran and agreed: (entry of `code`, number of shapes, number of points)
 
 
 class Refused(KernelError):
-    """A claim that is refused: where it stands, which it is, and why."""
+    """The rejection of a claim, with its file, line, id, and the reason."""
 
     def __init__(self, file: str, line: int, claim: str, message: str):
         super().__init__(f"{file}:{line}: claim '{claim}': {message}")
@@ -86,7 +91,10 @@ class Refused(KernelError):
 
 @dataclass
 class Derivation:
-    """A named chain of claims; one script, one page. What a script calls stands in `language/derivation.py`; all of it comes in by `_state`."""
+    """A named sequence of claims: one script, one page.
+
+    The methods that scripts call are in `language/derivation.py`. All of them create claims through `_state`.
+    """
 
     title: str
     claims: list[Claim] = field(default_factory=list)
@@ -110,15 +118,18 @@ class Derivation:
         code: Sequence[tuple] = (),
         **more: Any,
     ) -> None:
-        """The one door by which a claim is made: what it is told is checked, and kept as it was told; `more` are other fields of a claim."""
+        """Check the arguments of a claim and add it to the derivation. `more` holds further fields of Claim.
+
+        Raise KernelError if an argument is malformed, if the sides differ in shape, or if a name or a printed form is ambiguous.
+        """
         self._check_arguments(id, given, uses, without)
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         if wrong := [s.expr for s in stated if s.expr.shape != start.shape]:
             raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}")
         kind = "law" if takes_average(start, *(s.expr for s in stated)) and kind in ("identity", "chain") else kind
-        hints = tuple((a, bindings(v)) for a, v in (without or {}).items())
-        more |= {"given": tuple(given), "uses": tuple(uses), "without": hints, "code": snippets(code)}
-        claim = self._settled(Claim(id, kind, start, stated, *caller(), **more))
+        needed = tuple((a, bindings(v)) for a, v in (without or {}).items())
+        more |= {"given": tuple(given), "uses": tuple(uses), "without": needed, "code": snippets(code)}
+        claim = self._complete(Claim(id, kind, start, stated, *caller(), **more))
         self._check_names(claim)
         self.claims.append(claim)
 
@@ -140,50 +151,54 @@ class Derivation:
         if any(a not in given for a in without or ()):
             raise KernelError("without={...} names an assumption that is not in given=[...]")
 
-    def _settled(self, claim: Claim) -> Claim:
-        """Where the language adds what symbols of another system bring along."""
+    def _complete(self, claim: Claim) -> Claim:
+        """Return the claim with the assumptions that symbols of another system carry. Core knows no such system; the language overrides this."""
         return claim
 
     def _check_names(self, claim: Claim) -> None:
-        """One name is one thing throughout a derivation, and so is one print."""
+        """Raise KernelError if a name or a printed form has two meanings in the derivation, or if a definition comes too late."""
         for s in dict.fromkeys(named(*claim.trees)):
-            take_name(self.names, s)
+            record_name(self.names, s)
         self.prints.take(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 
 
-LOADED: list[Derivation] = []  # the derivations made by the scripts of this process, in order
+LOADED: list[Derivation] = []  # the derivations that scripts of this process have made, in order
 
 
 def bindings(at: Any) -> tuple:
-    """{symbol: value} with values as nested tuples of exact numbers."""
+    """Return the (name, value) pairs of {symbol: value}, with nested tuples of exact numbers as values. Raise KernelError for other keys."""
 
     def freeze(value: Any) -> Any:
         return tuple(map(freeze, value)) if isinstance(value, (list, tuple)) else lift(value)
 
     if not isinstance(at, dict):
         raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
-    found = [(lift(s), freeze(v)) for s, v in at.items()]
-    if wrong := [show(s) for s, _ in found if s.op not in ("symbol", "index")]:
+    pairs = [(lift(s), freeze(v)) for s, v in at.items()]
+    if wrong := [show(s) for s, _ in pairs if s.op not in ("symbol", "index")]:
         raise KernelError(f"a counterexample gives values to symbols and indices, not to {wrong[0]}")
-    return tuple((s.data[0], v) for s, v in found)
+    return tuple((s.data[0], v) for s, v in pairs)
 
 
 def snippets(code: Any) -> tuple:
-    """code=[("snippets.chapter.topic.function", argument, ..., {keyword: value}), ...], arguments being expressions or plain values."""
-    found = []
+    """Return the entries of `code` as (name, arguments, sorted keyword arguments). Raise KernelError if an entry is malformed.
+
+    A script writes code=[("snippets.chapter.topic.function", argument, ..., {keyword: value}), ...], where an argument is an expression or a
+    plain Python value.
+    """
+    calls = []
     for entry in code:
         if not isinstance(entry, (tuple, list)) or not entry or not isinstance(entry[0], str) or not entry[0].startswith("snippets."):
             raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
         name, *arguments = entry
         keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
-        found.append((name, tuple(arguments), tuple(sorted(keywords.items()))))
-    return tuple(found)
+        calls.append((name, tuple(arguments), tuple(sorted(keywords.items()))))
+    return tuple(calls)
 
 
 def caller() -> tuple[str, int]:
-    """File and line of the script that states a claim: the first frame outside the kernel."""
+    """Return the file and line of the script that states a claim: those of the innermost frame outside the kernel."""
     kernel = str(Path(__file__).parents[1])
     frame = sys._getframe()
     while frame.f_back and frame.f_code.co_filename.startswith((kernel, "<")):

@@ -1,9 +1,9 @@
-"""Expression trees: what a claim is about.
+"""Expression trees, the constructors that scripts call, and functions that inspect trees.
 
-A tree is exactly what the page shows. Nothing is simplified, flattened or reordered when it is built,
-so two ways of writing one thing stay two trees until a witness has proved them equal.
+A tree is exactly what the page shows. Nothing is simplified, flattened or reordered when a tree is built, so two ways of writing the
+same value are different trees until a witness has proved them equal.
 
-Shapes are tuples of sizes. A size is a positive integer or a symbol that stands for one.
+A shape is a tuple of sizes. A size is a positive integer constant or a symbol of kind "size".
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from ..errors import KernelError, scripts
 from ..printing.latex import NAMED
 from ..printing.name_latex import refuse_word
 from ..printing.plain_text import describe
-from ..printing.plain_text import plain as show  # a plain-text form for messages
-from .operators import AVERAGES, BINDERS, INDEXED, OPERATORS, numbers, real, shape_of
+from ..printing.plain_text import plain as show
+from .operators import AVERAGES, BINDERS, INDEXED, OPERATORS, real_scalar, scalar, shape_of
 
-Term = Union["Expr", int, Fraction]  # what may stand where an expression is expected; SymPy's expressions may as well
+Term = Union["Expr", int, Fraction]  # accepted where an expression is expected; so are SymPy's expressions
 Rows = Term | list | tuple  # nested lists
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)?")
-FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest step, largest exponent
+FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest spacing, largest exponent
 
 
 @dataclass(frozen=True)
 class Expr:
-    """An expression: an operation, its arguments, its shape, and what else the operation needs to know.
+    """An expression: an operator, its arguments, its shape, and further data of the operator, such as a name.
 
-    Expressions are made by the constructors (`scalars`, `matrix`, `total`, ...) and by Python's operators:
+    Make expressions with the constructors (`scalars`, `matrix`, `total`, ...) and with Python's operators:
 
-    | written | means | shapes |
+    | you write | meaning | shapes |
     |---|---|---|
-    | `a + b`, `a - b`, `-a` | entry by entry | alike |
-    | `a * b` | entry by entry; a scalar goes with every entry | alike, or one is a scalar |
-    | `a / c` | every entry divided | `c` is a scalar |
-    | `c**p` | a power | both are scalars |
-    | `A @ B` | the product: the last axis of `A` against the first of `B` | those two sizes are alike |
-    | `A.T` | the transpose | a matrix |
-    | `A[i, j]` | an entry, counted from 1 | an index, or a number, for every axis |
+    | `a + b`, `a - b`, `-a` | entrywise sum, difference, negative | equal |
+    | `a * b` | entrywise product, or a scalar times every entry | equal, or one is a scalar |
+    | `a / c` | every entry divided by `c` | `c` is a scalar |
+    | `c**p` | power | both are scalars |
+    | `A @ B` | product over the last axis of `A` and the first of `B` | these two sizes are equal |
+    | `A.T` | transpose | `A` is a matrix |
+    | `A[i, j]` | entry, counted from 1 | an index or a number for every axis |
 
-    Python's integers and fractions may stand for numbers. Floats are refused, for they are not exact. Nothing is simplified when it is
-    written: `x + y` and `y + x` are two trees until a claim proves them equal. `print` shows an expression as messages do.
+    Python's integers and fractions are accepted as numbers. Floats are rejected, because they are not exact. Nothing is simplified:
+    `x + y` and `y + x` are different trees until a claim proves them equal. `print` shows an expression as messages do.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes, vector
@@ -64,13 +64,13 @@ class Expr:
     args: tuple[Expr, ...] = ()
     shape: tuple[Expr, ...] = ()
     data: Any = None
-    origin: Any = field(default=None, compare=False, repr=False)  # of a name: what it was read from, in another system
+    origin: Any = field(default=None, compare=False, repr=False)  # for a name read from another system: the object there
 
     def __str__(self) -> str:
         return show(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the trees are one and the same. That is for the kernel: a script that asks is told what to write."""
+        """Return whether the trees are equal. Only the kernel may compare: raise KernelError if a script does, since it means values."""
         if scripts.watched:
             scripts.refuse_comparison(sys._getframe(1))
         if self is other:
@@ -88,7 +88,7 @@ class Expr:
         return node("add", self, other)
 
     def __sub__(self, other: Term) -> Expr:
-        return node("add", self, node("neg", other))  # which stays a negative, be it of a number
+        return node("add", self, node("neg", other))  # keeps the negation as a node, even of a number
 
     def __neg__(self) -> Expr:
         return lift(-self.data) if self.op == "const" else node("neg", self)
@@ -103,7 +103,7 @@ class Expr:
     def __truediv__(self, other: Term) -> Expr:
         other = lift(other)
         if self.op == other.op == "const" and other.data > 1 and (self.data / other.data).denominator == other.data:
-            return lift(self.data / other.data)  # a fraction is a number
+            return lift(self.data / other.data)  # a fraction in lowest terms is a constant
         return node("div", self, other)
 
     def __pow__(self, exponent: Term) -> Expr:
@@ -137,7 +137,7 @@ class Expr:
 
     @property
     def bound_index(self) -> Expr | None:
-        """The index that the node binds in its argument."""
+        """The index that the node binds in its argument, or None."""
         return Expr("index", (), (), self.data) if self.op in BINDERS else None
 
     def __iter__(self) -> NoReturn:
@@ -150,23 +150,23 @@ class Expr:
 if TYPE_CHECKING:
 
     class Symbols(Expr):
-        """One symbol, or several for as many names: a type checker lets either be used."""
+        """One symbol or a tuple of symbols, depending on the number of names. A type checker accepts both uses."""
 
         def __iter__(self) -> Iterator[Expr]: ...  # type: ignore[override]
 
 
 class Reader(NamedTuple):
-    """How the expressions of another system, such as SymPy, become trees. The language registers it; core knows none."""
+    """A converter from the expressions of another system, such as SymPy. The language registers it, so core depends on no such system."""
 
     knows: Callable[[Any], bool]
     expression: Callable[[Any], Expr]
 
 
-READERS: list[Reader] = []
+READERS: list[Reader] = []  # in the order in which they are tried
 
 
 def lift(value: Term) -> Expr:
-    """A Python integer or fraction as a constant; an expression as it is. Floats are refused: they are not exact."""
+    """Return an expression unchanged and a Python integer or fraction as a constant. Raise KernelError for anything else, such as a float."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
@@ -178,23 +178,25 @@ def lift(value: Term) -> Expr:
 
 
 def node(op: str, *arguments: Term, data: Any = None, stated: tuple = ()) -> Expr:
-    """Make a node whose arguments fit its operator. `stated` is the shape where that does not follow from the arguments."""
+    """Return a node. Raise KernelError if its arguments do not fit the operator. `stated` is the shape if it does not follow from them."""
     args = tuple(map(lift, arguments))
     return Expr(op, args, shape_of(op, data, args, stated), data)
 
 
-def scalar_of(value: Term) -> Expr:
-    numbers(None, value := lift(value))
+def require_scalar(value: Term) -> Expr:
+    """Return `value` as an expression. Raise KernelError unless it is a scalar."""
+    scalar(None, value := lift(value))
     return value
 
 
-def real_of(value: Term) -> Expr:
-    """A scalar that is to be real: what has a sign, what is rounded, what is a mean."""
-    real(None, value := lift(value))
+def require_real(value: Term) -> Expr:
+    """Return `value` as an expression. Raise KernelError unless it is a real scalar."""
+    real_scalar(None, value := lift(value))
     return value
 
 
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
+    """Return a symbol of kind "real", "size", "random", "index" or "defined". Raise KernelError if the name is malformed or reserved."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise KernelError(f"{name!r} is not a name: letters and digits, and at most one subscript after an underscore")
     refuse_word(name)
@@ -202,14 +204,15 @@ def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
 
 
 def lift_size(value: Term) -> Expr:
+    """Return `value` as a size. Raise KernelError unless it is a positive integer or a symbol made by `sizes`."""
     positive = (value := lift(value)).op == "const" and value.data.denominator == 1 and value.data > 0
     if not positive and not (value.op == "symbol" and value.data[1] == "size"):
         raise KernelError(f"{show(value)} is not a size: sizes are positive integers or come from sizes(...)")
     return value
 
 
-def several(names: str, kind: str) -> Symbols:
-    """A symbol for each name; one alone is no tuple."""
+def make_symbols(names: str, kind: str) -> Symbols:
+    """Return a tuple with a symbol for each of the names, which are separated by blanks. For one name return the symbol itself."""
     if not isinstance(names, str) or not names.split():
         raise KernelError(f"names are written in one text with blanks between them, as in scalars('x y'), not {names!r}")
     made = tuple(symbol(name, kind) for name in names.split())
@@ -217,11 +220,11 @@ def several(names: str, kind: str) -> Symbols:
 
 
 def sizes(names: str) -> Symbols:
-    """Symbols for sizes: positive integers. Several names give several symbols, one name gives one.
+    """Return symbols for sizes, which are positive integers: a tuple for several names, one symbol for one name.
 
-    A size is the length of an axis, or how far an index runs, and may stand in formulas as a number. A name is a letter with letters
-    and digits after it, and at most one subscript behind an underscore: `n`, `n2`, `d_k`. No name is a word that formulas use (`e`, `I`,
-    `pi`, `exp`, ...), and none is read as an entry of a vector or a matrix beside it, as `z_1` is of `z`.
+    A size is the length of an axis or the range of an index. It is also a number in formulas. A name starts with a letter, followed by
+    letters and digits, and may have one subscript after an underscore: `n`, `n2`, `d_k`. A name must not be a word that formulas use
+    (`e`, `I`, `pi`, `exp`, ...), and must not look like an entry of a vector or matrix of the claim, as `z_1` does next to `z`.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes
@@ -230,13 +233,13 @@ def sizes(names: str) -> Symbols:
         >>> print(W / d_k)
         W/d_k
     """
-    return several(names, "size")
+    return make_symbols(names, "size")
 
 
 def scalars(names: str) -> Symbols:
-    """Symbols for real numbers of any value. Several names give several symbols, one name gives one.
+    """Return symbols for arbitrary real numbers: a tuple for several names, one symbol for one name.
 
-    A name of a Greek letter is printed as that letter: `sigma`, `mu_q`. A longer word stands upright: `loss`, `x1`.
+    The name of a Greek letter is printed as that letter: `sigma`, `mu_q`. Other names of several characters are printed upright: `loss`, `x1`.
 
     Examples:
         >>> from derivations.kernel import scalars
@@ -245,13 +248,13 @@ def scalars(names: str) -> Symbols:
         >>> print((x + y)**2 / c)
         (x + y)^2/c
     """
-    return several(names, "real")
+    return make_symbols(names, "real")
 
 
 def matrix(name: str, rows: Term, columns: Term) -> Expr:
-    """A real matrix of any entries, with so many rows and columns. Rows are tokens on this site.
+    """Return a symbol for a real matrix with arbitrary entries. On this site, rows are tokens.
 
-    Sizes are positive integers or come from `sizes`; anything else is refused.
+    The numbers of rows and columns are positive integers or come from `sizes`.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes
@@ -264,7 +267,9 @@ def matrix(name: str, rows: Term, columns: Term) -> Expr:
 
 
 def vector(name: str, size: Term) -> Expr:
-    """A real vector of any entries. It is neither a row nor a column: `q @ k` is a dot product, `A @ z` and `z @ A` are vectors.
+    """Return a symbol for a real vector with arbitrary entries.
+
+    A vector is neither a row nor a column: `q @ k` is a dot product, and `A @ z` and `z @ A` are vectors.
 
     Examples:
         >>> from derivations.kernel import sizes, vector
@@ -277,9 +282,9 @@ def vector(name: str, size: Term) -> Expr:
 
 
 def random(name: str, *shape: Term) -> Expr:
-    """A random number, vector or tensor whose entries all have one distribution.
+    """Return a symbol for a random number, vector or tensor whose entries all have the same distribution.
 
-    Nothing is known of it but what a claim assumes: `independent`, `mean`, `variance`, `gaussian`. It occurs under `E` and `Var`.
+    Only what a claim assumes is known about it: see `independent`, `mean`, `variance`, `has_moment` and `gaussian`. Use it inside `E` and `Var`.
 
     Examples:
         >>> from derivations.kernel import E, random, sizes
@@ -292,9 +297,9 @@ def random(name: str, *shape: Term) -> Expr:
 
 
 def index(name: str, size: Term) -> Expr:
-    """A variable that runs over 1, ..., size: for entries, and for what `total` sums over or `each` lists.
+    """Return an index variable that runs over 1, ..., `size`. Use it to select entries, to sum with `total`, or to build a vector with `each`.
 
-    An index that neither binds makes the claim one about each of its values. An index goes with axes of its own size alone.
+    A claim with an open index, which neither `total` nor `each` binds, holds for each of its values. An index fits only axes of its own size.
 
     Examples:
         >>> from derivations.kernel import index, matrix, sizes
@@ -307,16 +312,16 @@ def index(name: str, size: Term) -> Expr:
             ...
         derivations.kernel.errors.KernelError: index l runs to m, but the axis has size n
     """
-    return Expr("index", (), (), (symbol(name, "index").data[0], lift_size(size)))  # a symbol, since that refuses what is not a name
+    return Expr("index", (), (), (symbol(name, "index").data[0], lift_size(size)))  # symbol() checks the name
 
 
 def matmul(left: Term, right: Term) -> Expr:
-    """Sum over the last axis of left and the first of right: matrix products, and q @ k for vectors."""
+    """Return the product `left @ right`, which sums over the last axis of `left` and the first of `right`."""
     return node("matmul", left, right)
 
 
 def inverse(matrix_: Expr) -> Expr:
-    """The inverse of a square matrix. A claim that needs it says so: `invertible(M)` among what is given.
+    """Return the inverse of a square matrix. The claim must state that it exists: `given=[invertible(M)]`.
 
     Examples:
         >>> from derivations.kernel import inverse, matrix, sizes
@@ -329,7 +334,7 @@ def inverse(matrix_: Expr) -> Expr:
 
 
 def eye(n: Term) -> Expr:
-    """The identity matrix with n rows. Its entry `eye(n)[i, l]` is Kronecker's delta: 1 where i is l, and 0 elsewhere.
+    """Return the identity matrix with `n` rows. Its entry `eye(n)[i, l]` is the Kronecker delta: 1 if `i` equals `l`, else 0.
 
     Examples:
         >>> from derivations.kernel import eye, index, sizes, total, vector
@@ -342,7 +347,7 @@ def eye(n: Term) -> Expr:
 
 
 def zeros(*shape: Term) -> Expr:
-    """A tensor of zeros, of the sizes given.
+    """Return a tensor of zeros with the given shape.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes, zeros
@@ -354,7 +359,7 @@ def zeros(*shape: Term) -> Expr:
 
 
 def ones(*shape: Term) -> Expr:
-    """A tensor of ones, of the sizes given. `A @ ones(n)` sums the rows of A.
+    """Return a tensor of ones with the given shape. `A @ ones(m)` sums each row of a matrix `A` with `m` columns.
 
     Examples:
         >>> from derivations.kernel import matrix, ones, sizes
@@ -366,7 +371,7 @@ def ones(*shape: Term) -> Expr:
 
 
 def array(rows: Rows) -> Expr:
-    """A tensor written out: nested lists of numbers or of scalar expressions, of equal lengths.
+    """Return a tensor with the given entries: nested lists of equal lengths that contain numbers or scalar expressions.
 
     Examples:
         >>> from derivations.kernel import array, scalars
@@ -375,7 +380,7 @@ def array(rows: Rows) -> Expr:
         [[c, -s], [s, c]]
     """
     if not isinstance(rows, (list, tuple)):
-        return scalar_of(rows)
+        return require_scalar(rows)
     parts = [array(row) for row in rows]
     if not parts or any(p.shape != parts[0].shape for p in parts):
         raise KernelError("a tensor is written as nested lists of equal lengths, none of them empty")
@@ -384,7 +389,7 @@ def array(rows: Rows) -> Expr:
 
 
 def total(body: Term, *indices: Expr) -> Expr:
-    """The sum of a scalar over one or more indices, each made by `index`.
+    """Return the sum of a scalar over one or more indices, which `index` makes.
 
     Examples:
         >>> from derivations.kernel import index, sizes, total, vector
@@ -397,10 +402,10 @@ def total(body: Term, *indices: Expr) -> Expr:
 
 
 def each(body: Term, *indices: Expr) -> Expr:
-    """The vector whose entry at an index is the body; with two indices, the matrix whose rows are the first and columns the second.
+    """Return the vector whose entry at an index is `body`. With two indices, return a matrix: the first index counts rows, the second columns.
 
-    Of a body that is a tensor itself, the tensors side by side: the index is a first axis before those that the body has. The index
-    belongs to what stands inside, as that of a sum does: an index of the same name outside is another.
+    If `body` is itself a tensor, the tensors are stacked along a new first axis. The index is bound, like that of a sum: an index of the
+    same name outside is a different variable.
 
     Examples:
         >>> from derivations.kernel import Derivation, each, exp, index, sizes, softmax, total, vector
@@ -419,7 +424,7 @@ def each(body: Term, *indices: Expr) -> Expr:
 
 
 def bind(op: str, says: str, body: Term, indices: tuple[Term, ...]) -> Expr:
-    """Bind indices in a body, the first of them outermost. `says` begins the message about what is no index."""
+    """Bind indices in `body`, the first of them outermost. Raise KernelError, with a message that starts with `says`, if one is no index."""
     body, over = lift(body), list(map(lift, indices))
     wrong = [show(i) + " twice" * (over.count(i) > 1) for i in over if i.op != "index" or over.count(i) > 1]
     if wrong or not over:
@@ -430,11 +435,12 @@ def bind(op: str, says: str, body: Term, indices: tuple[Term, ...]) -> Expr:
 
 
 def function(name: str, argument: Term) -> Expr:
+    """Return a function of `core.operators.FUNCTIONS`, given by its name, applied to a number, to each entry, or to a vector."""
     return node("function", argument, data=name)
 
 
 def exp(x: Term) -> Expr:
-    """The exponential, of a number or of each entry.
+    """Return the exponential of a number, or of each entry of a tensor.
 
     Examples:
         >>> from derivations.kernel import exp, matrix, sizes
@@ -446,7 +452,7 @@ def exp(x: Term) -> Expr:
 
 
 def log(x: Term) -> Expr:
-    """The natural logarithm, of a number or of each entry. A claim states that what it is taken of is positive.
+    """Return the natural logarithm of a number, or of each entry of a tensor. The argument must be positive, if necessary by assumption.
 
     Examples:
         >>> from derivations.kernel import exp, log, scalars
@@ -458,7 +464,7 @@ def log(x: Term) -> Expr:
 
 
 def absolute(x: Term) -> Expr:
-    """The absolute value, of a number or of each entry.
+    """Return the absolute value of a number, or of each entry of a tensor.
 
     Examples:
         >>> from derivations.kernel import absolute, scalars
@@ -470,7 +476,7 @@ def absolute(x: Term) -> Expr:
 
 
 def sqrt(x: Term) -> Expr:
-    """The square root of a scalar. Of a size it is always defined; of anything else a claim states that it is not negative.
+    """Return the square root of a scalar. The scalar must not be negative, if necessary by assumption. Sizes are positive.
 
     Examples:
         >>> from derivations.kernel import sizes, sqrt, vector
@@ -483,9 +489,9 @@ def sqrt(x: Term) -> Expr:
 
 
 def softmax(scores: Expr) -> Expr:
-    """Softmax over the last axis: of a vector, or of each row of a matrix.
+    """Return the softmax over the last axis: of a vector, or of each row of a matrix.
 
-    An entry is the exponential of a score, divided by the sum of the exponentials along the axis.
+    Each entry is the exponential of a score divided by the sum of the exponentials along the axis.
 
     Examples:
         >>> from derivations.kernel import matrix, sizes, softmax
@@ -497,7 +503,7 @@ def softmax(scores: Expr) -> Expr:
 
 
 def E(x: Term) -> Expr:
-    """The expectation of a scalar, over every random entry in it. What a claim assumes of them stands in `given`.
+    """Return the expectation of a scalar over all random entries in it. State what is known about their distributions in `given`.
 
     Examples:
         >>> from derivations.kernel import E, random, sizes
@@ -510,7 +516,7 @@ def E(x: Term) -> Expr:
 
 
 def Var(x: Term) -> Expr:
-    """The variance of a scalar: the expectation of its square, less the square of its expectation.
+    """Return the variance of a scalar: the expectation of its square minus the square of its expectation.
 
     Examples:
         >>> from derivations.kernel import Var, random, sizes
@@ -523,9 +529,9 @@ def Var(x: Term) -> Expr:
 
 
 def diff(body: Term, by: Expr) -> Expr:
-    """The derivative of a scalar by a real scalar symbol, or by one entry of a real symbol.
+    """Return the derivative of a scalar with respect to a real scalar symbol or one entry of a real symbol.
 
-    An entry at an open index gives the whole gradient, an entry at a time. A size or something random is nothing to differentiate by.
+    With an entry at an open index, the claim is about every entry of the gradient. `by` must not be a size or random.
 
     Examples:
         >>> from derivations.kernel import diff, index, matrix, sizes, vector
@@ -538,7 +544,7 @@ def diff(body: Term, by: Expr) -> Expr:
 
 
 def rounded(x: Term, format_: str = "fp32") -> Expr:
-    """A scalar rounded to the nearest number of a binary floating-point format, ties to even. The format `fp32` is known.
+    """Return a real scalar rounded to the nearest number of a floating-point format, ties to even. The only format is `fp32`.
 
     Examples:
         >>> from derivations.kernel import rounded, scalars
@@ -552,7 +558,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
 
 
 def rank(matrix_: Expr) -> Expr:
-    """The rank of a matrix, as a number. A bound on it is an inequality, and its certificate a factorisation: `because=(A, B)`.
+    """Return the rank of a matrix, a number. Prove an upper bound with `inequality` and a factorisation: `because=(A, B)`.
 
     Examples:
         >>> from derivations.kernel import matrix, rank, sizes
@@ -564,7 +570,7 @@ def rank(matrix_: Expr) -> Expr:
 
 
 def paren(x: Expr) -> Expr:
-    """Brackets that a reader should see. They mean nothing, and a step that only sets or drops them proves nothing.
+    """Return `x` in brackets that the reader sees. They do not change the value: a step that only adds or drops them is vacuous.
 
     Examples:
         >>> from derivations.kernel import paren, scalars
@@ -576,7 +582,7 @@ def paren(x: Expr) -> Expr:
 
 
 I = Expr("imaginary")
-"""The imaginary unit. Complex numbers have no order, so it cannot stand in an inequality.
+"""The imaginary unit. Complex numbers are not ordered, so it cannot occur in an inequality.
 
 Examples:
     >>> from derivations.kernel import I, scalars
@@ -587,54 +593,54 @@ Examples:
 
 
 def strip(e: Expr) -> Expr:
-    """The tree without its brackets: two trees that differ only there are one expression."""
+    """Return the tree without `paren` nodes and without origins. Trees that differ only there are the same expression."""
     return strip(e.args[0]) if e.op == "paren" else Expr(e.op, tuple(map(strip, e.args)), e.shape, e.data)
 
 
 def walk(e: Expr) -> Iterator[Expr]:
-    """Every node, parents first."""
-    left = [e]
-    while left:
-        yield (e := left.pop())
-        left += e.args[::-1]
+    """Yield every node of the tree, parents before their arguments."""
+    stack = [e]
+    while stack:
+        yield (e := stack.pop())
+        stack += e.args[::-1]
 
 
 def named(*trees: Expr) -> Iterator[Expr]:
-    """All that the trees name: symbols, definitions and indices, with the sizes in shapes and in indices."""
+    """Yield every symbol, definition and index of the trees, including the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
         bound = () if node.bound_index is None else (node.bound_index,)
         yield from (s for s in (node, *node.shape, *bound, *own_sizes(node)) if s.op in NAMED)
 
 
-def take_name(names: dict[str, Expr], s: Expr) -> None:
-    """Take s in by its name. One name for two things is refused."""
+def record_name(names: dict[str, Expr], s: Expr) -> None:
+    """Add `s` to the dictionary under its name. Raise KernelError if the name already belongs to something else."""
     if names.setdefault(s.data[0], s) != s:
         raise KernelError(f"the name {s.data[0]} is used for two things: {describe(names[s.data[0]])}, and {describe(s)}")
 
 
 def symbols(*trees: Expr) -> dict[str, Expr]:
-    """The symbols of the trees, sizes included, by name."""
+    """Return the symbols of the trees by name, including sizes. Raise KernelError if two share a name."""
     found: dict[str, Expr] = {}
     for s in (s for s in named(*trees) if s.op != "index"):
-        take_name(found, s)
+        record_name(found, s)
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
 def own_sizes(e: Expr) -> tuple[Expr, ...]:
-    """Return the sizes that a node itself names: the lengths of its axes, and the size of the index that it is or binds."""
+    """Return the sizes in the node itself: the lengths of its axes and, for an index or a binder, the size of the index."""
     return (*e.shape, e.data[1]) if e.op in INDEXED else e.shape
 
 
 def operands(e: Expr) -> tuple[Expr, ...]:
-    """Return the arguments that a node computes with: not the places of an entry, and not what a derivative is taken by."""
+    """Return the arguments whose values the node uses: without the indices of an entry and the variable of a derivative."""
     return e.args[: OPERATORS[e.op].operands]
 
 
 def takes_average(*trees: Expr) -> bool:
-    """Tell whether one of the trees contains an expectation or a variance."""
+    """Return whether one of the trees contains an expectation or a variance."""
     return any(e.op in AVERAGES for tree in trees for e in walk(tree))
 
 
 def free_indices(e: Expr) -> set[Expr]:
-    """The index variables that nothing binds: the claim is about each of their values."""
+    """Return the index variables that no node of the tree binds. A claim holds for each of their values."""
     return {e} if e.op == "index" else {i for a in e.args for i in free_indices(a)} - {e.bound_index}

@@ -1,21 +1,21 @@
-"""The operators of the expression tree: how many arguments each takes, which shape it has, and what it binds.
+"""The operators of expression trees: the arity, the shape rule and the binding of each.
 
-What every room must know of an operator is declared here, once. What an operator means is not declared here: each evaluator has a rule
-of its own for that, because evaluators that shared their rules would share their mistakes.
+What every room must know about an operator is declared here, once. The meaning of an operator is not: each evaluator has its own rule
+for that, because evaluators that shared rules would share mistakes.
 
 To add an operator:
 
 1. Add an entry to `OPERATORS`. (A sine or a norm is not an operator. It is a function: add its name to `ENTRYWISE` or `REDUCING`.)
 2. Add a constructor to `expr.py` that calls `node`, with examples in its docstring, and list its name in the kernel's `__init__`.
-3. Say how it is printed: its level in `LEVEL` of `printing/latex.py`, and a method in each of `Printer`, `Plain` and `Script`. For a word
-   in front of brackets, an entry in `WORDS` replaces the methods. Teach `attack/parse_plain.py` and `attack/parse_latex.py` to read it.
+3. Define how it is printed: add its level to `LEVEL` of `printing/latex.py`, and a method to each of `Printer`, `Plain` and `Script`. If it
+   is printed as a word before brackets, an entry in `WORDS` replaces the methods. Teach `attack/parse_plain.py` and `attack/parse_latex.py` to read it.
 4. Give each evaluator a rule in its `RULES`, or list the operator in its `UNSUPPORTED`: `exact/exact_evaluation.py`, `exact/tree_to_normal_form.py`,
    `sympy/tree_to_sympy.py`, `pytorch/evaluation.py`, `pytorch/float_formats.py`, `coq/notation.py`, `coq/reals/notation.py`, and the judge's
-   `attack/mpmath_evaluation.py`. They have such tables for functions, too.
-5. If it is partial, say in `coq/reals/definedness.py` where it has a value. For a function in `BENT`, say in `sympy/tree_to_sympy.py` and in
-   `pytorch/nondifferentiable_points.py` where its slope jumps (`CORNERS`).
+   `attack/mpmath_evaluation.py`. They have similar tables for functions.
+5. If it is partial, state in `coq/reals/definedness.py` where it is defined. For a function in `BENT`, state in `sympy/derivative_text.py` and
+   in `pytorch/nondifferentiable_points.py` where its derivative jumps (`CORNERS`).
 
-`tests/kernel/core/test_operators.py` names each printer and each evaluator that lacks an entry, and asks for an example of the operator.
+`tests/kernel/core/test_operators.py` fails for each printer and each evaluator that lacks an entry, and for an operator without an example.
 """
 
 from __future__ import annotations
@@ -34,19 +34,21 @@ ShapeRule = Callable[..., Shape | None]
 
 @dataclass(frozen=True)
 class Op:
-    """What every room must know of an operator."""
+    """What every room must know about an operator."""
 
     name: str
     arity: int | None  # the number of arguments; None: any number
-    shape: ShapeRule  # from (data, *arguments); KernelError where they do not fit, None where the node states its own shape
-    binds: str = ""  # "index": the index that is its data, (name, size); "random": every random symbol in its argument
-    operands: int | None = None  # how many arguments are computed with, if not all: the others are places, or what is differentiated by
-    stands_in: bool = False  # whether it means what its argument means
-    partial: bool = False  # whether it may have no value where its arguments have one
+    shape: ShapeRule  # maps (data, *arguments) to the shape; None if the node states its shape; KernelError if the arguments do not fit
+    binds: str = ""  # "index": the index in its data, (name, size); "random": every random symbol in its argument
+    operands: int | None = (
+        None  # the number of leading arguments that are values, if not all: the others are indices, or a differentiation variable
+    )
+    transparent: bool = False  # whether its value is that of its argument
+    partial: bool = False  # whether it may be undefined although its arguments are defined
 
 
 def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str) -> ShapeRule:
-    """Return the rule of an operator whose arguments fit by their shapes alone. In `message`, {} stands for a shape that does not fit."""
+    """Return a shape rule that looks only at the shapes of the arguments. In `message`, {} is replaced by the shapes that do not `fit`."""
 
     def rule(data: Any, *arguments: Tree) -> Shape:
         shapes = [x.shape for x in arguments]
@@ -57,8 +59,8 @@ def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str
     return rule
 
 
-def numbers(data: Any, *arguments: Tree) -> Shape:
-    """Return the shape of a number that is made of numbers."""
+def scalar(data: Any, *arguments: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless all arguments are scalars."""
     for x in arguments:
         if x.shape:
             raise KernelError(f"a scalar is needed here, not shape {show_shape(x.shape)}")
@@ -66,61 +68,65 @@ def numbers(data: Any, *arguments: Tree) -> Shape:
 
 
 def stated(data: Any, *entries: Tree) -> None:
-    """Leave the shape to the node, whose entries are numbers."""
-    numbers(data, *entries)
+    """Return None, because the node states its own shape. Raise KernelError unless all entries are scalars."""
+    scalar(data, *entries)
 
 
 def same(data: Any, x: Tree) -> Shape:
-    """Return the shape of the only argument, whatever it is."""
+    """Return the shape of the only argument."""
     return x.shape
 
 
 def power(data: Any, base: Tree, exponent: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless base and exponent are scalars."""
     if base.shape:
         raise KernelError(f"a power of a tensor of shape {show_shape(base.shape)} is not defined; take one of an entry")
-    return numbers(data, exponent)
+    return scalar(data, exponent)
 
 
-def real(data: Any, x: Tree) -> Shape:
-    """Return the shape of a number that is made of a real number."""
+def real_scalar(data: Any, x: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless the argument is a scalar without the imaginary unit."""
     if is_complex(x):
         raise KernelError(f"{plain(x)} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
-    return numbers(data, x)
+    return scalar(data, x)
 
 
 def is_complex(e: Tree) -> bool:
+    """Return whether the imaginary unit occurs in the tree."""
     return e.op == "imaginary" or any(map(is_complex, e.args))
 
 
-def entry(data: Any, tensor: Tree, *places: Tree) -> Shape:
-    """Return the shape of an entry. A place is an index of its axis, or a number that surely lies on the axis."""
-    if not places or len(places) != len(tensor.shape):
-        raise KernelError(f"{quantity(len(places), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}")
-    for place, size in zip(places, tensor.shape):
-        if place.op == "index" and place.data[1] != size:
-            raise KernelError(f"index {place.data[0]} runs to {plain(place.data[1])}, but the axis has size {plain(size)}")
-        if place.op == "const" and place.data not in range(1, 1 + (int(size.data) if size.op == "const" else 1)):
-            raise KernelError(f"the index {plain(place)} may lie outside 1..{plain(size)}")
-        if place.op not in ("index", "const"):
+def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless each index runs over its axis, or is a number that certainly lies on it."""
+    if not indices or len(indices) != len(tensor.shape):
+        raise KernelError(f"{quantity(len(indices), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}")
+    for index, size in zip(indices, tensor.shape):
+        if index.op == "index" and index.data[1] != size:
+            raise KernelError(f"index {index.data[0]} runs to {plain(index.data[1])}, but the axis has size {plain(size)}")
+        if index.op == "const" and index.data not in range(1, 1 + (int(size.data) if size.op == "const" else 1)):
+            raise KernelError(f"the index {plain(index)} may lie outside 1..{plain(size)}")
+        if index.op not in ("index", "const"):
             raise KernelError("an index is made by index(name, size) or is a positive integer")
     return ()
 
 
 def function(data: Any, x: Tree) -> Shape:
+    """Return the shape of a function's value: scalar if it reduces a vector to a number, else that of its argument."""
     if data not in FUNCTIONS:
         raise KernelError(f"{data!r} is not a function; {', '.join(FUNCTIONS)} are known")
     return () if data in REDUCING else x.shape
 
 
 def derivative(data: Any, body: Tree, by: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless a scalar is differentiated by a real scalar symbol or by an entry of a real symbol."""
     target = variable(by)
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
         raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
-    return numbers(data, body)
+    return scalar(data, body)
 
 
 def variable(by: Any) -> Any:
-    """Return the symbol that a derivative is taken by, or whose entry it is taken by."""
+    """Return the symbol of a differentiation variable, which is a symbol or an entry of one."""
     return by.args[0] if by.op == "entry" else by
 
 
@@ -134,21 +140,21 @@ INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only 
 RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
 NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a matrix, not a scalar")
 
-ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions of a number, or of each entry of a tensor
-REDUCING = ("norm", "largest")  # functions that make one number of a vector
-FUNCTIONS = (*ENTRYWISE, *REDUCING)  # what the data of the operator `function` may be
-PARTIAL = ("log",)  # functions that have no value for some numbers
-BENT = ("abs", "norm", "largest")  # functions whose slope jumps somewhere
+ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions that act on a number, or on each entry of a tensor
+REDUCING = ("norm", "largest")  # functions that map a vector to a number
+FUNCTIONS = (*ENTRYWISE, *REDUCING)  # the possible data of the operator `function`
+PARTIAL = ("log",)  # functions that are undefined for some real numbers
+BENT = ("abs", "norm", "largest")  # functions whose derivative jumps somewhere
 
 OPERATORS = {
     op.name: op
     for op in (
-        Op("const", 0, numbers),
-        Op("imaginary", 0, numbers),
+        Op("const", 0, scalar),
+        Op("imaginary", 0, scalar),
         Op("symbol", 0, stated),
-        Op("index", 0, numbers),
-        Op("defined", 1, same, stands_in=True),
-        Op("paren", 1, same, stands_in=True),
+        Op("index", 0, scalar),
+        Op("defined", 1, same, transparent=True),
+        Op("paren", 1, same, transparent=True),
         Op("add", 2, ADDED),
         Op("neg", 1, same),
         Op("mul", 2, MULTIPLIED),
@@ -161,30 +167,30 @@ OPERATORS = {
         Op("eye", 0, stated),
         Op("fill", 0, stated),
         Op("array", None, stated),
-        Op("sum", 1, numbers, binds="index"),
+        Op("sum", 1, scalar, binds="index"),
         Op("each", 1, lambda data, body: (data[1], *body.shape), binds="index"),
         Op("entry", None, entry, operands=1),
         Op("function", 1, function),
         Op("softmax", 1, NORMALIZED),
         Op("derivative", 2, derivative, operands=1, partial=True),
-        Op("rounded", 1, real, partial=True),
-        Op("expectation", 1, numbers, binds="random"),
-        Op("variance", 1, numbers, binds="random"),
+        Op("rounded", 1, real_scalar, partial=True),
+        Op("expectation", 1, scalar, binds="random"),
+        Op("variance", 1, scalar, binds="random"),
     )
 }
 BINDERS = frozenset(op.name for op in OPERATORS.values() if op.binds == "index")
 AVERAGES = frozenset(op.name for op in OPERATORS.values() if op.binds == "random")
-INDEXED = BINDERS | {"index"}  # whose data is an index, (name, size)
-STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.stands_in)
+INDEXED = BINDERS | {"index"}  # operators whose data is an index, (name, size)
+STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.transparent)
 
 
 def is_partial(e: Tree) -> bool:
-    """Tell whether the node may have no value where its arguments have one."""
+    """Return whether the node may be undefined although its arguments are defined."""
     return e.data in PARTIAL if e.op == "function" else OPERATORS[e.op].partial
 
 
 def shape_of(name: str, data: Any, arguments: tuple, stated: Shape) -> Shape:
-    """Return the shape of a node. Raise KernelError if there is no such operator, or if the arguments do not fit it."""
+    """Return the shape of a node. Raise KernelError if the operator does not exist or its arguments do not fit."""
     op = OPERATORS.get(name)
     if op is None:
         raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}")

@@ -1,4 +1,4 @@
-"""What a script may write beside core's own constructors: SymPy's expressions, and a derivation that can be run on its own.
+"""What scripts may use in addition to core's constructors: the methods of a derivation, more functions, and SymPy expressions.
 
-May import: everything; nothing imports it but the kernel's own `__init__`, from which scripts take their names. Begin with `derivation.py`.
+May import: everything. Only the `__init__` of the kernel imports it, and scripts take their names from there. Start with `derivation.py`.
 """

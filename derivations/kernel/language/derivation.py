@@ -1,4 +1,4 @@
-"""The derivation that a script makes: its methods state claims, with every keyword by name, and hand them to core's one door."""
+"""The class Derivation that scripts use. Its methods take the keywords of each kind of claim and pass them to `core.claims`."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim, Refused, Value, bindings, caller
 from ..core.expr import Expr, Term, lift, named, symbol
 from ..errors import KernelError, nearest, scripts
-from .sympy_assumptions import Origins, Taken, renamed, settled, with_parameters
-from .sympy_relations import spread
+from .sympy_assumptions import Origins, UsedNames, rename_index, with_carried, with_parameters
+from .sympy_relations import split_relation
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Code = Sequence[tuple[Any, ...]]
 Needed = Mapping[Assumption, Mapping[Expr, Value]]
-UNSAID: Any = None  # to be said, but for what a relation of SymPy's says already: `identity(id, Eq(a, b))`
+UNSAID: Any = None  # the default of required arguments that a SymPy relation may replace, as in `identity(id, Eq(a, b))`
 
 
 def stating(method: Callable[P, R]) -> Callable[P, R]:
-    """A method that states a claim: an error names the claim, and the line of the script that states it."""
-    signature = demanding(inspect.signature(method))
+    """Decorate a method that states a claim: check its arguments, and raise errors that name the claim and the line of the script."""
+    signature = with_required(inspect.signature(method))
     names = list(signature.parameters)[1:]
 
     @wraps(method)
     def stated(*args: P.args, **more: P.kwargs) -> R:
         try:
-            told, named = spread(method.__name__, args, more)
-            refuse_misfit(method.__name__, signature, told, named)
-            return method(*told, **named)
+            positional, keywords = split_relation(method.__name__, args, more)
+            check_signature(method.__name__, signature, positional, keywords)
+            return method(*positional, **keywords)
         except KernelError as error:
-            if method.__name__ == "__init__":  # no claim yet
+            if method.__name__ == "__init__":  # there is no claim yet
                 raise
-            raise Refused(*caller(), claim_of(dict(zip(names, args[1:])) | more), str(error)) from None
+            raise Refused(*caller(), id_of(dict(zip(names, args[1:])) | more), str(error)) from None
 
     return stated
 
 
-def demanding(signature: inspect.Signature) -> inspect.Signature:
-    """The signature with what is UNSAID as something that has to be said."""
+def with_required(signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature with the parameters whose default is UNSAID as required ones."""
     return signature.replace(
         parameters=[
             p.replace(default=p.empty) if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is UNSAID else p
@@ -52,39 +52,40 @@ def demanding(signature: inspect.Signature) -> inspect.Signature:
     )
 
 
-def claim_of(given: Mapping[str, Any]) -> str:
-    """The id of the claim that a method is told to state."""
-    return str(given.get("id") or (define_id(given["name"]) if "name" in given else ""))
+def id_of(arguments: Mapping[str, Any]) -> str:
+    """Return the id of the claim that a method states, or "" if there is none."""
+    return str(arguments.get("id") or (define_id(arguments["name"]) if "name" in arguments else ""))
 
 
 def define_id(name: object) -> str:
+    """Return the id of a definition that has none of its own."""
     return "define-" + re.sub(r"[^a-z0-9]+", "-", str(name).lower())
 
 
-def refuse_misfit(name: str, signature: inspect.Signature, args: tuple, more: Mapping[str, Any]) -> None:
-    """What Python would call a TypeError: a keyword that does not exist, an argument too many or too few."""
+def check_signature(name: str, signature: inspect.Signature, args: tuple, keywords: Mapping[str, Any]) -> None:
+    """Raise KernelError, where Python would raise TypeError, for an unknown keyword or a wrong number of arguments."""
     name = "Derivation" if name == "__init__" else name
     parameters = [p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_POSITIONAL]
-    strangers = [key for key in more if key not in (p.name for p in parameters)]
-    if strangers:
-        raise KernelError(f"{name} takes no keyword {strangers[0]}; {nearest(strangers[0], [p.name for p in parameters], 'it takes')}")
+    unknown = [key for key in keywords if key not in (p.name for p in parameters)]
+    if unknown:
+        raise KernelError(f"{name} takes no keyword {unknown[0]}; {nearest(unknown[0], [p.name for p in parameters], 'it takes')}")
     try:
-        signature.bind(*args, **more)
+        signature.bind(*args, **keywords)
     except TypeError as error:
         raise KernelError(f"{name}(...): {error}; it is {name}{shown_parameters(signature)}") from None
 
 
 def shown_parameters(signature: inspect.Signature) -> str:
-    """(id, left, right, *, reason=...), without hints."""
+    """Return the parameters without type hints, as "(id, left, right, *, reason=...)"."""
     plain = [p.replace(annotation=p.empty) for p in list(signature.parameters.values())[1:]]
     return str(signature.replace(parameters=plain, return_annotation=signature.empty))
 
 
-NUMBERS = 1000  # of one symbol in a counterexample: the sides are computed exactly, and nested sums take the square of that
+MAX_NUMBERS = 1000  # in the value of one symbol of a counterexample, since exact evaluation of nested sums takes quadratic time
 
 
-def refuse_values(claim: Claim) -> None:
-    """Refuse counterexamples that cannot be computed with: of a law, or too long."""
+def check_counterexamples(claim: Claim) -> None:
+    """Raise KernelError if a counterexample cannot be evaluated: one for a law, or one with too many numbers."""
     if claim.kind == "law" and claim.without:
         raise KernelError(
             "without={...} compares the two sides of a claim at values, and what is random has none; a law is tried without each of its "
@@ -92,31 +93,33 @@ def refuse_values(claim: Claim) -> None:
         )
     for values in [claim.at, *(hint for _, hint in claim.without)]:
         for name, value in values:
-            if (count := numbers_in(value)) > NUMBERS:
+            if (count := numbers_in(value)) > MAX_NUMBERS:
                 raise KernelError(
                     f"a counterexample gives {count:,} numbers to {name}, and it is computed exactly, which would take too long; give one with "
-                    f"at most {NUMBERS:,}, at a smaller size"
+                    f"at most {MAX_NUMBERS:,}, at a smaller size"
                 )
 
 
 def numbers_in(value: Any) -> int:
+    """Return how many numbers a value consists of."""
     return sum(map(numbers_in, value)) if isinstance(value, tuple) else 1
 
 
 class Derivation(claims.Derivation):
-    """A named chain of claims: one script, one page. Its methods state claims, each with an id of its own.
+    """A named sequence of claims: one script, one page. Each method states a claim and gives it an id.
 
-    An id is lower-case words joined by hyphens. A claim is checked when the script has run; what cannot even be stated is refused at
-    once, with the file, the line and the claim. Keywords that all methods that state a claim take:
+    An id consists of lower-case words joined by hyphens. Claims are checked after the script has run. A claim that is malformed, for
+    example because its sides differ in shape, raises an error at once that names the file, the line and the claim. All methods that state
+    a claim take these keywords:
 
-    | keyword | what it is |
+    | keyword | meaning |
     |---|---|
-    | `title` | the claim's heading; `$...$` in it names mathematics |
-    | `reason` | why the relation holds, in words; `define` takes none, and in a chain each step has its own |
-    | `given` | a list of assumptions, each of which is needed: without it a counterexample appears |
-    | `uses` | ids of earlier claims that it rests on; `chapter/topic#id` names one of another topic |
-    | `without` | for an assumption, a counterexample that shows that it is needed, where none is found, but not of a law: `{nonzero(x): {x: 0, y: 1}}` |
-    | `code` | snippets that compute the sides, one after the other: `("snippets.chapter.topic.function", argument, ..., {keyword: value})` |
+    | `title` | the heading of the claim; `$...$` may contain symbols, but no relation |
+    | `reason` | why the relation holds, in words; `define` has none, and `chain` has one for each step |
+    | `given` | a list of assumptions; each must be needed, so that the claim has a counterexample without it |
+    | `uses` | ids of earlier claims that this claim rests on; `chapter/topic#id` names a claim of another topic |
+    | `without` | counterexamples that show that an assumption is needed, if the checker finds none: `{nonzero(x): {x: 0, y: 1}}`; not for laws |
+    | `code` | snippets that compute the sides, in order: `("snippets.chapter.topic.function", argument, ..., {keyword: value})` |
 
     Examples:
         >>> from derivations.kernel import Derivation, matrix, sizes
@@ -147,9 +150,9 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> Expr:
-        """A name for an expression. The name stands in formulas; every witness works with the expression.
+        """Define a name for an expression and return it. Formulas show the name; the witnesses use the expression.
 
-        `given` lists what the expression needs to make sense. The id is made from the name where none is given.
+        `given` lists the assumptions under which the expression is defined. Without an `id`, the claim gets one made from the name.
 
         Examples:
             >>> from derivations.kernel import Derivation, nonzero, scalars
@@ -180,9 +183,9 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """Both sides are equal, for all values at which the assumptions hold; or one equation of another system, such as SymPy's Eq.
+        """State that both sides are equal for all values at which the assumptions hold. One SymPy equation, `Eq(a, b)`, may replace the sides.
 
-        Both sides have one shape. An identity between tensors is one between all their entries.
+        Both sides must have the same shape. Tensors are equal if all their entries are.
 
         Examples:
             >>> from derivations.kernel import Derivation, scalars
@@ -205,7 +208,7 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """A chain of equal expressions, from the first on, each step a pair: the expression, and the reason for it in words. Each step is checked on its own.
+        """State that expressions are equal, step by step. Each step is a pair of an expression and a reason in words, and is checked on its own.
 
         Examples:
             >>> from derivations.kernel import Derivation, matrix, sizes
@@ -239,11 +242,11 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """The left side is at most the right one, because `right - left` is `because`, which is visibly not negative.
+        """State that the left side is at most the right side, because `right - left` equals `because`, which is visibly not negative.
 
-        What is visibly not negative is made of such parts by sums, products, quotients and powers: sizes, numbers that are not
-        negative, even powers, absolute values, exponentials, a vector's product with itself, and what an assumption says. Of a rank,
-        `because` is a factorisation, `(A, B)`.
+        `because` is called the nonnegative form. Sizes, numbers that are not negative, even powers, absolute values, exponentials, a
+        vector's product with itself, and what an assumption says are visibly not negative; so are sums, products, quotients and powers of
+        these. For a bound on a rank, `because` is a factorisation, `(A, B)`.
 
         Examples:
             >>> from derivations.kernel import Derivation, scalars
@@ -252,8 +255,8 @@ class Derivation(claims.Derivation):
             >>> derivation.inequality("means", 2 * x * y, x**2 + y**2, because=(x - y) ** 2)
         """
         because = because if isinstance(because, tuple) else (because,)
-        certificate, steps = tuple(map(lift, because)), [("<=", right, reason)]
-        self._state("inequality", id, left, steps, because=certificate, given=given, title=title, uses=uses, without=without, code=code)
+        form, steps = tuple(map(lift, because)), [("<=", right, reason)]
+        self._state("inequality", id, left, steps, because=form, given=given, title=title, uses=uses, without=without, code=code)
 
     @stating
     def limit(
@@ -271,10 +274,10 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """expr goes to value as a size or a scalar symbol goes to "oo" or to 0, from above.
+        """State that `expr` tends to `value` as a size or a scalar symbol tends to "oo", or to 0 from above.
 
-        What is so of the variable near the limit is known, and not stated. What shows in `without` that an assumption is needed gives values
-        to everything else, and none to the variable.
+        The sign of the variable near the limit is known and needs no assumption. Counterexamples in `without` give values to all other
+        symbols, and none to the variable.
 
         Examples:
             >>> from derivations.kernel import Derivation, sizes
@@ -304,10 +307,10 @@ class Derivation(claims.Derivation):
         without: Needed | None = None,
         code: Code = (),
     ) -> None:
-        """That both sides are equal, or that the left is at most the right, is false: `at` is an exact counterexample, symbol to value.
+        """State that an equality, or with `relation="<="` an inequality, is false. `at` is an exact counterexample that maps symbols to values.
 
-        A value is a number, or nested lists of numbers. Sizes follow from the lists, or are given themselves. An index that no sum binds
-        is given one too, counted from 1.
+        A value is a number or nested lists of numbers. Sizes follow from the lengths of the lists, or are given themselves. Open indices
+        need values, too; they count from 1.
 
         Examples:
             >>> from derivations.kernel import Derivation, matrix, sizes
@@ -323,39 +326,40 @@ class Derivation(claims.Derivation):
 
     @cached_property
     def _origins(self) -> Origins:
-        """The SymPy symbols that stand for its names."""
+        """The SymPy symbols from which the names of the derivation were read."""
         return Origins()
 
     @cached_property
     def _chosen(self) -> dict[str, Expr]:
-        """The indices that only carried assumptions use, by name: a claim that uses the name for its own takes it from them."""
+        """The indices that were chosen for carried assumptions, by name. A later claim that uses such a name takes precedence."""
         return {}
 
-    def _settled(self, claim: Claim) -> Claim:
-        refuse_values(claim)
-        self._origins.refuse_two(claim.trees)
+    def _complete(self, claim: Claim) -> Claim:
+        """Check the counterexamples, and return the claim with the assumptions that its SymPy symbols carry and that it needs."""
+        check_counterexamples(claim)
+        self._origins.record(claim.trees)
         trees = with_parameters(claim.trees)
-        self._make_way(trees)
+        self._rename_chosen(trees)
         self._check_names(claim)
-        result = settled(claim, Taken(self.names, trees, self._chosen.values()))
-        self._origins.refuse_two(result.trees)
+        result = with_carried(claim, UsedNames(self.names, trees, self._chosen.values()))
+        self._origins.record(result.trees)
         printed = {s.data[0]: s for s in named(*result.trees) if s.op == "index"}
         self._chosen.update({name: s for name, s in printed.items() if name not in self.names})
         return result
 
-    def _make_way(self, trees: tuple[Expr, ...]) -> None:
-        """Where a claim's trees use a name that was chosen for an index of a carried assumption, that index gets another."""
+    def _rename_chosen(self, trees: tuple[Expr, ...]) -> None:
+        """Rename the indices of carried assumptions whose names these trees use."""
         for name in sorted({s.data[0] for s in named(*trees)}):
             if name in self._chosen:
                 old = self._chosen.pop(name)
-                new = Taken(self.names, trees).index(old.data[1])
+                new = UsedNames(self.names, trees).index(old.data[1])
                 del self.names[name]
                 self.names[new.data[0]] = self._chosen[new.data[0]] = new
-                self.claims[:] = [renamed(earlier, old, new) for earlier in self.claims]
+                self.claims[:] = [rename_index(earlier, old, new) for earlier in self.claims]
 
     def main(self) -> None:
-        """Check this derivation and print its steps, when its script is run on its own. The exit code is 0 if every claim holds."""
-        from ..command.run_script import run_alone  # loads every witness, which stating a claim does not need
+        """Check the derivation and print its claims. Call this when the script is run on its own. The exit code is 0 if every claim holds."""
+        from ..command.run_script import run_alone  # imported here because it loads every witness
 
         scripts.watched = False
         run_alone(self)

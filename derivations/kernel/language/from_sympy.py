@@ -1,7 +1,7 @@
-"""SymPy expressions as trees, so that a script may state a claim in SymPy's own terms.
+"""The conversion of SymPy expressions to trees, so that scripts can state claims in SymPy's terms.
 
-SymPy rewrites much when an expression is built; what arrives here is what SymPy made of it, operands in the order in which SymPy holds
-them. `with evaluate(False):` keeps sums and products of numbers as they are written; matrices are kept by MatMul, MatAdd and Transpose.
+SymPy rewrites expressions when it builds them. The tree is that of the result, with operands in SymPy's order. `with evaluate(False):`
+keeps sums and products of numbers as they are written; MatMul, MatAdd and Transpose keep matrices.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HINTS = {
 
 
 class Relation(NamedTuple):
-    """One relation of SymPy: "=", "!=" or "<=" between two trees, or "->" with what moves where."""
+    """A SymPy relation: "=", "!=" or "<=" between two trees, or "->" with the variable of the limit and where it tends to."""
 
     left: Expr
     sign: str
@@ -52,10 +52,10 @@ def read_relation_in_place(e: Any, reading: Reading) -> Expr:
 
 
 RULES = (
-    (sp.Symbol, sympy_scalars.read_symbol),  # which is a Boolean to SymPy, too
+    (sp.Symbol, sympy_scalars.read_symbol),  # first, because a Symbol is also a Boolean
     (Holder, lambda e, reading: e.released()),
     (Boolean, read_relation_in_place),
-    *sympy_stats.RULES,  # a random symbol is a symbol, and a random matrix a matrix
+    *sympy_stats.RULES,  # before the symbols and matrices that they derive from
     *sympy_sums.RULES,
     *sympy_matrices.RULES,
     *sympy_scalars.RULES,
@@ -64,7 +64,7 @@ READING = Reading(RULES, HINTS)
 
 
 def convert(e: Any) -> Expr:
-    """A SymPy expression as a tree; an error that names a node that has no counterpart."""
+    """Return the tree of a SymPy expression. Raise Unreadable, which names the node, if one has no counterpart."""
     return READING(e)
 
 
@@ -76,7 +76,7 @@ STRICT = "{} is strict, and only <= can be stated; Le(a, b) is a <= b"
 
 
 def relation(e: Any) -> Relation:
-    """What a SymPy relation says; one that SymPy has decided on its own says nothing."""
+    """Return a SymPy relation as trees. Raise Unreadable for a strict one, and for one that SymPy has evaluated to true or false."""
     if e in (sp.true, sp.false):
         raise Unreadable(DECIDED.format(e))
     if isinstance(e, (sp.StrictLessThan, sp.StrictGreaterThan)):
@@ -92,6 +92,7 @@ def relation(e: Any) -> Relation:
 
 
 def limit(e: Any, value: Any) -> Relation:
+    """Return the relation that a SymPy Limit has a value. Raise Unreadable unless it is taken from above."""
     body, variable, to, side = e.args
     if str(side) != ("-" if to is sp.oo else "+"):
         raise Unreadable(f"a limit at {to} is taken from above: Limit(..., dir='+')")
@@ -99,7 +100,7 @@ def limit(e: Any, value: Any) -> Relation:
 
 
 def end_of_limit(to: Any) -> Any:
-    """What a variable goes to, "oo" or a number; anything else as it is."""
+    """Return where a variable tends to, "oo" or an integer. Return anything else unchanged."""
     if to is sp.oo:
         return "oo"
     return int(to) if isinstance(to, sp.Integer) else to

@@ -1,4 +1,4 @@
-"""Functions beyond those of core: each is a node `function` with a name, and each witness says for itself what the name means."""
+"""More functions. Each is a `function` node with a name, and each witness has its own definition of the name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..printing.plain_text import show_shape
 
 
 def cos(x: Term) -> Expr:
-    """The cosine, of a number or of each entry, in radians.
+    """Return the cosine of a number, or of each entry of a tensor, in radians.
 
     Examples:
         >>> from derivations.kernel import Derivation, cos, scalars, sin
@@ -20,7 +20,7 @@ def cos(x: Term) -> Expr:
 
 
 def sin(x: Term) -> Expr:
-    """The sine, of a number or of each entry, in radians.
+    """Return the sine of a number, or of each entry of a tensor, in radians.
 
     Examples:
         >>> from derivations.kernel import Derivation, cos, diff, scalars, sin
@@ -32,7 +32,7 @@ def sin(x: Term) -> Expr:
 
 
 def tanh(x: Term) -> Expr:
-    """The hyperbolic tangent, of a number or of each entry.
+    """Return the hyperbolic tangent of a number, or of each entry of a tensor.
 
     Examples:
         >>> from derivations.kernel import Derivation, diff, scalars, tanh
@@ -44,9 +44,9 @@ def tanh(x: Term) -> Expr:
 
 
 def largest(x: Expr) -> Expr:
-    """The largest of a vector's entries: no entry is larger, and one of them is as large.
+    """Return the largest entry of a vector.
 
-    It has no slope where two entries are the largest, so that none is taken of it.
+    It cannot be differentiated, because it has no derivative where two entries are the largest.
 
     Examples:
         >>> from derivations.kernel import Derivation, exp, index, largest, nonnegative, ones, scalars, sizes, total, vector
@@ -66,7 +66,7 @@ def largest(x: Expr) -> Expr:
 
 
 def norm(x: Expr) -> Expr:
-    """The Euclidean length of a vector: the root of its product with itself.
+    """Return the Euclidean length of a vector: the square root of its product with itself.
 
     Examples:
         >>> from derivations.kernel import Derivation, norm, sizes, vector

@@ -1,4 +1,4 @@
-"""SymPy's expressions are read as trees. Its reader is loaded with the first of them, for SymPy takes a while."""
+"""The registration of the SymPy reader with core. It loads the reader only when a SymPy expression arrives, because SymPy loads slowly."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from ..core.expr import READERS, Expr, Reader
 
 
 def knows(value: Any) -> bool:
-    """Is it an object of SymPy's, which has to be loaded for there to be one? A mutable Matrix is none of its Basic."""
+    """Return whether a value is a SymPy object. If SymPy is not loaded, it cannot be one. A mutable Matrix is not a Basic."""
     sympy = sys.modules.get("sympy")
     return sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase))
 
 
 def is_relation(value: Any) -> bool:
-    """Is it Eq, Le and the like, or what SymPy has made of one? A Symbol is a Boolean to SymPy as well."""
+    """Return whether a value is a SymPy relation, such as Eq or Le, or one that SymPy has evaluated. A Symbol is a Boolean to SymPy, too."""
     return (
         knows(value) and isinstance(value, sys.modules["sympy"].logic.boolalg.Boolean) and not isinstance(value, sys.modules["sympy"].Expr)
     )
 
 
 def expression(value: Any) -> Expr:
+    """Return the tree of a SymPy expression."""
     from .from_sympy import convert
 
     return convert(value)
 
 
 def held(tree: Expr) -> Any:
+    """Return a SymPy object that represents a tree within a SymPy expression."""
     from .opaque_terms import hold
 
     return hold(tree)
 
 
 READERS.append(Reader(knows, expression))
-Expr._sympy_ = held  # type: ignore[attr-defined]  # by this name SymPy asks what stands in its expressions for another's object
+Expr._sympy_ = held  # type: ignore[attr-defined]  # SymPy calls this method to convert foreign objects

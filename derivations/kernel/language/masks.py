@@ -1,4 +1,4 @@
-"""What is 0 or 1, as a mask is that keeps a key or leaves it out."""
+"""The assumption that entries are 0 or 1, as in a mask that keeps or drops keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..errors import KernelError
 
 
 def zero_or_one(x: Expr) -> Assumption:
-    """Each entry of the symbol x is 0 or 1: of a scalar, x itself. It is about a symbol, and not about a size or something random.
+    """Assume that every entry of the symbol `x` is 0 or 1. `x` must be a symbol, and neither a size nor random.
 
     Examples:
         >>> from derivations.kernel import Derivation, exp, index, ones, scalars, sizes, vector, zero_or_one

@@ -1,4 +1,4 @@
-"""A tree within a SymPy expression, as `Sum(p[i]*x[i], i)` where p is a definition: SymPy sees one thing that it cannot look into."""
+"""Trees within SymPy expressions, as in `Sum(p[i]*x[i], i)` where p is a definition. SymPy treats such a tree as an opaque term."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import KernelError
 
 
 def hold(tree: Expr) -> Any:
-    """What SymPy is given for a tree: the SymPy object it was read from, a number, or a holder."""
+    """Return the SymPy object that represents a tree: the object it was read from, a number, or a holder."""
     if tree.origin is not None:
         return tree.origin
     if tree.op == "const":
@@ -27,7 +27,7 @@ def hold(tree: Expr) -> Any:
 
 
 class Holder(sp.Basic):
-    """Equal where the trees are, and dependent on all that the tree names. What SymPy replaces in it is noted, and refused when read."""
+    """A SymPy object that contains a tree. It depends on all symbols of the tree. Substitutions are recorded, and are an error when it is read."""
 
     tree: Expr
     changes: tuple
@@ -39,11 +39,11 @@ class Holder(sp.Basic):
 
     @property
     def func(self) -> Any:
-        """SymPy takes expressions apart and makes them again; there is nothing to take apart here."""
+        """A constructor that returns this object, since SymPy rebuilds expressions from their parts and there are none here."""
         return lambda *parts: self
 
     def released(self) -> Expr:
-        """The tree, if SymPy left it alone."""
+        """Return the tree. Raise KernelError if SymPy substituted something in it."""
         for old, new in self.changes:
             raise KernelError(
                 f"SymPy put {new} for {old} in {self}, and cannot look into it: keep Sum, Derivative and the like unevaluated, or write "
@@ -78,8 +78,8 @@ class Holder(sp.Basic):
     def _xreplace(self, rule: Mapping) -> tuple:
         if self in rule:
             return rule[self], True
-        own = self.free_symbols - {self}
-        changes = tuple((old, new) for old, new in rule.items() if old != new and own & getattr(old, "free_symbols", set()))
+        inside = self.free_symbols - {self}
+        changes = tuple((old, new) for old, new in rule.items() if old != new and inside & getattr(old, "free_symbols", set()))
         return (type(self)(self.tree, self.changes + changes), True) if changes else (self, False)
 
     def _sympystr(self, printer: Any) -> str:
@@ -89,13 +89,13 @@ class Holder(sp.Basic):
 
 
 class Held(Holder, sp.AtomicExpr):
-    """A number."""
+    """A holder of a scalar."""
 
     is_commutative = True
 
 
 class HeldMatrix(Holder, MatrixExpr):
-    """A vector, which is a column to SymPy, or a matrix."""
+    """A holder of a matrix or of a vector, which is a column to SymPy."""
 
     @property
     def shape(self) -> tuple:

@@ -1,4 +1,4 @@
-"""How an error of the kernel ends a script that runs on its own: with its message alone, naming file and line."""
+"""The exception hook for scripts that run on their own: errors of the kernel print only a message with file and line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..errors import KernelError, hint, in_a_script
 
 
 def plain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an error of the kernel, or a mistake in a line of a script, without a traceback. Print any other error as Python does."""
     if isinstance(error, (NameError, ImportError, AttributeError, TypeError)) and in_a_script(trace):
         print(f"{caller_of(trace)}: {hint(error)}", file=sys.stderr)
     elif isinstance(error, KernelError):
@@ -20,7 +21,7 @@ def plain(kind: type[BaseException], error: BaseException, trace: TracebackType 
 
 
 def caller_of(trace: TracebackType | None) -> str:
-    """File and line of the last frame outside the kernel."""
+    """Return the file and line of the innermost frame outside the kernel."""
     kernel, where = str(Path(__file__).parents[1]), ""
     while trace:
         if not trace.tb_frame.f_code.co_filename.startswith((kernel, "<frozen")):

@@ -1,7 +1,7 @@
-"""What SymPy's symbols bring along: `positive=True` and its like, and the distribution of a random symbol.
+"""Carried assumptions: those that SymPy's symbols have, such as `positive=True` or the distribution of a random symbol.
 
-These become assumptions of a claim where it needs them, and are shown like those that are stated; where the claim holds without, they
-are left out, and it says more. A refutation has to respect them.
+A claim gets the carried assumptions that it needs, and shows them like stated ones. Those that it does not need are left out, so that the
+claim is more general. The counterexample of a refutation must satisfy them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INDICES = ("i", "j", "l", "a", "b", "r", "s", "t")
 
 
 def leaves(trees: Iterable[Expr]) -> dict[str, list[Expr]]:
-    """The symbols of the trees by name, those that differ only in where they come from side by side."""
+    """Return the symbols of the trees by name. The list of a name has several symbols if they differ only in their origins."""
     found: dict[str, list[Expr]] = {}
     for s in named(*trees):
         if s.op == "symbol" and not any(s.origin == other.origin for other in found.setdefault(s.data[0], [])):
@@ -31,41 +31,39 @@ def leaves(trees: Iterable[Expr]) -> dict[str, list[Expr]]:
 
 
 class Origins:
-    """The SymPy symbols that a derivation uses, by name: one name is one of them."""
+    """The symbols of a derivation by name, with their origins. A name must not belong to two SymPy symbols."""
 
     def __init__(self) -> None:
-        self.met: dict[str, list[Expr]] = {}
+        self.known: dict[str, list[Expr]] = {}
 
-    def refuse_two(self, trees: Iterable[Expr]) -> None:
+    def record(self, trees: Iterable[Expr]) -> None:
+        """Add the symbols of the trees. Raise KernelError if a name has two origins with different assumptions."""
         found = leaves(trees)
         for name, symbols in found.items():
-            known = self.met.get(name, [])
+            known = self.known.get(name, [])
             both = known + [s for s in symbols if not any(s.origin == other.origin for other in known)]
             if len([s for s in both if s.origin is not None]) > 1:
                 raise KernelError(
                     f"two SymPy symbols are called {name}: {' and '.join(wording(s) for s in both if s.origin is not None)}; "
                     "one name is one thing throughout a derivation"
                 )
-            if len(both) > 1 and any(brings(s) for s in both):
+            if len(both) > 1 and any(map(carried_facts, both)):
                 raise KernelError(
                     f"the name {name} is used for two things: a SymPy symbol, {wording(next(s for s in both if s.origin is not None))}, "
                     f"and {describe(next(s for s in both if s.origin is None))} made by the kernel, which does not bring that along"
                 )
-            self.met[name] = both
+            self.known[name] = both
 
 
 def wording(s: Expr) -> str:
-    """One that is real; one that is positive; a random one with NormalDistribution(0, 1)."""
+    """Return what the origin of a symbol is, in words: "a positive one", "a random one with NormalDistribution(0, 1)"."""
     from .sympy_symbol_facts import described
 
     return described(s.origin)
 
 
-def brings(s: Expr) -> bool:
-    return bool(brought_by(s))
-
-
-def brought_by(s: Expr) -> list[tuple[str, Any]]:
+def carried_facts(s: Expr) -> list[tuple[str, Any]]:
+    """Return the assumptions of the SymPy symbol from which a symbol was read, as `sympy_symbol_facts.facts` does."""
     if s.origin is None:
         return []
     from .sympy_symbol_facts import facts
@@ -73,10 +71,10 @@ def brought_by(s: Expr) -> list[tuple[str, Any]]:
     return facts(s.origin)
 
 
-def carried(trees: tuple[Expr, ...], taken: Taken) -> list[Assumption]:
-    """All that the SymPy symbols of the trees bring along: signs, then independence, means, variances and what is Gaussian."""
+def carried_assumptions(trees: tuple[Expr, ...], names: UsedNames) -> list[Assumption]:
+    """Return all assumptions that the symbols of the trees carry: signs, independence, means, variances, normal distributions."""
     every = with_parameters(trees)
-    signs = [STATED[kind](general_entry(s, taken)) for s, kind, _ in brought_along(every) if kind != "distribution"]
+    signs = [STATED[kind](general_entry(s, names)) for s, kind, _ in all_carried_facts(every) if kind != "distribution"]
     distributions = distributed(trees)
     means = [mean(s, value) for s, (value, _) in distributions]
     variances = [variance(s, value) for s, (_, value) in distributions]
@@ -85,24 +83,25 @@ def carried(trees: tuple[Expr, ...], taken: Taken) -> list[Assumption]:
     return signs + joint
 
 
-def brought_along(trees: tuple[Expr, ...]) -> list[tuple[Expr, str, Any]]:
-    return [(s, kind, value) for found in leaves(trees).values() for s in found for kind, value in brought_by(s)]
+def all_carried_facts(trees: tuple[Expr, ...]) -> list[tuple[Expr, str, Any]]:
+    """Return (symbol, kind, value) for each assumption that a symbol of the trees carries."""
+    return [(s, kind, value) for found in leaves(trees).values() for s in found for kind, value in carried_facts(s)]
 
 
 def distributed(trees: tuple[Expr, ...]) -> list[tuple[Expr, tuple[Expr, Expr]]]:
-    """The random symbols, each with its mean and its variance."""
-    return [(s, value) for s, kind, value in brought_along(trees) if kind == "distribution"]
+    """Return the random symbols that carry a distribution, each with its mean and variance."""
+    return [(s, value) for s, kind, value in all_carried_facts(trees) if kind == "distribution"]
 
 
 def with_parameters(trees: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The trees, and the means and variances of what is random in them, which may hold symbols of their own."""
+    """Return the trees and the means and variances that their random symbols carry, which may contain further symbols."""
     return (*trees, *(value for _, values in distributed(trees) for value in values))
 
 
-class Taken:
-    """The names, as they are printed, that a derivation and one of its claims use; and the indices chosen beside them.
+class UsedNames:
+    """The names that a derivation and a claim use, and the indices with other names that were chosen for carried assumptions.
 
-    Those chosen for earlier claims serve again.
+    Indices that were chosen for earlier claims are used again.
     """
 
     def __init__(self, names: Container[str], trees: Iterable[Expr], earlier: Iterable[Expr] = ()) -> None:
@@ -114,7 +113,7 @@ class Taken:
             self.chosen[size, sum(known == size for known, _ in self.chosen)] = i
 
     def index(self, size: Expr, nth: int = 0) -> Expr:
-        """The nth index that runs to this size, of a name that nothing else has."""
+        """Return the nth index of this size that was chosen, with a name that is used for nothing else."""
         if (size, nth) not in self.chosen:
             name = next(name for name in index_names() if name not in self.here and name not in self.names)
             self.here.add(name)
@@ -123,19 +122,19 @@ class Taken:
 
 
 def index_names() -> Iterable[str]:
-    """i, j, ..., and ii, jj, ll, iii, ... without end."""
+    """Yield names for indices without end: i, j, ..., ii, jj, ll, iii, ..."""
     return chain(INDICES, (letter * times for times in count(2) for letter in "ijl"))
 
 
-def general_entry(s: Expr, taken: Taken) -> Expr:
-    """s itself; of a vector or a matrix any entry, at indices that nothing else is called."""
+def general_entry(s: Expr, names: UsedNames) -> Expr:
+    """Return a scalar symbol itself, and the general entry of a tensor, at indices with unused names."""
     if not s.shape:
         return s
-    return s[tuple(taken.index(size, s.shape[:axis].count(size)) for axis, size in enumerate(s.shape))]
+    return s[tuple(names.index(size, s.shape[:axis].count(size)) for axis, size in enumerate(s.shape))]
 
 
-def renamed(claim: Claim, old: Expr, new: Expr) -> Claim:
-    """The claim with another index in the assumptions that it carries."""
+def rename_index(claim: Claim, old: Expr, new: Expr) -> Claim:
+    """Return the claim with another index in its assumptions."""
 
     def within(e: Expr) -> Expr:
         return new if e == old else replace(e, args=tuple(map(within, e.args)))
@@ -143,34 +142,36 @@ def renamed(claim: Claim, old: Expr, new: Expr) -> Claim:
     return replace(claim, given=tuple(replace(a, args=tuple(map(within, a.args))) for a in claim.given))
 
 
-def settled(claim: Claim, taken: Taken) -> Claim:
-    """The claim under its stated assumptions, and under those of its SymPy symbols that it needs."""
-    brought = [a for a in carried(claim.trees, taken) if a not in claim.given]
-    if not brought:
+def with_carried(claim: Claim, names: UsedNames) -> Claim:
+    """Return the claim with its stated assumptions and those of the carried ones that it needs."""
+    carried = [a for a in carried_assumptions(claim.trees, names) if a not in claim.given]
+    if not carried:
         return claim
+    # Imported here because only claims in SymPy's terms need it.
     from ..exact.assumption_needs import lessened
     from ..exact.counterexample_search import is_law
 
-    full = replace(claim, given=(*claim.given, *brought))
+    full = replace(claim, given=(*claim.given, *carried))
     if claim.kind == "refutation":
-        refuse_broken(full, brought)
+        check_counterexample(full, carried)
         if not is_law(*claim.trees):
             return claim
-    kept = full.given
-    for a in reversed(brought):
-        rest = tuple(other for other in kept if other != a)
+    needed = full.given
+    for a in reversed(carried):
+        rest = tuple(other for other in needed if other != a)
         less = lessened(full, a, rest)
-        kept = kept if a in less else less
-    return replace(claim, given=kept)
+        needed = needed if a in less else less
+    return replace(claim, given=needed)
 
 
-def refuse_broken(claim: Claim, brought: list[Assumption]) -> None:
+def check_counterexample(claim: Claim, carried: list[Assumption]) -> None:
+    """Raise KernelError if the counterexample of a refutation violates a carried assumption about a sign."""
     from ..exact.counterexample_search import holds
     from ..exact.given_values import values_at
 
     left, right = claim.trees[:2]
     at = values_at(claim)
-    for a in brought:
+    for a in carried:
         if a.kind in STATED and not holds(a, at, left, right):
             raise KernelError(
                 f"the counterexample breaks what SymPy assumes: {assumption_text(a)}. Give other values, or make the symbol with real=True "

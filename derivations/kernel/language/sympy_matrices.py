@@ -1,6 +1,6 @@
-"""How SymPy's matrices are read: products in the order and with the brackets that SymPy holds.
+"""The conversion of SymPy's matrices. Products keep SymPy's order and brackets.
 
-SymPy has no vectors: a matrix with one column or one row is read as one, and 1 by 1 as a number. So `q.T*k` is the dot product.
+SymPy has no vectors: a matrix with one column or one row becomes a vector, and a 1×1 matrix a number. So `q.T*k` is the dot product.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .sympy_scalars import fraction, read_sum_of_terms, unsigned
 
 
 def lengths(e: Any, reading: Reading) -> tuple:
-    """The sizes of a matrix's axes, without those of length 1."""
+    """Return the sizes of a matrix without those that are 1."""
     return tuple(reading(n) for n in e.shape if n != 1)
 
 
@@ -40,7 +40,7 @@ def read_product(e: Any, reading: Reading) -> Expr:
 
 
 def times(left: Expr, shape: tuple, right: Expr, other: tuple) -> Expr:
-    """The product of two matrices, of which a column or a row is a vector and 1 by 1 a number."""
+    """Return the product of two trees whose SymPy shapes are given, where a column or a row is a vector and a 1×1 matrix a number."""
     if shape == (1, 1) or tuple(other) == (1, 1):
         return left * right
     if shape[1] == 1:
@@ -92,7 +92,7 @@ def read_explicit(e: Any, reading: Reading) -> Expr:
 
 
 def read_trace(e: Any, reading: Reading) -> Expr:
-    """The sum of the entries on the diagonal, over an index that nothing else in it is called: i up to n, j up to m."""
+    """Return the sum of the diagonal entries over an index with an unused name: i for the size n, j for the size m, else a, b, ..."""
     tree = reading(e.arg)
     if not tree.shape:
         return tree

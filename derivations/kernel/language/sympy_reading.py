@@ -1,4 +1,4 @@
-"""A SymPy expression on its way to a tree: what reads it, and which indices are bound where it stands."""
+"""The framework for converting SymPy expressions: a table of rules, and the indices that are bound at the current node."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import KernelError
 
 
 class Unreadable(KernelError):
-    """Something of SymPy that has no counterpart here; the message says what to write instead."""
+    """An error for a SymPy object without a counterpart. The message says what to write instead."""
 
 
 class Place(NamedTuple):
-    """What a SymPy index stands for: an index that counts from 1, as here, and the number that SymPy counts from."""
+    """The meaning of a SymPy index: an index of the kernel, which counts from 1, and the number from which SymPy counts."""
 
     variable: Expr
     first: int
@@ -26,14 +26,14 @@ Rule = Callable[[Any, "Reading"], Expr]
 
 @dataclass(frozen=True)
 class Reading:
-    """Rules by class of node, first match first, and the indices that the sums around bind."""
+    """A converter: rules by class of node, of which the first match applies, and the indices that enclosing sums bind."""
 
-    rules: tuple[tuple[Any, Rule], ...]  # a class of nodes, or several
+    rules: tuple[tuple[Any, Rule], ...]  # a class of nodes, or a tuple of classes
     hints: Mapping[str, str]
     bound: Mapping[Any, Place] = field(default_factory=dict)
 
     def __call__(self, e: Any) -> Expr:
-        """The tree of a SymPy expression. Of matrices, an axis of length 1 is left out: a column is a vector, 1 by 1 a number."""
+        """Return the tree of a SymPy expression. Axes of length 1 are left out: a column becomes a vector, a 1×1 matrix a number."""
         for kind, rule in self.rules:
             if isinstance(e, kind):
                 return rule(e, self)
@@ -41,7 +41,7 @@ class Reading:
         raise Unreadable(f"the SymPy node {name} in {e} is not known here; {self.hints.get(name, OTHERWISE)}")
 
     def within(self, index: Any, place: Place) -> Reading:
-        """The same, inside a sum that binds an index."""
+        """Return the converter for the body of a sum that binds an index."""
         return replace(self, bound={**self.bound, index: place})
 
 

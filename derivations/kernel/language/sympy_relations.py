@@ -1,4 +1,4 @@
-"""A SymPy relation where a method of a derivation expects two sides: `identity("id", Eq(a, b))` as `identity("id", a, b)`."""
+"""SymPy relations as arguments of a derivation's methods: `identity("id", Eq(a, b))` means `identity("id", a, b)`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ WANTED = {
 }
 
 
-def spread(method: str, args: tuple, more: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """The arguments of a method with what is SymPy's among them as the kernel has it.
+def split_relation(method: str, args: tuple, more: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """Return the positional and keyword arguments of a method with SymPy's objects converted.
 
-    The first after the id may be a relation, which is taken apart; snippets are given trees; and a limit's end may be SymPy's oo.
+    The argument after the id may be a relation, which is split into its sides. Arguments of snippets become trees. The end of a limit may
+    be SymPy's oo.
     """
     more = {key: argument(value) if key == "code" else end(value) if key == "to" else value for key, value in more.items()}
     if method == "limit":
@@ -29,10 +30,10 @@ def spread(method: str, args: tuple, more: dict[str, Any]) -> tuple[tuple, dict[
         return args, more
     from .from_sympy import relation
 
-    derivation, id, said, *others = args
-    found = relation(said)
+    derivation, id, stated, *others = args
+    found = relation(stated)
     if found.sign not in SIGNS[method]:
-        raise KernelError(f"{said} says {found.sign}: {WANTED[method]}")
+        raise KernelError(f"{stated} says {found.sign}: {WANTED[method]}")
     if method == "refute":
         more = {**more, "relation": "<=" if found.sign == "<=" else "="}
     towards = tuple(map(end, found.towards))
@@ -40,7 +41,7 @@ def spread(method: str, args: tuple, more: dict[str, Any]) -> tuple[tuple, dict[
 
 
 def end(to: Any) -> Any:
-    """What a limit's variable goes to, "oo" or a number; the variable, and anything else, as it is."""
+    """Return where the variable of a limit tends to, "oo" or a number. Return anything else unchanged."""
     if not knows(to):
         return to
     from .from_sympy import end_of_limit
@@ -49,7 +50,7 @@ def end(to: Any) -> Any:
 
 
 def argument(value: Any) -> Any:
-    """What a snippet is given: an expression of SymPy's as a tree, anything else as it is."""
+    """Return the argument of a snippet with SymPy expressions, also nested ones, as trees."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(argument, value))
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""How SymPy's numbers, symbols, operators and functions are read.
+"""The conversion of SymPy's numbers, symbols, operators and functions.
 
-Operands stay in the order in which SymPy holds them. A factor with a negative exponent goes below the fraction bar, and a term or a
-factor that begins with a negative number is subtracted, as SymPy prints it.
+Operands keep SymPy's order. A factor with a negative exponent goes into the denominator, and a term that starts with a negative number is
+subtracted, as SymPy prints it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
 from .functions import cos, sin, tanh
 from .sympy_reading import Place, Reading, Rule, Unreadable
 
-# What is kept of a symbol's assumptions: a size, or a real number with at most one of these.
+# A symbol is a size, or a real number with at most one of these assumptions.
 SIGNS = ("positive", "nonnegative", "nonzero")
 
 
 def sign_of(s: Any) -> str:
-    """What a symbol is assumed to be besides real: one of SIGNS, "size", or "". What cannot be said here is refused."""
+    """Return what a real symbol is assumed to be: one of SIGNS, "size", or "". Raise Unreadable for any other assumption."""
     if not s.is_commutative or not s.is_real:
         raise Unreadable(
             f"the SymPy symbol {s.name} is not stated to be real: Symbol({s.name!r}, real=True); "
@@ -51,7 +51,7 @@ def read_symbol(e: Any, reading: Reading) -> Expr:
 
 
 def counted(place: Place) -> Expr:
-    """The value of an index, which may count from 0 in SymPy."""
+    """Return the value of a SymPy index, which may count from 0."""
     return place.variable if place.first == 1 else place.variable - 1
 
 
@@ -59,12 +59,8 @@ def read_rational(e: Any, reading: Reading) -> Expr:
     return lift(Fraction(int(e.p), int(e.q)))
 
 
-def folded(operation: Callable[[Expr, Expr], Expr]) -> Rule:
-    return lambda e, reading: reduce(operation, map(reading, e.args))
-
-
 def unsigned(e: Any) -> Any:
-    """What is left of a term or factor when its minus sign is taken off; None if it does not begin with one."""
+    """Return a term or factor without its leading minus sign, or None if it has none."""
     if e.is_Rational and e.is_negative:
         return -e
     if isinstance(e, (sp.Mul, sp.MatMul)) and e.args[0].is_Rational and e.args[0].is_negative:
@@ -74,55 +70,55 @@ def unsigned(e: Any) -> Any:
 
 
 def read_sum_of_terms(e: Any, reading: Reading) -> Expr:
-    """a + b - c, for numbers and for matrices."""
+    """Return a sum of scalars or of matrices, with subtraction for terms that start with a minus sign."""
     first, *others = e.args
     result = reading(first)
     for term in others:
-        taken = unsigned(term)
-        result = result + reading(term) if taken is None else result - reading(taken)
+        negated = unsigned(term)
+        result = result + reading(term) if negated is None else result - reading(negated)
     return result
 
 
 def read_product(e: Any, reading: Reading) -> Expr:
-    taken = unsigned(e)
-    return -reading(taken) if taken is not None else fraction(e.args, reading)
+    negated = unsigned(e)
+    return -reading(negated) if negated is not None else fraction(e.args, reading)
 
 
 def fraction(factors: Iterable, reading: Reading, core: Expr | None = None) -> Expr:
-    """The product of numbers, and of `core` after them, over what has a negative exponent."""
+    """Return the product of the factors and then of `core`, divided by the factors with negative exponents."""
     above: list[Expr] = []
     below: list[Expr] = []
     for factor in factors:
-        turned = reciprocal(factor)
-        (above if turned is None else below).append(reading(factor if turned is None else turned))
+        inverted = reciprocal(factor)
+        (above if inverted is None else below).append(reading(factor if inverted is None else inverted))
     above += [core] if core is not None else []
     top = reduce(lambda a, b: a * b, above) if above else lift(1)
     return top / reduce(lambda a, b: a * b, below) if below else top
 
 
 def reciprocal(e: Any) -> Any:
-    """1/e of a power with a negative number as exponent, else None."""
+    """Return 1/e if e is a power with a negative number as exponent, else None."""
     if not isinstance(e, sp.Pow) or not (e.exp.is_Rational and e.exp.is_negative):
         return None
     return e.base if e.exp == -1 else sp.Pow(e.base, -e.exp, evaluate=False)
 
 
 def read_power(e: Any, reading: Reading) -> Expr:
-    turned = reciprocal(e)
-    return 1 / reading(turned) if turned is not None else reading(e.base) ** reading(e.exp)
+    inverted = reciprocal(e)
+    return 1 / reading(inverted) if inverted is not None else reading(e.base) ** reading(e.exp)
 
 
 def read_derivative(e: Any, reading: Reading) -> Expr:
     result = reading(e.expr)
     for variable, times in e.variable_count:
         if not times.is_Integer:
-            raise Unreadable(f"a derivative is taken a known number of times, not {times} times")
+            raise Unreadable(f"a derivative is negated a known number of times, not {times} times")
         for _ in range(int(times)):
             result = diff(result, reading(variable))
     return result
 
 
-def of_one(function: Callable[[Expr], Expr]) -> Rule:
+def unary(function: Callable[[Expr], Expr]) -> Rule:
     def rule(e: Any, reading: Reading) -> Expr:
         argument = e.args[0]
         if getattr(argument, "is_Matrix", False):
@@ -146,14 +142,14 @@ RULES: tuple[tuple[type, Rule], ...] = (
     (sp.core.numbers.ImaginaryUnit, lambda e, reading: I),
     (sp.core.numbers.Exp1, lambda e, reading: exp(1)),
     (sp.Symbol, read_symbol),
-    (sp.exp, of_one(exp)),
-    (sp.log, of_one(log)),
-    (sp.Abs, of_one(absolute)),
-    (sp.sinh, of_one(sinh)),
-    (sp.cosh, of_one(cosh)),
-    (sp.tanh, of_one(tanh)),
-    (sp.sin, of_one(sin)),
-    (sp.cos, of_one(cos)),
+    (sp.exp, unary(exp)),
+    (sp.log, unary(log)),
+    (sp.Abs, unary(absolute)),
+    (sp.sinh, unary(sinh)),
+    (sp.cosh, unary(cosh)),
+    (sp.tanh, unary(tanh)),
+    (sp.sin, unary(sin)),
+    (sp.cos, unary(cos)),
     (sp.Derivative, read_derivative),
     (sp.Add, read_sum_of_terms),
     (sp.Mul, read_product),

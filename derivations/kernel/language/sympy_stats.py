@@ -1,9 +1,9 @@
-"""How `sympy.stats` is read: Expectation, Variance and Covariance, and what stands under them.
+"""The conversion of `sympy.stats`: Expectation, Variance and Covariance, and their arguments.
 
-`RandomSymbol("X")` is a random number of which nothing is known but what a claim states. `Normal("X", m, s)` brings its distribution
-along. `IndexedBase(Normal("q", 0, 1), shape=(d,))` is a vector of independent entries that are each distributed so, and
-`RandomMatrixSymbol("q", d, 1)` one of which nothing is known. `E`, `variance` and `covariance` compute at once, by rules of SymPy's
-own in which a random symbol is one number however often it is summed: what arrives is their result.
+`RandomSymbol("X")` is a random number; only what a claim states is known about it. `Normal("X", m, s)` carries its distribution.
+`IndexedBase(Normal("q", 0, 1), shape=(d,))` is a vector of independent entries with this distribution, and `RandomMatrixSymbol("q", d, 1)`
+a random vector without one. SymPy evaluates `E`, `variance` and `covariance` at once, and treats a random symbol as one number even when
+it is summed; only their results arrive here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .sympy_reading import Reading, Rule, Unreadable
 
 
 def distribution(e: Any) -> Any:
-    """What is known of a random symbol: a NormalDistribution, or None."""
+    """Return the NormalDistribution of a random symbol, or None if it has none. Raise Unreadable for any other distribution."""
     known = getattr(e.pspace, "distribution", None)
     if known is not None and not isinstance(known, NormalDistribution):
         raise Unreadable(
@@ -42,24 +42,25 @@ def read_random_matrix(e: Any, reading: Reading) -> Expr:
     return replace(symbol(e.name, "random", lengths(e, reading)), origin=e)
 
 
-def unconditional(e: Any, arguments: int) -> None:
+def require_unconditional(e: Any, arguments: int) -> None:
+    """Raise Unreadable if an operator of sympy.stats has a condition after its arguments."""
     if len(e.args) > arguments:
         raise Unreadable(f"{e} has a condition, which cannot be said here")
 
 
 def read_expectation(e: Any, reading: Reading) -> Expr:
-    unconditional(e, 1)
+    require_unconditional(e, 1)
     return E(reading(e.args[0]))
 
 
 def read_variance(e: Any, reading: Reading) -> Expr:
-    unconditional(e, 1)
+    require_unconditional(e, 1)
     return Var(reading(e.args[0]))
 
 
 def read_covariance(e: Any, reading: Reading) -> Expr:
-    """Cov(x, y) = E[x y] - E[x] E[y]."""
-    unconditional(e, 2)
+    """Return a covariance as E[x y] - E[x] E[y]."""
+    require_unconditional(e, 2)
     x, y = map(reading, e.args[:2])
     return E(x * y) - E(x) * E(y)
 

@@ -1,7 +1,7 @@
-"""How SymPy's sums, indices and indexed symbols are read.
+"""The conversion of SymPy's sums, indices and indexed symbols.
 
-An IndexedBase counts from 1, as formulas do; an entry of a matrix counts from 0, as SymPy does. An index runs from 1 to n or from 0 to
-n - 1, and what it picks has to fit: `x[i + 1]` where i counts from 0, `x[i]` where it counts from 1.
+The entries of an IndexedBase count from 1, as in formulas; those of a matrix count from 0, as in SymPy. An index runs from 1 to n or from 0
+to n - 1, and must be shifted to fit: `x[i + 1]` if i counts from 0, `x[i]` if it counts from 1.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from .sympy_scalars import counted, sign_of
 
 
 def read_sum(e: Any, reading: Reading) -> Expr:
-    """SymPy's first limits belong to the innermost sum."""
+    """Return a sum. SymPy's first limits belong to the innermost sum."""
     places = []
     for variable, low, high in reversed(e.limits):
         place = place_of(variable, low, high, reading)
         reading = reading.within(variable, place)
         places.append(place)
     body = e.function
-    if isinstance(body, sp.Mul) and len(body.args) == 2 and body.args[0] == 1:  # Sum's own doing where nothing is evaluated
+    if isinstance(body, sp.Mul) and len(body.args) == 2 and body.args[0] == 1:  # Sum adds a factor of 1 if nothing is evaluated
         body = body.args[1]
     return total(reading(body), *(place.variable for place in places))
 
 
 def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
-    """What an index that runs from low to high stands for."""
+    """Return the meaning of an index that runs from `low` to `high`. Raise Unreadable unless it counts from 0 or 1 to a size."""
     name = variable.name
 
     def at(size: Expr) -> Expr:
@@ -53,7 +53,7 @@ def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
 
 
 def of_index(e: Any, reading: Reading) -> Place | None:
-    """The place that an index stands for: bound by a sum around it, or with a range of its own. None for what is no index."""
+    """Return the meaning of an index that a sum binds or that has a range, or None if `e` is no index."""
     if e in reading.bound:
         return reading.bound[e]
     if isinstance(e, Held) and e.tree.op == "index":
@@ -65,8 +65,8 @@ def of_index(e: Any, reading: Reading) -> Place | None:
     return None
 
 
-def picked(e: Any, first: int, reading: Reading, what: str) -> Expr:
-    """The index or the number by which an entry is picked, of something that SymPy counts from `first`."""
+def entry_index(e: Any, first: int, reading: Reading, what: str) -> Expr:
+    """Return the index or number that selects an entry of `what`, whose entries SymPy counts from `first`."""
     if e.is_Integer:
         return lift(int(e) + 1 - first)
     terms = e.args if isinstance(e, sp.Add) else (e,)
@@ -89,7 +89,7 @@ def read_index(e: Any, reading: Reading) -> Expr:
 
 
 def read_base(e: Any, reading: Reading) -> Expr:
-    """A vector or a matrix; a random one if its label is."""
+    """Return the vector or matrix of an IndexedBase, which is random if its label is."""
     if e.shape is None:
         raise Unreadable(f"the shape of {e} is not known: IndexedBase({e.name!r}, shape=(n,), real=True)")
     if isinstance(e.label, RandomSymbol):
@@ -103,27 +103,27 @@ def read_base(e: Any, reading: Reading) -> Expr:
 
 def read_indexed(e: Any, reading: Reading) -> Expr:
     base = reading(e.base)
-    return base[tuple(picked(i, 1, reading, str(e.base)) for i in e.indices)]
+    return base[tuple(entry_index(i, 1, reading, str(e.base)) for i in e.indices)]
 
 
 def read_element(e: Any, reading: Reading) -> Expr:
-    """An entry of a matrix. The axis of length 1 of a column or a row is left out."""
+    """Return an entry of a matrix, without the index of an axis of length 1."""
     matrix, *places = e.args
     tree = reading(matrix)
-    kept = [place for place, length in zip(places, matrix.shape) if length != 1]
-    return tree[tuple(picked(i, 0, reading, str(matrix)) for i in kept)] if kept else tree
+    needed = [place for place, length in zip(places, matrix.shape) if length != 1]
+    return tree[tuple(entry_index(i, 0, reading, str(matrix)) for i in needed)] if needed else tree
 
 
 def read_delta(e: Any, reading: Reading) -> Expr:
-    """An entry of the identity matrix."""
-    one, other = (of_index(i, reading) for i in e.args[:2])
-    size = next((place.variable.data[1] for place in (one, other) if place), None)
+    """Return an entry of the identity matrix."""
+    left, right = (of_index(i, reading) for i in e.args[:2])
+    size = next((place.variable.data[1] for place in (left, right) if place), None)
     if size is None:
         raise Unreadable(f"{e} has no index among its arguments: Idx('i', (1, n)) is one")
-    first = next(place.first for place in (one, other) if place)
-    if one and other and (one.variable.data[1], one.first) != (other.variable.data[1], other.first):
-        raise Unreadable(f"the two indices of {e} do not run alike: {show(one.variable.data[1])}, {show(other.variable.data[1])}")
-    return eye(size)[tuple(picked(i, first, reading, str(e)) for i in e.args[:2])]
+    first = next(place.first for place in (left, right) if place)
+    if left and right and (left.variable.data[1], left.first) != (right.variable.data[1], right.first):
+        raise Unreadable(f"the two indices of {e} do not run alike: {show(left.variable.data[1])}, {show(right.variable.data[1])}")
+    return eye(size)[tuple(entry_index(i, first, reading, str(e)) for i in e.args[:2])]
 
 
 RULES: tuple[tuple[type, Rule], ...] = (

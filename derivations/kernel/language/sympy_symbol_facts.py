@@ -1,4 +1,4 @@
-"""What a SymPy symbol is assumed to be, as this language says it."""
+"""The assumptions of SymPy symbols in the terms of the claim language."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from .sympy_stats import distribution
 
 
 def facts(origin: Any) -> list[tuple[str, Any]]:
-    """(sign, None), or ("distribution", (mean, variance))."""
+    """Return the assumptions of a SymPy symbol: (sign, None), or ("distribution", (mean, variance))."""
     label = origin.label if isinstance(origin, sp.IndexedBase) else origin
     if isinstance(label, RandomSymbol):
         known = distribution(label)
         return [("distribution", (convert(known.mean), squared(known.std)))] if known is not None else []
     if not isinstance(label, sp.Symbol):
-        return []  # a matrix: SymPy assumes nothing of its entries
+        return []  # a matrix: SymPy assumes nothing about its entries
     sign = sign_of(label)
     return [(sign, None)] if sign not in ("", "size") else []
 
 
 def described(origin: Any) -> str:
+    """Return in words what a SymPy symbol is, as "a positive one"."""
     label = origin.label if isinstance(origin, sp.IndexedBase) else origin
     shape = f" of shape {origin.shape}" if getattr(origin, "shape", ()) else ""
     if isinstance(label, RandomSymbol):
@@ -33,6 +34,6 @@ def described(origin: Any) -> str:
     return f"a {sign_of(label) or 'real'} one{shape}" if isinstance(label, sp.Symbol) else f"a matrix{shape}"
 
 
-def squared(spread: Any) -> Expr:
-    """A variance, from the standard deviation that SymPy keeps."""
-    return lift(convert(spread).data ** 2) if spread.is_Rational else convert(spread) ** 2
+def squared(deviation: Any) -> Expr:
+    """Return the variance for a standard deviation."""
+    return lift(convert(deviation).data ** 2) if deviation.is_Rational else convert(deviation) ** 2

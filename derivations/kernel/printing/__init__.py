@@ -1,9 +1,16 @@
-"""How an expression is shown: as LaTeX for pages, as plain text for messages.
+"""Expressions and assumptions as text: LaTeX for pages, plain text for messages, Python for advice.
 
-It shows a tree as it is, operands in order and brackets where they matter, and knows no more of it than its nodes. `name_latex.py` prints
-names, and refuses those that are read as something else; `assumptions.py` puts assumptions in words; `mathml.py` makes MathML, and
-`relation_signs.py` says what of a text or of a formula by hand states a relation; `print_collisions.py` refuses a script in which two things would be printed
-alike. What is printed can be read back (`attack/parse_plain.py`, `attack/parse_latex.py`), and no mutant may be printed as its claim is.
+A tree is printed as it is, operands in order, with brackets where they matter. What is printed can be read back
+(`attack/parse_plain.py`, `attack/parse_latex.py`), and no mutant of a claim may be printed like the claim itself.
 
-May import: the kernel's errors, nothing else. Begin with `latex.py`.
+| module | contents |
+|---|---|
+| `latex.py`, `plain_text.py`, `script_text.py` | the three printers |
+| `name_latex.py` | names, and the rejection of names that readers would misread |
+| `print_collisions.py` | the rejection of different things that are printed alike |
+| `assumptions.py` | assumptions in words |
+| `mathml.py` | LaTeX to MathML |
+| `relation_signs.py` | the detection of relations in text and in formulas that are typed by hand |
+
+May import: the kernel's errors, nothing else. Start with `latex.py`.
 """

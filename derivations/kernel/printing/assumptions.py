@@ -9,13 +9,13 @@ from .plain_text import plain
 
 
 def assumption_words(kind: str, args: tuple[Tree, ...], open_: Iterable[Tree], latex_names: bool = False) -> str:
-    """Return what an assumption of a kind says of its arguments, for every value of the open indices. For pages, names are LaTeX in dollars."""
+    """Return an assumption in words. With `latex_names`, as pages need it, its arguments are LaTeX between dollar signs."""
 
     def shown(x: Tree) -> str:
         return f"${latex(x)}$" if latex_names else plain(x)
 
     names = list(map(shown, args))
-    text = {  # filled in below, and once: a name in LaTeX has braces of its own
+    text = {  # formatted once, below, because LaTeX names contain braces
         "positive": "{0} is positive",
         "nonnegative": "{0} is not negative",
         "nonzero": "{0} is not zero",

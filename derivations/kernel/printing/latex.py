@@ -1,4 +1,4 @@
-"""Expression trees as LaTeX, as they are: operands in order, brackets where they matter."""
+"""Expression trees as LaTeX, with operands in order and brackets where they matter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import KernelError
 from .name_latex import name_latex, names_matrix, names_operator, names_word
 
 ATOM = 6
-LEVEL = {  # how tightly what is printed of an operator holds together: inside of something tighter, it needs brackets
+LEVEL = {  # how tightly the printed form binds: inside a form that binds tighter, it needs brackets
     "add": 1,
     **dict.fromkeys(("neg", "sum", "derivative"), 2),
     **dict.fromkeys(("mul", "matmul"), 3),
@@ -23,14 +23,14 @@ WORDS = {"softmax": "softmax", "variance": "Var", "rounded": "fl", "rank": "rank
 FUNCTION_NAMES = {
     **{name: rf"\{name}" for name in ("exp", "log", "cos", "sin", "tanh")},
     "largest": r"\max",
-    **{name: rf"\operatorname{{{name}}}" for name in ("abs", "norm")},  # where bars cannot be told apart
+    **{name: rf"\operatorname{{{name}}}" for name in ("abs", "norm")},  # used where bars would be ambiguous
 }
-NAMED = ("symbol", "defined", "index")  # operators printed as a name, which is the first part of their data
-TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # what brackets must grow for
+NAMED = ("symbol", "defined", "index")  # operators printed as a name, the first item of their data
+TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # brackets around these must grow
 
 
 class Tree(Protocol):
-    """What is printed: core's expressions, of which this room knows no more."""
+    """The interface of `core.expr.Expr` that printers use. This room does not import core."""
 
     @property
     def op(self) -> str: ...
@@ -49,11 +49,12 @@ class Tree(Protocol):
 
 
 def fraction_latex(q: Fraction) -> str:
+    """Return a rational number in LaTeX."""
     return ("-" if q < 0 else "") + (str(abs(q.numerator)) if q.denominator == 1 else rf"\frac{{{abs(q.numerator)}}}{{{q.denominator}}}")
 
 
 def short_latex(q: Fraction) -> str:
-    """The same, with a large power of two as such. For values: in a tree, 2 to the power 24 is another tree than its digits."""
+    """Return a rational value in LaTeX, a large power of two as a power. Only for values: in a tree, a power and its digits are different."""
     sign, q = ("-" if q < 0 else ""), abs(q)
     exponent = q.numerator.bit_length() - q.denominator.bit_length()
     if abs(exponent) > 10 and q == Fraction(2) ** exponent:
@@ -62,6 +63,7 @@ def short_latex(q: Fraction) -> str:
 
 
 def level(e: Tree) -> int:
+    """Return how tightly the printed form of a node binds. Raise KernelError for an unknown operator."""
     if e.op == "const" and (e.data < 0 or e.data.denominator != 1):
         return 2 if e.data < 0 else 4
     if e.op == "pow" and is_root(e):
@@ -72,129 +74,133 @@ def level(e: Tree) -> int:
 
 
 def is_root(e: Tree) -> bool:
+    """Return whether a power is a square root."""
     return e.args[1].op == "const" and e.args[1].data == Fraction(1, 2)
 
 
 def latex(e: Tree) -> str:
+    """Return an expression in LaTeX."""
     return Printer().show(e)
 
 
 class Printer:
-    """LaTeX. Subclassed for plain text and for scripts: one method an operator, but for those that are printed as a word."""
+    """A printer for LaTeX, with one method for each operator that `WORDS` does not list. Plain text and scripts override the methods."""
 
     def show(self, e: Tree, least: int = 0) -> str:
+        """Return the node as text, in brackets if it binds less tightly than `least`."""
         text = self.rule(e.op)(e)
         return self.brackets(text) if level(e) < least else text
 
     def rule(self, op: str) -> Callable[[Tree], str]:
+        """Return the method that prints an operator. Raise KernelError if there is none."""
         rule = self.word if op in WORDS else getattr(self, op, None)
         if rule is None:
             raise KernelError(f"there is no way to print the node '{op}'")
         return rule
 
-    def word(self, e):
+    def word(self, e: Tree) -> str:
         return rf"\operatorname{{{WORDS[e.op]}}}{self.brackets(self.show(e.args[0]))}"
 
-    def brackets(self, text, pair="()"):
-        left, right = pair
+    def brackets(self, text: str, pair: str = "()") -> str:
+        left, right = pair[0], pair[1]
         return rf"\left{left}{text}\right{right}" if any(tall in text for tall in TALL) else f"{left}{text}{right}"
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return fraction_latex(e.data)
 
-    def imaginary(self, e):
+    def imaginary(self, e: Tree) -> str:
         return r"\mathrm{i}"
 
-    def symbol(self, e):
+    def symbol(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def defined(self, e):
+    def defined(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def index(self, e):
+    def index(self, e: Tree) -> str:
         return name_latex(e.data[0])
 
-    def paren(self, e):
+    def paren(self, e: Tree) -> str:
         return self.brackets(self.show(e.args[0]))
 
-    def add(self, e):
+    def add(self, e: Tree) -> str:
         left, right = e.args
         if right.op == "neg":
             inside = right.args[0]
-            return f"{self.show(left, 1)} - {self.show(inside, 3 if inside.op == 'neg' or negative(inside) else 2)}"
-        return f"{self.show(left, 1)} + {self.show(right, 3 if right.op == 'neg' or negative(right) else 2)}"
+            return f"{self.show(left, 1)} - {self.show(inside, 3 if inside.op == 'neg' or is_negative_number(inside) else 2)}"
+        return f"{self.show(left, 1)} + {self.show(right, 3 if right.op == 'neg' or is_negative_number(right) else 2)}"
 
-    def neg(self, e):
+    def neg(self, e: Tree) -> str:
         return f"-{self.show(e.args[0], 3)}"
 
-    def mul(self, e):
+    def mul(self, e: Tree) -> str:
         left, right = e.args
         if is_entrywise(e):
             return rf"{self.show(left, 4)} \odot {self.show(right, 4)}"
         after = self.show(right, 4)
-        signed = starts_with_digit(right) or right.op == "fill" or applies(left, after) or operates(left)
-        dot = r" \cdot " if signed else r" \, " if left.op == "sum" else " "
+        needs_dot = starts_with_digit(right) or right.op == "fill" or looks_like_function(left, after) or looks_like_operator(left)
+        dot = r" \cdot " if needs_dot else r" \, " if left.op == "sum" else " "
         return f"{self.show(left, 3)}{dot}{after}"
 
-    def matmul(self, e):
+    def matmul(self, e: Tree) -> str:
         left, right = e.args
         after = self.show(right, 4)
-        signed = len(left.shape) == 1 == len(right.shape) or not is_entrywise(left) and applies(left, after)
-        dot = r" \cdot " if signed else " "
+        needs_dot = len(left.shape) == 1 == len(right.shape) or not is_entrywise(left) and looks_like_function(left, after)
+        dot = r" \cdot " if needs_dot else " "
         return f"{self.show(left, 4 if is_entrywise(left) else 3)}{dot}{after}"
 
-    def div(self, e):
+    def div(self, e: Tree) -> str:
         above, below = map(self.show, e.args)
         return rf"\frac{{{above}}}{{{below}}}"
 
-    def pow(self, e):
+    def pow(self, e: Tree) -> str:
         base, exponent = e.args
         if is_root(e):
             return rf"\sqrt{{{self.show(base)}}}"
         if base.op == "function" and base.data not in ("abs", "norm"):
-            return f"{self.brackets(self.show(base))}^{{{small(exponent, self)}}}"
-        return f"{self.show(base, ATOM)}^{{{small(exponent, self)}}}"
+            return f"{self.brackets(self.show(base))}^{{{exponent_text(exponent, self)}}}"
+        return f"{self.show(base, ATOM)}^{{{exponent_text(exponent, self)}}}"
 
-    def transpose(self, e):
+    def transpose(self, e: Tree) -> str:
         base = e.args[0]
         shown = self.brackets(self.show(base)) if base.op == "function" and base.data != "abs" else self.show(base, ATOM)
         return rf"{shown}^{{\top}}"
 
-    def inverse(self, e):
+    def inverse(self, e: Tree) -> str:
         if e.args[0].op == "transpose":
             return rf"{self.show(e.args[0].args[0], ATOM)}^{{-\top}}"
         return rf"{self.show(e.args[0], ATOM)}^{{-1}}"
 
-    def eye(self, e):
+    def eye(self, e: Tree) -> str:
         return "I"
 
-    def fill(self, e):
-        """Of a matrix with its shape, or it would look like the vector beside it."""
+    def fill(self, e: Tree) -> str:
+        """Return a constant tensor, for a matrix with its shape to distinguish it from a vector."""
         below = r" \times ".join(map(self.show, e.shape))
         return rf"\mathbf{{{e.data}}}" + (f"_{{{below}}}" if len(e.shape) > 1 else "")
 
-    def array(self, e):
+    def array(self, e: Tree) -> str:
         if len(e.shape) > 2:
             raise KernelError("a tensor with more than two axes is not printed; name its parts")
         columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
         shown = [self.show(x) for x in e.args]
         return self.rows([shown[k : k + columns] for k in range(0, len(shown), columns)], len(e.shape) == 2)
 
-    def rows(self, rows, is_matrix):
+    def rows(self, rows: list[list[str]], is_matrix: bool) -> str:
         if not is_matrix:
             return self.brackets(", ".join(row[0] for row in rows) + "," * (len(rows) == 1))
         return r"\begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{pmatrix}"
 
-    def sum(self, e):
+    def sum(self, e: Tree) -> str:
         name, size = e.data
         return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
 
-    def each(self, e):
-        body, indices = listed(e)
+    def each(self, e: Tree) -> str:
+        body, indices = split_each(e)
         below = ", ".join(f"{name_latex(name)} = 1" for name, _ in indices)
         return f"{self.brackets(self.show(body))}_{{{below}}}^{{{', '.join(self.show(size) for _, size in indices)}}}"
 
-    def entry(self, e):
+    def entry(self, e: Tree) -> str:
         base = e.args[0]
         shown = [self.show(i) for i in e.args[1:]]
         at = ("" if all(len(i) == 1 for i in shown) else ",").join(f"{i} " for i in shown).strip()
@@ -203,13 +209,13 @@ class Printer:
             return rf"{text}_{{{at}}}"
         return rf"{self.brackets(text) if '_' in text and base.op in ('symbol', 'defined', 'fill') else text}_{{{at}}}"
 
-    def function_name(self, e):
+    def function_name(self, e: Tree) -> str:
         if e.data not in FUNCTION_NAMES:
             raise KernelError(f"there is no way to print the function '{e.data}'")
         return FUNCTION_NAMES[e.data]
 
-    def function(self, e):
-        """Entry by entry, of a matrix: so it is marked, or it would be read as the matrix's own exponential, or as its determinant."""
+    def function(self, e: Tree) -> str:
+        """Return a function application. Entrywise functions of a matrix are marked, else a reader sees a matrix exponential or a determinant."""
         inside = self.show(e.args[0])
         if e.data == "norm":
             return rf"\left\lVert {inside} \right\rVert" if r"\lVert" not in inside else self.function_name(e) + self.brackets(inside)
@@ -221,10 +227,10 @@ class Printer:
             return rf"e^{{{inside}}}"
         return self.function_name(e) + self.brackets(inside)
 
-    def expectation(self, e):
+    def expectation(self, e: Tree) -> str:
         return rf"\operatorname{{E}}{self.brackets(self.show(e.args[0]), '[]')}"
 
-    def derivative(self, e):
+    def derivative(self, e: Tree) -> str:
         body, by = e.args
         top = self.show(body, ATOM)
         if body.op in ("symbol", "defined", "entry"):
@@ -232,8 +238,8 @@ class Printer:
         return rf"\frac{{\partial}}{{\partial {self.show(by)}}} {self.show(body, 4)}"
 
 
-def listed(e: Tree) -> tuple[Tree, list]:
-    """The body of a tensor that is given entry by entry, and its indices. One whose name was bound already begins another tensor."""
+def split_each(e: Tree) -> tuple[Tree, list]:
+    """Return the body and the indices of nested `each` nodes. An index whose name is bound already starts a new tensor."""
     body, indices = e.args[0], [e.data]
     while body.op == "each" and body.data[0] not in (name for name, _ in indices):
         indices.append(body.data)
@@ -241,7 +247,7 @@ def listed(e: Tree) -> tuple[Tree, list]:
     return body, indices
 
 
-def negative(e: Tree) -> bool:
+def is_negative_number(e: Tree) -> bool:
     return e.op == "const" and e.data < 0
 
 
@@ -255,31 +261,29 @@ def starts_with_digit(e: Tree) -> bool:
     return e.op in ("mul", "pow", "div") and not is_fraction(e) and starts_with_digit(e.args[0])
 
 
-def applies(left: Tree, after: str) -> bool:
-    """Would what stands on the left be read as a function, of what stands after it?
+def looks_like_function(left: Tree, after: str) -> bool:
+    """Return whether a reader would take the left factor for a function that is applied to the text after it.
 
-    So is a word, whatever follows; and before brackets each letter, but for a matrix: applied, it is the product.
+    A word always looks like a function. A letter does so before brackets, unless it is a matrix: there application and product agree.
     """
-    left = last_letter(left)
-    named = left.args[0] if left.op == "entry" else left
-    if left.op in ("transpose", "inverse"):
-        named = left.args[0]
-    if named.op not in NAMED:
+    left = last_factor(left)
+    base = left.args[0] if left.op in ("entry", "transpose", "inverse") else left
+    if base.op not in NAMED:
         return False
-    name = named.data[0]
+    name = base.data[0]
     return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
 
 
-def last_letter(e: Tree) -> Tree:
-    """What stands last in a product, without its exponent."""
+def last_factor(e: Tree) -> Tree:
+    """Return the last factor of a product, without its exponent."""
     while e.op in ("mul", "matmul"):
         e = e.args[1]
     return e.args[0] if e.op == "pow" and not is_root(e) else e
 
 
-def operates(left: Tree) -> bool:
-    """Would a number on the left be read as an operator, whatever follows: d x as a differential, E x as a mean?"""
-    last = last_letter(left)
+def looks_like_operator(left: Tree) -> bool:
+    """Return whether a reader would take the left factor for an operator, as d x for a differential and E x for a mean."""
+    last = last_factor(left)
     return last.op in NAMED and not last.shape and names_operator(last.data[0])
 
 
@@ -287,20 +291,20 @@ def is_fraction(e: Tree) -> bool:
     return e.op == "div"
 
 
-def small(exponent: Tree, printer) -> str:
-    """An exponent, with fractions written flat."""
+def exponent_text(exponent: Tree, printer: Printer) -> str:
+    """Return an exponent, with fractions on one line."""
     if exponent.op == "const" and exponent.data.denominator != 1:
         return f"{exponent.data.numerator}/{exponent.data.denominator}"
     if exponent.op == "neg":
         inside = exponent.args[0]
-        return "-" + (printer.show(inside, 3) if level(inside) < 3 else small(inside, printer))
+        return "-" + (printer.show(inside, 3) if level(inside) < 3 else exponent_text(inside, printer))
     if exponent.op == "div":
         return f"{printer.show(exponent.args[0], 4)}/{printer.show(exponent.args[1], 5)}"
     return printer.show(exponent)
 
 
-def value_latex(value, show=None) -> str:
-    """A number, or one in each place of nested tuples: a vector, a matrix, or a row of them."""
+def value_latex(value: Any, show: Callable[[Any], str] | None = None) -> str:
+    """Return the value of a symbol in LaTeX: a number, or nested tuples for a vector, a matrix, or a sequence of matrices."""
     show = show or Value().show
     if not isinstance(value, tuple):
         return show(value)
@@ -310,12 +314,12 @@ def value_latex(value, show=None) -> str:
 
 
 class Value(Printer):
-    """A value that stands for itself, in a counterexample."""
+    """A printer for the values of a counterexample, which are not part of a tree."""
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return short_latex(e.data)
 
-    def function(self, e):
+    def function(self, e: Tree) -> str:
         if e.data != "exp":
             return super().function(e)
-        return "e" if e.args[0].op == "const" and e.args[0].data == 1 else f"e^{{{small(e.args[0], self)}}}"
+        return "e" if e.args[0].op == "const" and e.args[0].data == 1 else f"e^{{{exponent_text(e.args[0], self)}}}"

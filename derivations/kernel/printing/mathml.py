@@ -1,4 +1,4 @@
-"""LaTeX to MathML Core, and what mathematics written by hand may not say."""
+"""LaTeX as MathML Core, and the rejection of relations in formulas that authors type by hand."""
 
 import re
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from .relation_signs import ELEMENTS, fault_of_formula, fault_of_text
 
 _CONVERTER = LatexToMathML(fancy_error=False)
 
-# Everything that MathML Core lays out. No links: \eqref and \ref make one, and a page numbers its claims itself.
+# The elements that may occur. Links, as \eqref makes them, are not among them: a page numbers its claims itself.
 _ELEMENTS = ELEMENTS | {"mmultiscripts", "mprescripts", "mpadded", "mphantom", "menclose"}
 
 
 class MathsError(ValueError):
-    """LaTeX that cannot be shown: what is wrong with it, without a place."""
+    """An error in LaTeX or in a text with formulas. The message does not say where the text is."""
 
 
 @lru_cache(maxsize=4096)
 def mathml(latex: str, *, display: bool = False) -> str:
-    """The formula as a MathML element. Raises MathsError for what math-core does not know.
+    """Return a LaTeX formula as a MathML element. Raise MathsError if math-core cannot convert it or makes a forbidden element.
 
     >>> mathml("d_k")
     '<math><msub><mi>d</mi><mi>k</mi></msub></math>'
@@ -30,7 +30,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     try:
         markup = _CONVERTER.convert_with_local_state(latex, displaystyle=display)
     except LatexError as error:
-        # The library puts the offset first: "0: Unknown command ...".
+        # The message starts with an offset: "0: Unknown command ...".
         reason = re.sub(r"^\d+: ", "", str(error))
         raise MathsError(f"{latex!r} is not LaTeX that can be shown: {reason}") from None
     for element in tree_of(markup).iter():
@@ -40,9 +40,9 @@ def mathml(latex: str, *, display: bool = False) -> str:
 
 
 def notation(latex: str) -> str:
-    """MathML for a formula typed by hand, which may name things and relate none of them.
+    """Return a formula that an author typed as MathML. Raise MathsError if it states a relation, since only claims may.
 
-    The check reads the MathML, so it does not matter how a relation was spelt. Raises MathsError.
+    The check reads the MathML, so that it does not depend on how the relation was written in LaTeX.
     """
     markup = mathml(latex)
     if fault := fault_of_formula(tree_of(markup)):
@@ -53,24 +53,24 @@ def notation(latex: str) -> str:
 
 
 def breadth(markup: str) -> int:
-    """About how many letters wide a formula is: a table counts with its widest row, a fraction with its longer half."""
+    """Return the approximate width of a formula in letters: for a table that of its widest row, for a fraction that of its wider part."""
 
-    def of(node: ElementTree.Element) -> int:
-        parts = [of(child) for child in node]
+    def width(node: ElementTree.Element) -> int:
+        parts = [width(child) for child in node]
         if node.tag in ("mtable", "mfrac", "munderover", "munder", "mover"):
             return max(parts, default=0)
         return sum(parts) + len((node.text or "").strip("\u2061"))
 
-    return of(tree_of(markup))
+    return width(tree_of(markup))
 
 
 def prose(text: str) -> str:
-    """Text that the kernel wrote as HTML: everything escaped, `$...$` as mathematics. Raises MathsError."""
+    """Return a text that the kernel wrote as HTML, with `$...$` as MathML. Raise MathsError for LaTeX that cannot be converted."""
     return _with_formulas(text, escape, mathml)
 
 
 def authored(text: str) -> str:
-    """Text that an author gave a claim as HTML: no more than `prose` may it state a relation, since no witness has looked at it."""
+    """Return a text that an author wrote as HTML. Raise MathsError if it states a relation, since no witness has checked it."""
 
     def words(part: str) -> str:
         if fault := fault_of_text(part):
@@ -86,5 +86,5 @@ def _with_formulas(text: str, words: Callable[[str], str], formula: Callable[[st
 
 
 def tree_of(markup: str) -> ElementTree.Element:
-    """The tree of a formula. The one named entity that math-core writes is not XML's."""
+    """Return the element tree of MathML. math-core writes one named entity that XML does not know; it is replaced."""
     return ElementTree.fromstring(markup.replace("&ApplyFunction;", "\u2061"))

@@ -1,7 +1,7 @@
-"""Names as LaTeX: one print for each name, and no name that is read as something else.
+"""Names as LaTeX, and the rejection of names that a reader would take for something else.
 
-A letter is itself, the name of a Greek letter is that letter, and a longer word stands upright, its digits with it: `W`, `mu`, `x1`. What
-follows the underscore is a subscript: `W_Q`.
+A single letter is printed in italics, the name of a Greek letter as that letter, and any other name upright, including its digits: `W`,
+`mu`, `x1`. The part after an underscore is a subscript: `W_Q`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from ..errors import KernelError
 LETTERS = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
 GREEK = frozenset(LETTERS.split())
-READ = {  # what a formula means by these, so that they name nothing else
+READ = {  # names with a fixed meaning in formulas
     "I": "the identity matrix, or the imaginary unit",
     "e": "the base of exponentials",
     "pi": "the circle's number",
     "fl": "rounding",
 }
 BIG = {"Sigma": "a sum", "Pi": "a product"}
-RAISED = {"T": "a transpose", "H": "a conjugate transpose"}  # as an exponent, alone
-IMAGINARY = ("i", "j")  # in an exponent of e
-# Before a letter: its differential, derivative or difference, its mean, its probability, the order of its size.
+RAISED = {"T": "a transpose", "H": "a conjugate transpose"}  # as a bare exponent
+IMAGINARY = ("i", "j")  # as a factor in an exponent of e
+# Before another letter these are read as operators: differential, derivative, difference, mean, order, probability.
 OPERATORS = ("d", "delta", "D", "Delta", "E", "O", "P")
-# Words that a reader takes for a function or for a part of a sentence, however they are spelt, be they known here or not.
+# Words that a reader takes for a function or for a part of a sentence, in lower or upper case, whether or not the kernel has them.
 FUNCTIONS = """abs arccos arcsin arctan arg argmax argmin ceil cos cosh cot coth cov csc deg det diag diff dim div each erf erfc exp floor gcd
 gelu grad hom im inf ker largest lg lim liminf limsup ln log max maximum mean min minimum mod norm pr prod rank re relu round sec sgn sigmoid sign silu
 sin sinh softmax softplus span sqrt std sum sup tan tanh tr trace var vec"""
@@ -31,32 +31,32 @@ WORDS = {word: "a function" for word in FUNCTIONS.split()} | {word: "a word of s
 
 
 def name_latex(name: str) -> str:
-    r"""`W_Q` as `W_{Q}`, `mu` as `\mu`; a longer word upright, so that it is not read as a product: `x1` is no `x_1`."""
+    r"""Return a name in LaTeX: `W_Q` as `W_{Q}`, `mu` as `\mu`. Longer names are upright, since italics would look like a product."""
     base, _, below = name.partition("_")
     shown = f"\\{base}" if base in GREEK else base if len(base) == 1 else rf"\mathrm{{{base}}}"
     return shown + (f"_{{{below}}}" if below else "")
 
 
 def names_word(name: str) -> bool:
-    """Is a name read as a word, and so as a function of what stands after it? One of several letters is; `x1` is a letter."""
+    """Return whether a name looks like a word, and so like a function: it has several letters. `x1` does not."""
     base = name.partition("_")[0]
     return sum(map(str.isalpha, base)) > 1 and base not in GREEK
 
 
 def names_matrix(name: str) -> bool:
-    """Is it what matrices are called: one capital letter, whatever its subscript?"""
+    """Return whether a name looks like that of a matrix: one capital letter, with or without a subscript."""
     base = name.partition("_")[0]
     return base.isupper() and len(base) == 1 or base in GREEK and base[0].isupper()
 
 
 def names_operator(name: str) -> bool:
-    """Is it read as an operator on what stands after it? Of `d` and `delta` alone; `d_k` is a width to everyone."""
+    """Return whether a name looks like an operator, such as `d` or `delta`. A lower-case letter with a subscript does not: `d_k` is a width."""
     base = name.partition("_")[0]
     return base in OPERATORS and (base == name or base[0].isupper())
 
 
 def refuse_word(name: str) -> None:
-    """Refuse a name that a formula uses for something else, or that a reader would; of `I` the entries, too."""
+    """Raise KernelError for a name with another meaning in formulas, such as `e`, `exp`, `I` or an entry of it, or `Sigma_i`."""
     base = name.partition("_")[0]
     word = base if name.startswith("I_") else name
     if base in BIG and base != name:

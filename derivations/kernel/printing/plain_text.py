@@ -2,99 +2,104 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, Printer, is_root, listed
+from collections.abc import Iterable
+from typing import Any
+
+from .latex import ATOM, WORDS, Printer, Tree, is_root, split_each
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
 
 class Plain(Printer):
-    """The same tree for a terminal."""
+    """A printer for terminals and messages."""
 
-    def show(self, e, least=0):
-        own = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these have brackets of their own here
-        return super().show(e, 0 if own else least)
+    def show(self, e: Tree, least: int = 0) -> str:
+        bracketed = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these print brackets themselves
+        return super().show(e, 0 if bracketed else least)
 
-    def brackets(self, text):
+    def brackets(self, text: str, pair: str = "()") -> str:
         return f"({text})"
 
-    def word(self, e):
+    def word(self, e: Tree) -> str:
         return f"{WORDS[e.op]}({self.show(e.args[0])})"
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return str(e.data)
 
-    def imaginary(self, e):
+    def imaginary(self, e: Tree) -> str:
         return "I"
 
-    def symbol(self, e):
+    def symbol(self, e: Tree) -> str:
         return e.data[0]
 
-    def defined(self, e):
+    def defined(self, e: Tree) -> str:
         return e.data[0]
 
-    def index(self, e):
+    def index(self, e: Tree) -> str:
         return e.data[0]
 
-    def mul(self, e):
+    def mul(self, e: Tree) -> str:
         return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 4)}"
 
-    def matmul(self, e):
+    def matmul(self, e: Tree) -> str:
         return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 4)}"
 
-    def div(self, e):
+    def div(self, e: Tree) -> str:
         return f"{self.show(e.args[0], 4)}/{self.show(e.args[1], 5)}"
 
-    def pow(self, e):
+    def pow(self, e: Tree) -> str:
         base, exponent = e.args
         if is_root(e):
             return f"sqrt({self.show(base)})"
         return f"{self.show(base, ATOM)}^{self.show(exponent, ATOM)}"
 
-    def transpose(self, e):
+    def transpose(self, e: Tree) -> str:
         return f"{self.show(e.args[0], ATOM)}ᵀ"
 
-    def inverse(self, e):
+    def inverse(self, e: Tree) -> str:
         return f"{self.show(e.args[0], ATOM)}⁻¹"
 
-    def eye(self, e):
+    def eye(self, e: Tree) -> str:
         return f"eye({self.show(e.shape[0])})"
 
-    def fill(self, e):
+    def fill(self, e: Tree) -> str:
         return f"{'ones' if e.data else 'zeros'}({', '.join(map(self.show, e.shape))})"
 
-    def rows(self, rows, is_matrix):
+    def rows(self, rows: list[list[str]], is_matrix: bool) -> str:
         return "[" + ", ".join(f"[{', '.join(row)}]" if is_matrix else row[0] for row in rows) + "]"
 
-    def sum(self, e):
+    def sum(self, e: Tree) -> str:
         return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
 
-    def each(self, e):
-        body, indices = listed(e)
+    def each(self, e: Tree) -> str:
+        body, indices = split_each(e)
         return f"each({self.show(body)}, {', '.join(f'{name} = 1..{self.show(size)}' for name, size in indices)})"
 
-    def entry(self, e):
+    def entry(self, e: Tree) -> str:
         return f"{self.show(e.args[0], ATOM)}[{', '.join(self.show(i) for i in e.args[1:])}]"
 
-    def function(self, e):
+    def function(self, e: Tree) -> str:
         return f"{e.data}({self.show(e.args[0])})"
 
-    def expectation(self, e):
+    def expectation(self, e: Tree) -> str:
         return f"E[{self.show(e.args[0])}]"
 
-    def derivative(self, e):
+    def derivative(self, e: Tree) -> str:
         return f"d({self.show(e.args[0])})/d({self.show(e.args[1])})"
 
 
-def plain(e) -> str:
+def plain(e: Any) -> str:
+    """Return an expression as plain text, and anything else as Python prints it."""
     return Plain().show(e) if hasattr(e, "op") else str(e)
 
 
-def show_shape(shape) -> str:
+def show_shape(shape: Iterable[Any]) -> str:
+    """Return a shape as plain text: "(n, d)"."""
     return f"({', '.join(map(plain, shape))})"
 
 
-def describe(s) -> str:
-    """What a name stands for."""
+def describe(s: Tree) -> str:
+    """Return what a symbol, an index or a definition is, in words."""
     if s.op == "index":
         return f"an index up to {plain(s.data[1])}"
     if s.op == "defined":

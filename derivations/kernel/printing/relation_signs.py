@@ -1,7 +1,7 @@
-"""The signs that text and formulas by hand are made of, and what of them states a relation.
+"""The detection of relations in text, in code and in formulas that authors type by hand. Only claims may state relations.
 
-Nobody can list all that looks like a sign of equality. So what may stand is listed: letters, digits and plain punctuation. Whatever else
-there is, be it drawn, stacked or invisible, is refused by its name.
+It is impossible to list everything that looks like an equals sign. Therefore the allowed characters are listed: letters, digits and plain
+punctuation. Everything else, whether drawn, stacked or invisible, is an error that names the character.
 """
 
 import ast
@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element
 
 from .name_latex import FUNCTIONS, SPOKEN
 
-# A character is a relation when its Unicode name holds one of these. Going by name covers the some 900 signs that a
-# list of LaTeX commands would have to chase, and it sees what a macro made rather than how it was spelt.
+# A character is a relation if its Unicode name contains one of these. This covers some 900 signs, and does not depend on
+# the LaTeX command that produced the sign.
 _RELATION_NAMES = re.compile(
     r"\b(?:EQUALS?|LESS-THAN|GREATER-THAN|(?:SMALLER|LARGER) THAN|ARROWS?|HARPOON|FISH TAIL|IDENTICAL|EQUIVALEN(?:T|CE)"
     r"|CONGRUENT|PROPORTION(?:AL)?|ALMOST|ASYMPTOTICALLY|APPROXIMATELY|APPROACHES|ESTIMATES|CORRESPONDS|SIMILAR"
@@ -21,7 +21,7 @@ _RELATION_NAMES = re.compile(
     r"|SUBGROUP|PRECEDES?|SUCCEEDS?|BETWEEN|(?:LEFT|RIGHT|DOUBLE UP) TACK|TURNSTILE|MODELS|FORCES?|ASSERTION|PROVES?"
     r"|TRUE|IMAGE OF|ORIGINAL OF|MULTIMAP|PARALLEL|PERPENDICULAR|NOT DIVIDE|PITCHFORK|FORKING)\b"
 )
-# Used by footnotes, as a link back.
+# The link back from a footnote.
 _NOT_RELATIONS = frozenset("\u21a9")
 _RELATION_WORDS = re.compile(
     r"\b(?:not )?(?:equals?|equal to|iff|if and only if|implies|implied by|tends? to|converges? to|approx|approximately"
@@ -30,32 +30,32 @@ _RELATION_WORDS = re.compile(
 )
 _SPOKEN = re.compile(rf"\b(?:{'|'.join(SPOKEN.split())})\b", re.IGNORECASE)
 
-_KNOWN = frozenset([*FUNCTIONS.split(), "fl"])  # words between two operands that a reader takes for a function, and not for a verb
+_KNOWN = frozenset([*FUNCTIONS.split(), "fl"])  # words that a reader takes for a function, even between two operands
 
 _GREEK = "".join(chr(code) for code in range(0x391, 0x3CA) if chr(code).isalpha()) + "ϵϑϕϱϖϰ"
-# Accented letters of Latin, for names of people. Not among them are letters for clicks, some of which look like relations.
+# Accented Latin letters, for names of people. Letters for clicks are left out, because some look like relations.
 _ACCENTED = "".join(chr(code) for code in (*range(0xC0, 0x180), *range(0x1E00, 0x1F00)) if chr(code).isalpha())
 _ASCII = "".join(map(chr, range(0x20, 0x7F))) + "\t\n"
-# Two dashes, one after another, are a sign of equality that was pulled apart; a bar between spaces, or without another, divides.
+# Two dashes in a row look like an equals sign. A bar between spaces, or without a partner, looks like "divides".
 _RUNNING = re.compile(r"[-−–—]\s*[-−–—]|(?<!\S)\|(?!\S)")
-# A colon doubled is the sign of a proportion, but in a name as C++ writes it; one with space on both sides is that of a ratio.
+# A double colon looks like a proportion, except inside a C++ name. A colon with spaces on both sides looks like a ratio.
 _PROPORTION = re.compile(r"(?<!\w):\s*:|:\s*:(?!\w)|[ \t\u00a0\u202f]:(?!\S)")
-_REFERENCE = re.compile(r"^::: derivations\.[\w.]+$", re.M)  # where the reference is made from docstrings
+_REFERENCE = re.compile(r"^::: derivations\.[\w.]+$", re.M)  # an instruction of mkdocstrings
 _COMPARING = "equal equals allclose isclose assert_close assert_equal assert_allclose array_equal is_close eq ne lt le gt ge"
 COMPARING = frozenset(_COMPARING.split())
-_IN_CODE = re.compile(r"−\s*−|\s--?\s*-\s|\w\s*~")  # there one begins an option, and a tilde negates
+_IN_CODE = re.compile(r"−\s*−|\s--?\s*-\s|\w\s*~")  # in code a double dash starts an option, and a tilde negates
 _PROSE = frozenset(set(_ASCII) - set("~")) | frozenset(_GREEK + _ACCENTED + "–—‘’“”«»…·•×−±√∞⊤⊙⊗⊕∂∇∑∏′°§¶†‡€£©²³½¡¿↩\u00a0\u202f")
 
-_LETTERS = frozenset("ℝℕℤℚℂℙℍℓℒℋℐℱℬℰℳℛℎℯℊℴℑℜℵℏ∅\ufe00" + "".join(map(chr, range(0x1D400, 0x1D800))))  # U+FE00: of a calligraphic letter
+_LETTERS = frozenset("ℝℕℤℚℂℙℍℓℒℋℐℱℬℰℳℛℎℯℊℴℑℜℵℏ∅\ufe00" + "".join(map(chr, range(0x1D400, 0x1D800))))  # U+FE00 selects a calligraphic form
 _SIGNS = frozenset("+-−±∓×·⋅∗*/∘∙⋆⊙⊗⊕()[]{}|‖∣⟨⟩⌈⌉⌊⌋,.;!?%′″…⋯⋮⋱∑∏∫√∂∇∞⊤⊥†‡ \u00a0\u2061\u2062\u2063")
 _FORMULA = frozenset(char for char in _ASCII if char.isalnum()) | frozenset(_GREEK) | _LETTERS | _SIGNS
-_ACCENTS = frozenset("ˆ˜¯˙¨\u20d7\u0332⏞⏟")  # above a letter or below it, and nowhere else
+_ACCENTS = frozenset("ˆ˜¯˙¨\u20d7\u0332⏞⏟")  # allowed only above or below a letter
 
 _BIG = frozenset("∑∏∫")
 _DOTS = frozenset("…⋯⋮⋱.")
 _DASHES = frozenset("-−")
 _BARS = frozenset("|∣")
-# What a name is made of. The rest of MathML moves its parts, hides them or strikes them through.
+# The MathML elements that may occur. The others can move, hide or strike out their contents.
 ELEMENTS = frozenset(
     [
         "math",
@@ -81,13 +81,13 @@ ELEMENTS = frozenset(
     ]
 )
 _SCRIPTS = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
-_DRAWING = _SCRIPTS | {"mfrac", "mroot"}  # all of whose parts are read
+_DRAWING = _SCRIPTS | {"mfrac", "mroot"}  # elements none of whose parts may be empty
 _ABOVE = frozenset(["munder", "mover", "munderover"])
 
 
 @lru_cache(maxsize=4096)
 def is_relation(char: str) -> bool:
-    """Whether one character claims something between its two sides, judged by its Unicode name.
+    """Return whether a character is a relation sign, judged by its Unicode name.
 
     >>> [char for char in "a=+≤⊤∑→∈·" if is_relation(char)]
     ['=', '≤', '→', '∈']
@@ -95,17 +95,17 @@ def is_relation(char: str) -> bool:
     if char in _NOT_RELATIONS:
         return False
     name = unicodedata.name(char, "")
-    # Accents such as the arrow of a vector are combining characters, and relate nothing.
+    # Accents, such as the arrow above a vector, are combining characters and no relations.
     return not name.startswith("COMBINING") and bool(_RELATION_NAMES.search(name))
 
 
 def relation_in(text: str) -> str | None:
-    """The first relation sign in the text, or None."""
+    """Return the first relation sign in the text, or None."""
     return next(filter(is_relation, text), None)
 
 
 def stray_in(text: str) -> str | None:
-    """The first character that text is not made of, or None.
+    """Return the first character that may not occur in text, or None.
 
     >>> [char for char in "Łukasz’s é, 2 × 3 – β …" if stray_in(char)]
     []
@@ -116,7 +116,7 @@ def stray_in(text: str) -> str | None:
 
 
 def named(char: str) -> str:
-    """A character as a message names it, since it may not be seen."""
+    """Return a character with its code and its Unicode name, since it may be invisible."""
     return f"{char!r} (U+{ord(char):04X}, {unicodedata.name(char, 'without a name').lower()})"
 
 
@@ -124,12 +124,12 @@ STRAY = "may be read as a relation, or not be seen at all: text is made of lette
 
 
 def running_in(text: str) -> str | None:
-    """Signs of plain punctuation that together are one of a relation: two dashes with nothing between them, a bar alone. Or None."""
+    """Return punctuation that together looks like a relation, such as two dashes in a row or a single bar, or None."""
     return found[0] if (found := _RUNNING.search(text)) else "|" if text.count("|") % 2 else None
 
 
 def proportion_in(text: str) -> str | None:
-    """Colons that are read as a sign of equal ratios, or None.
+    """Return colons that look like a ratio or a proportion, or None.
 
     >>> [proportion_in(text) for text in ("softmax(z) :: z", "z : 1", "so: 3:1", "std::tanh")]
     ['::', ' :', None, None]
@@ -138,21 +138,20 @@ def proportion_in(text: str) -> str | None:
 
 
 def fault_of_text(text: str) -> str:
-    """What the text says or holds that text may not, to stand after it in a message; '' where there is nothing."""
+    """Return what is wrong with a text, as the predicate of a sentence ("states a relation (=)"), or '' if nothing is."""
     if sign := relation_in(text) or running_in(text) or proportion_in(text):
         return f"states a relation ({sign})"
     return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
 
 
-KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape")  # a span may give them several things, in brackets
-NUMBERED = ("dim",)  # and this one a number: it says which axis, and nothing else is called so
+KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape")  # keywords whose value may be a list, a tuple or a dictionary
+NUMBERED = ("dim",)  # keywords whose value may be a number
 
 
 def fault_of_code(text: str) -> str:
-    """What a span of code says or holds that none may, to stand after it in a message; '' where there is nothing.
+    """Return what is wrong with an inline code span, as the predicate of a sentence, or '' if nothing is.
 
-    It names things. The one sign in it that a relation has is that of a keyword with its value; what is more than that is a line of code,
-    which stands in a file that runs.
+    A code span may name things and pass keyword arguments. Anything that states more belongs in a file that runs.
 
     >>> [bool(fault_of_code(text)) for text in ("f(x, dim=-1)", "given=[...]", "bias=False", "softmax(z) = z", "x == y", "z=0")]
     [False, False, False, True, True, True]
@@ -171,10 +170,7 @@ def fault_of_code(text: str) -> str:
 
 
 def compared_in(text: str) -> str:
-    """What compares in code that is a whole expression: `in` and `is` are relations without a sign, and so is a call of what compares.
-
-    '' where nothing does.
-    """
+    """Return the first comparison in code that is an expression, or ''. `in`, `is` and calls such as `torch.equal(x, y)` count."""
     for written in (text, f"f({text})"):
         try:
             nodes = list(ast.walk(ast.parse(written.strip(), mode="eval")))
@@ -188,7 +184,7 @@ _SAYING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.
 
 
 def says_of(text: str) -> bool:
-    """Does code say of one thing that it is another: by a definition with its body, an assertion, a table whose keys are formulas?"""
+    """Return whether code states an equality by a definition with a body, an assertion, or a dictionary whose keys are formulas."""
     try:
         nodes = list(ast.walk(ast.parse(text.strip())))
     except (SyntaxError, ValueError):
@@ -197,7 +193,7 @@ def says_of(text: str) -> bool:
 
 
 def is_table_of_formulas(node: ast.AST) -> bool:
-    """Is a formula a key in it, and its value what it would be? `without` is given assumptions, and values by name."""
+    """Return whether a dictionary maps a formula to a value. Nested dictionaries, as `without` takes them, are allowed."""
     kinds = (ast.Constant, ast.Name)
     return isinstance(node, ast.Dict) and any(
         not isinstance(k, kinds) and not isinstance(v, ast.Dict) for k, v in zip(node.keys, node.values)
@@ -205,12 +201,12 @@ def is_table_of_formulas(node: ast.AST) -> bool:
 
 
 def is_comparing(node: ast.AST) -> bool:
-    """Is it a call, with something to compare, of a function that is known to compare: `torch.equal(x, y)`?"""
+    """Return whether a node calls a comparing function with arguments, as `torch.equal(x, y)` does."""
     return isinstance(node, ast.Call) and bool(node.args) and ast.unparse(node.func).rpartition(".")[2] in COMPARING
 
 
 def is_keywords(text: str) -> bool:
-    """Is it a call with keywords, or keywords alone, each with a value and none with a formula?"""
+    """Return whether code is a call with keyword arguments, or only these, and no value is a formula."""
     for written, within in ((text, True), (f"f({text})", False)):
         try:
             call = ast.parse(written.strip(), mode="eval").body
@@ -224,7 +220,7 @@ def is_keywords(text: str) -> bool:
 
 
 def _is_given(name: str, value: ast.expr, within: bool) -> bool:
-    """Is it what a keyword is given? Outside of a call it could be read as a formula: there it is True, False, None or a text."""
+    """Return whether a keyword may have this value. Outside a call, `name=value` could be a formula, so that only literals are allowed."""
     plain = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name, ast.Attribute, ast.UnaryOp, ast.USub, ast.Load)
     if within or name in KEYWORDS and isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.Set)):
         return all(isinstance(node, plain) for node in ast.walk(value))
@@ -235,7 +231,7 @@ def _is_given(name: str, value: ast.expr, within: bool) -> bool:
 
 
 def fault_of_formula(formula: Element) -> str:
-    """What a formula by hand says or holds, as MathML, that a name does not; '' where there is nothing."""
+    """Return what is wrong with a formula that an author typed, as the predicate of a sentence, or '' if nothing is."""
     said = _said(formula)
     if found := relation_in(said) or _RELATION_WORDS.search(said) or _SPOKEN.search(_said(formula, scripts=False)):
         return f"states a relation ({found if isinstance(found, str) else found.group()}) by hand"
@@ -245,13 +241,13 @@ def fault_of_formula(formula: Element) -> str:
 
 
 def _verb_in(said: str) -> str:
-    """A word with something before it and after it, which is no function that readers know; '' where there is none."""
+    """Return a word between two operands that is not the name of a known function, or ''."""
     between = said.split(" ")[1:-1]
     return next((word for word in between if len(word) > 1 and word.isalpha() and word not in _KNOWN), "")
 
 
 def _fault_of_signs(leaves: list[str]) -> str:
-    """Two minus signs running, and a bar that divides. Bars come in pairs; one alone stands within brackets, for a condition."""
+    """Return what is wrong with dashes and bars: two dashes in a row, or a bar without a partner, except for a condition in brackets."""
     leaves = [leaf for leaf in leaves if leaf.strip(" \u00a0\u2061\u2062\u2063")]
     if any(set(pair) <= _DASHES for pair in zip(leaves, leaves[1:])):
         return "states a relation (−−) by hand"
@@ -267,6 +263,7 @@ def _fault_of_signs(leaves: list[str]) -> str:
 
 
 def _fault_of_node(node: Element) -> str:
+    """Return what is wrong with one MathML element, or ''."""
     if node.tag not in ELEMENTS:
         return f"makes a <{node.tag}>, which moves or hides what stands in it"
     if node.tag == "mspace" and "-" in node.get("width", "") + node.get("style", "").replace("margin-left", ""):
@@ -292,7 +289,7 @@ def _fault_of_node(node: Element) -> str:
 
 
 def _fault_of_script(node: Element) -> str:
-    """Signs that are stacked make another: a dash over a dash is a sign of equality."""
+    """Return what is wrong with an element that stacks signs, or ''. Two stacked dashes look like an equals sign."""
     base, *others = node
     stacked = node.tag in _ABOVE and not _names(base, _BIG) or _DASHES & set(_text(base)) and not _names(base)
     if stacked or len(others) == 2 and all(_DASHES & set(_text(part)) and not _names(part) for part in others):
@@ -301,12 +298,12 @@ def _fault_of_script(node: Element) -> str:
 
 
 def _names(node: Element, more: frozenset = frozenset()) -> bool:
-    """Is there a letter or a digit in it, or one of some signs more?"""
+    """Return whether the element contains a letter, a digit, or one of the signs in `more`."""
     return any(char.isalnum() or char in "∂∇∞∅" or char in more for char in _text(node))
 
 
 def _seen(node: Element) -> bool:
-    """Is there something in it to read?"""
+    """Return whether the element contains anything visible."""
     return bool(_text(node).strip("\u00a0\u2061\u2062\u2063"))
 
 
@@ -315,9 +312,9 @@ def _text(node: Element) -> str:
 
 
 def _said(formula: Element, scripts: bool = True) -> str:
-    """The text of a formula, letters that stand alone joined as a reader would join them; without what is set above or below, if asked."""
+    """Return the text of a formula with separate letters joined into words, with or without sub- and superscripts."""
     said = "".join(leaf if len(leaf) < 2 else f" {leaf} " for leaf in _leaves(formula, scripts))
-    # Every space that LaTeX makes, no-break or thin, becomes a plain one.
+    # All kinds of spaces become plain ones.
     return " ".join(said.split())
 
 

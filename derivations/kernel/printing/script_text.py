@@ -1,64 +1,65 @@
-"""Expression trees as a script writes them: what a message asks an author to write can be copied from it."""
+"""Expression trees as Python, so that an author can copy what a message suggests."""
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, is_root, listed
+from .latex import ATOM, WORDS, Tree, is_root, split_each
 from .plain_text import Plain
 
-NAMES = {"abs": "absolute"}  # of functions
-CONSTRUCTORS = WORDS | {"rounded": "rounded"}  # of operators
+NAMES = {"abs": "absolute"}  # functions whose constructor has another name
+CONSTRUCTORS = WORDS | {"rounded": "rounded"}  # constructors of the operators that are printed as a word
 
 
 class Script(Plain):
-    """The same tree in the names that a script imports."""
+    """A printer that uses the names that scripts import."""
 
-    def show(self, e, least=0):
+    def show(self, e: Tree, least: int = 0) -> str:
         return super().show(e, 0 if e.op == "inverse" else least)
 
-    def const(self, e):
+    def const(self, e: Tree) -> str:
         return str(e.data) if e.data.denominator == 1 else f"Fraction({e.data.numerator}, {e.data.denominator})"
 
-    def pow(self, e):
+    def pow(self, e: Tree) -> str:
         base, exponent = e.args
         return f"sqrt({self.show(base)})" if is_root(e) else f"{self.show(base, ATOM)}**{self.show(exponent, ATOM)}"
 
-    def transpose(self, e):
+    def transpose(self, e: Tree) -> str:
         return f"{self.show(e.args[0], ATOM)}.T"
 
-    def inverse(self, e):
+    def inverse(self, e: Tree) -> str:
         return f"inverse({self.show(e.args[0])})"
 
-    def rows(self, rows, is_matrix):
+    def rows(self, rows: list[list[str]], is_matrix: bool) -> str:
         return f"array({super().rows(rows, is_matrix)})"
 
-    def sum(self, e):
+    def sum(self, e: Tree) -> str:
         return f"total({self.show(e.args[0])}, {e.data[0]})"
 
-    def each(self, e):
-        body, indices = listed(e)
+    def each(self, e: Tree) -> str:
+        body, indices = split_each(e)
         return f"each({', '.join([self.show(body), *(name for name, _ in indices)])})"
 
-    def function(self, e):
+    def function(self, e: Tree) -> str:
         return f"{NAMES.get(e.data, e.data)}({self.show(e.args[0])})"
 
-    def expectation(self, e):
+    def expectation(self, e: Tree) -> str:
         return f"E({self.show(e.args[0])})"
 
-    def derivative(self, e):
+    def derivative(self, e: Tree) -> str:
         return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
 
-    def word(self, e):
+    def word(self, e: Tree) -> str:
         return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])})"
 
-    def neg(self, e):
-        return f"-{self.show(e.args[0], 5)}"  # Python binds a minus closer than a product
+    def neg(self, e: Tree) -> str:
+        return f"-{self.show(e.args[0], 5)}"  # in Python a minus binds tighter than a product
 
-    def mul(self, e):
-        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # and reads a*b/c as (a*b)/c
+    def mul(self, e: Tree) -> str:
+        return f"{self.show(e.args[0], 3)}*{self.show(e.args[1], 5)}"  # Python reads a*b/c as (a*b)/c
 
-    def matmul(self, e):
+    def matmul(self, e: Tree) -> str:
         return f"{self.show(e.args[0], 3)} @ {self.show(e.args[1], 5)}"
 
 
-def script(e) -> str:
+def script(e: Tree) -> str:
+    """Return an expression as a script writes it."""
     return Script().show(e)

@@ -1,5 +1,6 @@
-"""The SymPy witness: each claim as a program that imports SymPy and nothing of ours; the run of that program is what vouches.
+"""The SymPy witness: it writes each claim as a program that imports only SymPy, and runs this program.
 
-May import: `core` and `printing`, never another witness. Begin with `witness.py`; `program.py` writes a claim's program, `tree_to_sympy.py` a
-tree's text, and `prelude/` is what programs carry with them: how a difference is reduced to 0, how a sign is settled, how a moment is found.
+May import: `core` and `printing`, never another witness. Start with `witness.py`. `program.py` writes the program of a claim,
+`tree_to_sympy.py` the text of a tree. Programs contain copies of the functions of `prelude/` that they need, which reduce differences to 0,
+determine signs and compute moments.
 """

@@ -1,4 +1,4 @@
-"""The two ways in which there is no proof."""
+"""The errors of the SymPy witness."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from ..errors import KernelError
 
 
 class NotForSymPy(KernelError):
-    """A claim that SymPy has no way to check."""
+    """An error for a claim that SymPy cannot check."""
 
 
 class Disagrees(KernelError):
-    """SymPy does not confirm a step."""
+    """An error for a claim that SymPy contradicts or does not confirm."""

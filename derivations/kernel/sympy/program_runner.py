@@ -1,9 +1,10 @@
-"""Runs a program's text in this process."""
+"""The execution of a program's text in this process."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
 from .errors import Disagrees, NotForSymPy
 from .prelude_selection import parts
@@ -12,29 +13,32 @@ from .program import Program
 
 @lru_cache(maxsize=1000)
 def compiled(text: str) -> CodeType:
-    """A definition of the prelude, or the imports of a program: many programs carry the same ones."""
+    """Return the code of a definition of the prelude or of a program's imports. It is cached, because many programs share them."""
     return compile(text, "<carried>", "exec")
 
 
 def compile_prelude() -> None:
-    """Have the prelude read and compiled, once for all the processes that are forked from this one."""
+    """Read and compile the prelude before this process forks, so that its children need not."""
     for part in parts()[0].values():
         compiled(part.text)
 
 
 @lru_cache(maxsize=100)
-def loaded(own: str, bodies: tuple) -> dict:
-    """The definitions that a program carries, loaded once for all the programs that carry just these."""
-    space = {"__name__": "carried"}
-    for text in (own, *bodies):
+def loaded(imports: str, bodies: tuple[str, ...]) -> dict[str, Any]:
+    """Return a namespace with a program's part of the prelude. It is cached, because many programs need the same part."""
+    space: dict[str, Any] = {"__name__": "carried"}
+    for text in (imports, *bodies):
         exec(compiled(text), space)
     return space
 
 
-def run(program: Program) -> tuple:
-    """(verdict, scope, note). The text that runs is the text that is shown; what is carried comes first, since it is kept."""
-    space = dict(loaded(program.carried.own, program.carried.bodies))
-    exec(compiled(program.carried.imports), space)
+def run(program: Program) -> tuple[str, str, str]:
+    """Return (verdict, scope, note). Raise Disagrees or NotForSymPy if the program does.
+
+    The parts that run are the text that is shown, in another order: the prelude comes first, because it is cached.
+    """
+    space = dict(loaded(program.prelude.own_imports, program.prelude.bodies))
+    exec(compiled(program.prelude.imports), space)
     exec(compile(program.stated, "<claim>", "exec"), space)
     try:
         return space["verdict"](lambda step: None)

@@ -1,4 +1,4 @@
-"""Names in a program: a claim's own where Python has no other use for them."""
+"""Identifiers in a program: the names of the claim, changed where Python, SymPy or the program uses the same name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import keyword
 
 from .prelude_selection import names
 
-# What the translation itself may write, beside what is carried.
+# The names of SymPy that the translation itself writes; the prelude has others.
 SYMPY = frozenset(
     [
         "Abs",
@@ -46,28 +46,30 @@ TAKEN = SYMPY | {
 
 
 def quoted(name: str) -> str:
-    """A name as a Python string."""
+    """Return a name as a Python string literal."""
     return f'"{checked(name)}"'
 
 
 def checked(name: str) -> str:
+    """Return a name. Raise ValueError unless it is an ASCII identifier, so that no other text gets into a program."""
     if not (name.isidentifier() and name.isascii()):
         raise ValueError(f"{name!r} is no name")
     return name
 
 
 class Names:
-    """One identifier for each thing that is named, and no identifier for two."""
+    """A one-to-one map from the things that a program names to identifiers."""
 
-    def __init__(self):
-        self.by_thing, self.used = {}, set(TAKEN | names())
+    def __init__(self) -> None:
+        self.by_thing: dict[tuple[str, str], str] = {}
+        self.used = set(TAKEN | names())
 
     def of(self, kind: str, name: str) -> str:
-        """The identifier of a thing; underscores are added where Python, SymPy or the program uses the name. No claim's name ends in one."""
+        """Return the identifier of a thing. Underscores are appended if the name is in use; no name of a claim ends in one."""
         if (kind, name) not in self.by_thing:
-            free = checked(name)
-            while free in self.used:
-                free += "_"
-            self.used.add(free)
-            self.by_thing[kind, name] = free
+            identifier = checked(name)
+            while identifier in self.used:
+                identifier += "_"
+            self.used.add(identifier)
+            self.by_thing[kind, name] = identifier
         return self.by_thing[kind, name]

@@ -1,12 +1,13 @@
-"""Which sizes are tried: those at which assumptions about sizes alone hold, and of those enough.
+"""The sizes at which a claim is checked: enough of those that satisfy the assumptions about sizes alone.
 
-Every size takes every small value, and of any two each is the larger one once. A polynomial of some degree vanishes everywhere if it does at
-more values than that: where sizes are numbers in a claim as well, each takes more values than its degree there. Where no degree is known,
-or where every size takes long, each such size is once larger than the small ones, and the others are one: what is false is refused soon.
+Every size takes every small value, and of any two sizes each is once the larger one. A polynomial that vanishes at more values than its
+degree vanishes everywhere. Therefore a size that also occurs as a number takes more values than the degree of the claim in it. If the degree
+is unknown, or if each size takes long, such a size is once larger than the small values while the others are one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, product
 from math import inf, prod
@@ -15,18 +16,20 @@ from ..core.claims import Claim
 from ..core.expr import Expr, operands, symbols, walk
 from ..core.operators import BINDERS
 
-MOST, MOST_COUNTED, MOST_HARD = 400, 64, 12  # of how many sizes in all; where something is counted, and where that takes long
-LARGER = 5  # than each of the small sizes
-LARGEST = {1: 130, 2: 12, 3: 6}  # of how many sizes each goes up to what, where assumptions rule out the small ones
-KINDS = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
+MAX, MAX_WITH_SHAPES, MAX_HARD = 400, 64, 12  # numbers of size tuples: for scalars, with axes or sums, and for slow operators
+LARGER = 5  # larger than all small sizes
+LARGEST = {1: 130, 2: 12, 3: 6}  # the largest value for each number of sizes, if assumptions exclude the small ones
+Sizes = tuple[int, ...]
+KINDS: dict[str, Callable[[Fraction], bool]] = {"positive": lambda v: v > 0, "nonnegative": lambda v: v >= 0, "nonzero": lambda v: v != 0}
 
 
-def size_names(claim: Claim) -> list:
+def size_names(claim: Claim) -> list[str]:
+    """Return the names of the claim's sizes, sorted."""
     return sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
 
 
-def sizes_tried(claim: Claim, names: list) -> list:
-    """Tuples of sizes, in the order of the names."""
+def sizes_tried(claim: Claim, names: list[str]) -> list[Sizes]:
+    """Return the tuples of sizes to try, in the order of the names."""
     every = list(dict.fromkeys([*explicit_sizes(claim, names), *enough_sizes(claim, names)]))
     found = [chosen for chosen in every if allowed(claim, names, chosen)]
     if found:
@@ -35,12 +38,12 @@ def sizes_tried(claim: Claim, names: list) -> list:
     return [chosen for chosen in larger if allowed(claim, names, chosen)][:5] or every
 
 
-def explicit_sizes(claim: Claim, names: list) -> list:
-    """Small ones."""
-    if not counted(claim) and len(names) < 4:
+def explicit_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
+    """Return tuples of small sizes."""
+    if not has_axes(claim) and len(names) < 4:
         return list(product((1, 2, 3, 4), repeat=len(names)))
-    products = sum(a.kind == "product" for a in claim.given)  # of three, the equations at size three take minutes to solve
-    top, count = 2 if hard(claim) and (len(names) > 1 or products > 2) else 3, len(names)
+    products = sum(a.kind == "product" for a in claim.given)  # three such assumptions take minutes to solve at size three
+    top, count = 2 if is_hard(claim) and (len(names) > 1 or products > 2) else 3, len(names)
     return [
         (1,) * count,
         (2,) * count,
@@ -53,43 +56,48 @@ def explicit_sizes(claim: Claim, names: list) -> list:
     ]
 
 
-def counted(claim: Claim) -> bool:
-    """Is a size more than a number: the length of something, or of a sum?"""
+def has_axes(claim: Claim) -> bool:
+    """Return whether a size is the length of an axis or a sum, and not only a number."""
     return any(n.shape or n.op in BINDERS for t in claim.trees for n in walk(t))
 
 
-def hard(claim: Claim) -> bool:
+def is_hard(claim: Claim) -> bool:
+    """Return whether the claim contains operators or assumptions that SymPy handles slowly."""
     nodes = [n for t in claim.trees for n in walk(t)]
     return any(n.op in ("inverse", "softmax", "derivative") for n in nodes) or any(a.kind == "product" for a in claim.given)
 
 
-# What is assumed of sizes alone
+# Assumptions about sizes alone
 
 
-def allowed(claim: Claim, names: list, chosen: tuple) -> bool:
-    """May the sizes be these? What is not understood rules nothing out."""
+def allowed(claim: Claim, names: list[str], chosen: Sizes) -> bool:
+    """Return whether the assumptions allow these sizes. Assumptions that contain anything but sizes are ignored."""
     env = dict(zip(names, chosen))
     found = [(a.kind, value(a.args[0], env)) for a in claim.given if a.kind in KINDS]
     return all(KINDS[kind](v) for kind, v in found if v is not None)
 
 
-def value(e: Expr, env: dict):
-    """The number that an expression in sizes alone is; None where it holds something else."""
+def value(e: Expr, env: dict[str, int]) -> Fraction | None:
+    """Return the value of an expression in sizes alone, or None if it contains anything else or is undefined."""
     parts = [value(x, env) for x in e.args]
     if e.op == "const":
         return e.data
     if e.op == "symbol":
         return Fraction(env[e.data[0]]) if e.data[0] in env else None
-    if e.op not in ARITHMETIC or None in parts or e.op == "div" and not parts[1] or e.op == "pow" and not whole(parts):
+    numbers = [x for x in parts if x is not None]
+    if e.op not in ARITHMETIC or len(numbers) < len(parts):
         return None
-    return ARITHMETIC[e.op](*parts)
+    if e.op == "div" and not numbers[1] or e.op == "pow" and not is_small_power(numbers):
+        return None
+    return ARITHMETIC[e.op](*numbers)
 
 
-def whole(parts: list) -> bool:
+def is_small_power(parts: list[Fraction]) -> bool:
+    """Return whether a power has a small integer exponent and is defined."""
     return parts[1].denominator == 1 and abs(parts[1]) < 100 and bool(parts[0] or parts[1] >= 0)
 
 
-ARITHMETIC = {
+ARITHMETIC: dict[str, Callable[..., Fraction]] = {
     "paren": lambda a: a,
     "neg": lambda a: -a,
     "add": lambda a, b: a + b,
@@ -102,46 +110,46 @@ ARITHMETIC = {
 # The degree in a size
 
 
-def enough_sizes(claim: Claim, names: list) -> list:
-    """All sizes up to one more than the degree in each, where the claim is a polynomial, or a quotient of two, in some of them."""
+def enough_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
+    """Return more values than the degree for each size in which the claim is a rational function."""
     pairs = sides(claim)
     in_it = [n for n in names if any(is_number(t, n) for pair in pairs for t in pair)]
-    many = {n: 1 + max(difference(*pair, n) for pair in pairs) for n in in_it}
+    many = {n: 1 + max(degree_of_difference(left, right, n) for left, right in pairs) for n in in_it}
     if not in_it:
         return []
     inner = summed_over(claim)
     larger = {name: tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it}
-    if inner or prod(many.values()) > (MOST if not counted(claim) else MOST_HARD if hard(claim) else MOST_COUNTED):
+    if inner or prod(many.values()) > (MAX if not has_axes(claim) else MAX_HARD if is_hard(claim) else MAX_WITH_SHAPES):
         return list(larger.values())
-    soon = [larger[name] for name in in_it if hard(claim) or is_argument(claim, name)]
+    soon = [larger[name] for name in in_it if is_hard(claim) or is_argument(claim, name)]
     return [*soon, *product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names))]
 
 
 def is_argument(claim: Claim, name: str) -> bool:
-    """Does the size stand as a number in what a function is of? The degree says nothing of that."""
+    """Return whether the size occurs as a number in the argument of a function. The degree does not cover this."""
     return any(n.op in ("function", "softmax") and is_number(n.args[0], name) for t in claim.trees for n in walk(t))
 
 
-def summed_over(claim: Claim) -> set:
-    """The sizes that are summed over in a product that is given: there has to be room for rows that are orthogonal."""
+def summed_over(claim: Claim) -> set[str]:
+    """Return the inner sizes of the products that assumptions are about. They must be large enough for orthogonal rows."""
     return {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
 
 
-def sides(claim: Claim) -> list:
-    """What is equal to what."""
+def sides(claim: Claim) -> list[tuple[Expr, Expr]]:
+    """Return the pairs of expressions that the claim states to be equal."""
     trees = [claim.start, *(s.expr for s in claim.steps)]
     if claim.kind == "inequality":
         return [(trees[1] - trees[0], claim.because[0])] if len(claim.because) == 1 else []
     return list(pairwise(trees)) if claim.kind in ("identity", "chain", "law", "limit") else []
 
 
-def possible(claim: Claim, name: str) -> list:
-    """Which values what is assumed of this size alone leaves it."""
+def possible(claim: Claim, name: str) -> list[int]:
+    """Return the values that the assumptions about this size alone allow."""
     return [k for k in range(1, LARGEST[1] + 1) if allowed(claim, [name], (k,))]
 
 
 def is_number(e: Expr, name: str) -> bool:
-    """Does the size stand in it as a number, or an index that runs to it?"""
+    """Return whether an expression depends on the value of the size, or on that of an index that runs up to it."""
     if e.op == "symbol":
         return e.data == (name, "size")
     if e.op == "index":
@@ -149,29 +157,28 @@ def is_number(e: Expr, name: str) -> bool:
     return any(is_number(x, name) for x in operands(e))
 
 
-def difference(left: Expr, right: Expr, name: str) -> float:
-    """The degree of the difference of two sides, over one denominator; in the root of the size, where a root is taken."""
+def degree_of_difference(left: Expr, right: Expr, name: str) -> float:
+    """Return a bound on the degree of the numerator of left - right in a size, or in its root if there are roots."""
     (n1, d1), (n2, d2) = degrees(left, name), degrees(right, name)
     roots = any(n.op == "pow" and n.args[1].op == "const" and n.args[1].data.denominator != 1 for t in (left, right) for n in walk(t))
     return (1 + roots) * max(n1 + d2, n2 + d1)
 
 
-def degrees(e: Expr, name: str) -> tuple:
-    """Bounds on the degrees of numerator and denominator in a size; infinite where it is no quotient of polynomials."""
+def degrees(e: Expr, name: str) -> tuple[float, float]:
+    """Return bounds on the degrees of numerator and denominator in a size. They are infinite for other than rational functions."""
     if not is_number(e, name) and not any(runs(x, name) for x in walk(e)):
         return 0, 0
     if e.op in ("symbol", "index"):
         return int(is_number(e, name)), 0
     if e.op in ("function", "softmax"):
-        return 0, 0  # no polynomial: numbers of their own, beside which others are polynomials
+        return 0, 0  # treated as independent numbers, in which the rest is a polynomial
     parts = [degrees(x, name) for x in operands(e)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
     if e.op == "variance":
         return 2 * parts[0][0], 2 * parts[0][1]
     if e.op == "sum" or e.op == "matmul":
-        n, d = map(sum, zip(*parts))
-        return n + runs(e, name), d
+        return sum(n for n, _ in parts) + runs(e, name), sum(d for _, d in parts)
     if e.op == "add":
         (n1, d1), (n2, d2) = parts
         return max(n1 + d2, n2 + d1), d1 + d2
@@ -185,6 +192,6 @@ def degrees(e: Expr, name: str) -> tuple:
 
 
 def runs(e: Expr, name: str) -> bool:
-    """Is something summed over this size?"""
+    """Return whether a node sums over this size."""
     size = e.data[1] if e.op == "sum" else e.args[0].shape[-1] if e.op == "matmul" else None
     return size is not None and size.op == "symbol" and size.data[0] == name

@@ -1,8 +1,7 @@
-"""The SymPy witness: the claim is written as a program, and the run of that very program is what vouches.
+"""The SymPy witness: it writes a claim as a program and runs the text of this program.
 
-Identities are expanded entry by entry at small explicit sizes. Laws of expectation are proved for every size by
-induction: the moments of a sum of d independent terms follow from those of d - 1, and SymPy sums the recurrence.
-It imports no other witness.
+Identities are expanded entry by entry at small explicit sizes. Laws of expectation are proved for every size by induction: the moments of
+a sum of d independent terms follow from those of d - 1, and SymPy sums the recurrence.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from .errors import Disagrees, NotForSymPy
 from .program import program
 
 
-def witness(claim: Claim) -> tuple:
-    """(verdict, scope, note); raises Refused where SymPy contradicts or cannot confirm a claim that it should settle."""
+def witness(claim: Claim) -> tuple[str, str, str]:
+    """Return (verdict, scope, note). Raise Refused if SymPy contradicts the claim, or cannot confirm it although it should."""
     return vouched(claim)[:3]
 
 
-def vouched(claim: Claim) -> tuple:
-    """The same, and the text of the program whose run it was; no text where nothing is proved."""
+def vouched(claim: Claim) -> tuple[str, str, str, str]:
+    """Return (verdict, scope, note, text of the program). The text is empty if SymPy cannot check the claim."""
     try:
         made = program(claim)
         return *program_runner.run(made), made.text

@@ -41,7 +41,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
 from derivations.kernel.printing import latex, plain_text, script_text
 from derivations.kernel.pytorch import evaluation, float_formats, nondifferentiable_points
-from derivations.kernel.sympy import tree_to_sympy
+from derivations.kernel.sympy import derivative_text, tree_to_sympy
 
 # name: the operators that it has a rule for, and those that it says to have none for
 RULES = {
@@ -121,7 +121,7 @@ def test_coq_says_where_what_may_have_no_value_has_one():
 
 
 def test_what_bends_is_known_wherever_slopes_are_taken():
-    assert {*tree_to_sympy.CORNERS} == {*nondifferentiable_points.CORNERS} == {*operators.BENT}
+    assert {*derivative_text.CORNERS} == {*nondifferentiable_points.CORNERS} == {*operators.BENT}
 
 
 # One tree for each operator --------------------------------------------------------------------------------------------------------

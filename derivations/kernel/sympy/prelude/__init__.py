@@ -1,8 +1,8 @@
-"""What a SymPy program carries with it: how a difference is reduced to 0, how a sign is settled, how a moment is found, ...
+"""The functions that SymPy programs use to reduce differences to 0, determine signs, compute moments, and so on.
 
-These files import SymPy, mpmath and the standard library, and nothing of ours but one another: what a program needs of them is copied into it
-as it stands here, so that it runs wherever SymPy is installed. So each function must mean the same by itself, its names are never used
-for two things, and a docstring here is one that a reader of a program reads.
+A program contains copies of the functions that it needs, so that it runs wherever SymPy is installed. Therefore these files import only
+SymPy, mpmath, the standard library and one another. No name may be used twice, since all of them meet in one program, and the readers of
+programs read the docstrings.
 
-Begin with `outcome.py` and `zero_test.py`.
+Start with `outcome.py` and `zero_test.py`.
 """

@@ -1,4 +1,4 @@
-"""Derivatives of what has roots and moduli, and of what is known at a point alone."""
+"""Derivatives of expressions with roots and absolute values, and of expressions with assumptions that hold only at a point."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from .steps import told
 
 
 def slope(body, by, off=(), moduli=(), above=(), positive=(), nonzero=(), back=()):
-    """The derivative of body, of whose symbols only such signs are known as hold near a point; `back` puts the others in afterwards.
+    """Return the derivative of body. Its symbols have only the signs that hold near a point; `back` maps them to the original symbols.
 
-    Roots are taken of what is in `off`, which also lists how far entries are apart of which the largest is taken, moduli of `moduli`, and
-    larger powers of what is in `above`. Where one of these is 0 there may be no
-    derivative. Of a larger power there is one if what it is taken of is nowhere negative; beside moduli, if their slopes meet there.
-    `positive` and `nonzero` list what is so.
+    `off` lists the arguments of roots, and the gaps between entries under a maximum. `moduli` lists the arguments of absolute values, and
+    `above` those of larger fractional powers. Where one of these is 0, the derivative may not exist. It exists for a larger power of
+    something nonnegative, and for absolute values if the derivatives on both sides agree. `positive` and `nonzero` are assumptions.
     """
     signs = Signs([sp.sympify(e) for e in positive], [], [sp.sympify(e) for e in nonzero])
     body, back = sp.sympify(body), dict(back)
@@ -31,10 +30,10 @@ def slope(body, by, off=(), moduli=(), above=(), positive=(), nonzero=(), back=(
 
 
 def meets(body, by, signs) -> bool:
-    """Do the slopes on the two sides of each modulus meet where it is 0? Nothing else may be bent: no root, no modulus in a modulus.
+    """Return whether the derivatives on both sides of each absolute value agree where it is 0. Roots and nested ones are not handled.
 
-    Near a point the body is one of those that have u or -u for each modulus |u|. Two that differ in one of them have one value where its u
-    is 0; if they have one slope there too, then so have all that meet at a point.
+    Near a point, body equals one of the expressions with u or -u in place of each absolute value |u|. Two that differ in one place agree
+    where its u is 0. If their derivatives agree there, too, then so do those of all expressions that meet at the point.
     """
     moduli = sorted((m for m in body.atoms(sp.Abs) if m.has(by) and not apart(m.args[0], signs)), key=str)
     roots = [p for p in body.atoms(sp.Pow) if p.has(by) and not p.exp.is_integer and not apart(p.base, signs)]
@@ -50,7 +49,7 @@ def meets(body, by, signs) -> bool:
 
 
 def vanishes_with(e, u, by) -> bool:
-    """Is e 0 wherever u is? Seen where each factor of u is linear in one of its symbols, and that symbol is put in."""
+    """Return whether e is shown to be 0 wherever u is, by solving each factor of u for a symbol in which it is linear."""
     for factor, _ in sp.factor_list(u)[1]:
         names = [s for s in [by, *sorted(factor.free_symbols, key=str)] if factor.is_polynomial(s)]
         name = next((s for s in names if sp.degree(factor, s) == 1 and factor.coeff(s).is_number), None)
@@ -60,7 +59,7 @@ def vanishes_with(e, u, by) -> bool:
 
 
 def refuse(body, by, doubtful, signs, forth):
-    """Fails where the slopes on the two sides of a point are two, or are none; else it is not settled."""
+    """Raise Fails if a point without a derivative is found, else NotSettled."""
     for inside in doubtful:
         where = found_where(inside, signs, lambda v: v == 0)
         if where is not None and has_no_slope(body, by, {forth.get(s, s): v for s, v in where.items()}):
@@ -70,7 +69,7 @@ def refuse(body, by, doubtful, signs, forth):
 
 
 def has_no_slope(body, by, where) -> bool:
-    """Are the slopes to both sides of these values two, or not real? Where SymPy finds none of them, there is no answer."""
+    """Return whether the one-sided derivatives at these values differ or are not real. If SymPy cannot compute them, return False."""
     moving, step = sp.Symbol("moving", real=True), sp.Symbol("step", positive=True)
     along = body.subs(by, moving).subs({s: where.get(s, sp.Integer(1)) for s in body.free_symbols})
     at = where.get(by, sp.Integer(1))
@@ -85,7 +84,7 @@ def has_no_slope(body, by, where) -> bool:
 
 
 def apart(e, signs) -> bool:
-    """Is e proved not to be 0?"""
+    """Return whether e is proved not to be 0."""
     if signs.nonzero(e, 12):
         return True
     return e.is_Mul and all(apart(x, signs) for x in e.args) or e.is_Pow and bool(e.exp.is_positive) and apart(e.base, signs)

@@ -1,6 +1,6 @@
-"""Functions that have a value only where what they are taken of has a sign: it has to be shown, from the symbols or from what is stated.
+"""Logarithms, roots and absolute values of real numbers. The sign of the argument must follow from the assumptions.
 
-SymPy's own logarithm and root of a negative number are complex. Here they have no value, as a logarithm and a root are of real numbers.
+SymPy's logarithm and root of a negative number are complex. Here they are undefined.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .limits import approached
 from .outcome import Fails, NotSettled
 from .steps import told
 
-DEPTH = 4  # how far a sign is looked for
+DEPTH = 4  # of the search for a sign
 
 
 def shown(test, v) -> bool:
-    """Does the test hold of v as it stands, or of its factors?"""
+    """Return whether the test holds for v, expanded or factored."""
     return test(v, DEPTH) or v.is_Add and any(form != v and test(form, DEPTH) for form in (sp.factor_terms(v), sp.factor(v)))
 
 
 def comes_to_be_positive(v, signs, goes) -> bool:
-    """Is v shown to be positive near the limit: where it goes, or where its inverse goes if it goes to 0?"""
+    """Return whether v is positive near the limit: its limit is positive, or it is 0 and that of 1/v is infinite."""
     there = approached(v, *goes)
     if there == 0:
         return v != 0 and approached(1 / v, *goes) == sp.oo
@@ -29,7 +29,7 @@ def comes_to_be_positive(v, signs, goes) -> bool:
 
 
 def near_limit(v, signs, goes, says):
-    """v is shown to be positive near the limit, or else Fails or NotSettled."""
+    """Raise Fails or NotSettled unless v is positive near the limit."""
     if not comes_to_be_positive(v, signs, goes):
         if comes_to_be_positive(-v, signs, goes):
             raise Fails(f"{says.format(v)}, which is negative near the limit")
@@ -38,7 +38,7 @@ def near_limit(v, signs, goes, says):
 
 
 def log(v, signs=None, goes=None):
-    """The logarithm of what is shown to be positive; of what moves with the variable of a limit, near it."""
+    """Return the logarithm of v, which must be positive. If it depends on the variable of a limit, this must hold near the limit."""
     v, signs = sp.sympify(v), signs or Signs([], [], [])
     if v.is_positive or shown(signs.positive, v):
         return sp.log(v)
@@ -52,14 +52,14 @@ def log(v, signs=None, goes=None):
 
 
 def refuse_where(v, signs, test, says):
-    """Fails if there are values at which v has no place there, and nothing stated rules them out."""
+    """Raise Fails if there are small values that satisfy the assumptions and at which the test holds for v."""
     where = found_where(v, signs, test) if signs.whole else None
     if where is not None:
         raise Fails(f"{says.format(v)} at {told({str(s): x for s, x in where.items()})}")
 
 
 def power(base, exponent, signs=None, goes=None):
-    """A power; one that is not whole is taken of what is shown to be positive, or of 0 and more where the exponent is positive."""
+    """Return a power. If the exponent is not an integer, the base must be positive, or nonnegative if the exponent is positive."""
     base, exponent, signs = sp.sympify(base), sp.sympify(exponent), signs or Signs([], [], [])
     if not exponent.is_integer:
         from_zero = bool(exponent.is_positive)
@@ -78,12 +78,12 @@ def power(base, exponent, signs=None, goes=None):
 
 
 def unfolded(e, signs):
-    """An expression whose absolute values are taken apart where a sign is shown: the root of a square is one in SymPy."""
+    """Return an expression without absolute values of known sign. SymPy makes an absolute value of the root of a square."""
     return e.replace(sp.Abs, lambda v: modulus(v, signs))
 
 
 def modulus(v, signs):
-    """The absolute value: v or -v where its sign is shown."""
+    """Return the absolute value, as v or -v if the sign is known."""
     v = sp.sympify(v)
     if v.is_real and shown(signs.nonnegative, v):
         return v

@@ -1,4 +1,4 @@
-"""Means of exponentials of Gaussian numbers, by integration."""
+"""Means of functions of Gaussian numbers, by integration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEAN, VARIANCE = sp.Symbol("mean", real=True), sp.Symbol("variance", positive=Tr
 
 
 def linear(e, s):
-    """(slope, rest) with e = slope * s + rest and s in neither; None where e is not linear in s."""
+    """Return (slope, rest) with e = slope * s + rest and without s in either, or None if e is not linear in s."""
     slope = sp.expand(e).coeff(s, 1)
     rest = sp.expand(e - slope * s)
     return None if slope.has(s) or rest.has(s) else (slope, rest)
@@ -21,13 +21,13 @@ def linear(e, s):
 
 @lru_cache(maxsize=200)
 def gaussian_integral(body, m, v):
-    """The integral of body, in which ENTRY stands for the random number, times its density."""
+    """Return the integral of body times the density, where ENTRY is the random number."""
     density = sp.exp(-((ENTRY - m) ** 2) / (2 * v)) / sp.sqrt(2 * sp.pi * v)
     return sp.simplify(sp.integrate(sp.expand(body * density), (ENTRY, -sp.oo, sp.oo), conds="none"))
 
 
 def term_mean(term, s, m, v):
-    """For exp of something linear in s, from one integral that is taken once, whatever the slope, the mean and the variance."""
+    """Return the mean of one term over s. For exp of a linear function, the same symbolic integral serves for every term."""
     fixed, moving = term.as_independent(s, as_Add=False)
     split = linear(moving.args[0], s) if moving.func is sp.exp else None
     if split is None:
@@ -39,7 +39,7 @@ def term_mean(term, s, m, v):
 
 
 def require_convergence(moving, s, v):
-    """SymPy is not asked under which conditions its integrals are right: the density has to win against every exponential."""
+    """Raise NotSettled unless the density outweighs every exponential. SymPy's own conditions for its integrals are not used."""
     for exponent in {e.args[0] for e in moving.atoms(sp.exp) if e.has(s)}:
         found = sp.Poly(exponent, s) if exponent.is_polynomial(s) else None
         if found is None or found.degree() > 2 or not sp.simplify(1 - 2 * v * sp.re(found.coeff_monomial(s**2))).is_positive:
@@ -47,7 +47,7 @@ def require_convergence(moving, s, v):
 
 
 def absolute_values(body, entries):
-    """How large exponentials of several entries are, whatever turns or waves beside them: where their means exist, the mean of all does."""
+    """Return the absolute values of exponentials of several entries, without oscillating factors. If their means exist, so does that of body."""
     if not body.has(sp.I, sp.cos, sp.sin):
         return []
     exponents = {sp.expand(e.args[0]) for e in sp.powsimp(sp.expand(body), combine="exp").atoms(sp.exp)}
@@ -55,5 +55,5 @@ def absolute_values(body, entries):
 
 
 def gaussian_mean(body, s, m, v):
-    """The mean of body over s, term by term."""
+    """Return the mean of body over s, computed term by term."""
     return sp.Add(*(term_mean(sp.powsimp(term, combine="exp"), s, m, v) for term in sp.Add.make_args(sp.expand(body))))

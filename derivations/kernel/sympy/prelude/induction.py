@@ -1,4 +1,4 @@
-"""Laws of expectation for every size at once: the moments of a sum of n independent terms follow from those of n - 1."""
+"""Laws of expectation for every size at once: the moments of a sum of n independent terms follow from those of n - 1 terms."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .zero_test import away_from_zero, left_over, vanishes
 
 
 class Sums(Moments):
-    """Expectations of polynomials, or exponentials, of sums over one dimension. A sum is a symbol, and its increment is known."""
+    """Expectations of polynomials or exponentials of sums over one dimension. A sum is a symbol with a known increment."""
 
     def __init__(self, **known):
         super().__init__(**known)
         self.sums, self.found = {}, {}
 
     def sum(self, increment, size):
-        """The sum of `size` independent copies of the increment; of what is not random, its multiple."""
+        """Return the sum of `size` independent copies of the increment. If it is not random, this is a multiple of it."""
         increment = sp.sympify(increment)
         if increment.free_symbols.isdisjoint(self.names):
             return increment * size
@@ -32,7 +32,7 @@ class Sums(Moments):
         return s
 
     def E(self, body):
-        """The expectation, over every random entry."""
+        """Return the expectation over every random entry."""
         body = sp.sympify(body)
         used = [s for s in self.sums if s in body.free_symbols]
         loose = not body.free_symbols.isdisjoint(self.names)
@@ -49,19 +49,21 @@ class Sums(Moments):
         return sp.expand(sum(c * self.moment(dict(zip(used, powers)), size) for powers, c in polynomial.terms()))
 
     def entry_E(self, body):
-        """The expectation of one summand."""
+        """Return the expectation of one summand."""
         return self.entry_mean(sp.expand(body))
 
     def entry_Var(self, body):
+        """Return the variance of one summand."""
         return self.entry_mean(sp.expand(body**2)) - self.entry_E(body) ** 2
 
     def exponential_mean(self, body, entries):
-        """One Gaussian number after another is integrated away, which is right where the mean of the absolute value exists (Fubini)."""
+        """Integrate over one Gaussian number after another. This requires that the mean of the absolute value exists (Fubini)."""
         for size in absolute_values(body, entries):
             self.integrated(size, entries)
         return self.integrated(body, entries)
 
     def integrated(self, body, entries):
+        """Return body, integrated over each of the entries. Raise NotSettled if a distribution is not stated."""
         for s in entries:
             name = self.names[s]
             if name not in self.gaussian:
@@ -72,7 +74,7 @@ class Sums(Moments):
         return body
 
     def moment(self, powers: dict, size):
-        """E[prod of sums^power] at every size: the recurrence in the size, summed from 0."""
+        """Return E[prod of sums^power] at every size, by solving the recurrence in the size."""
         t = sp.Symbol("t", integer=True, nonnegative=True)
         return self._moment(tuple(sorted(powers.items(), key=str)), t).subs(t, size)
 
@@ -82,7 +84,7 @@ class Sums(Moments):
         return self.found[powers, t]
 
     def recurrence(self, powers: tuple, t):
-        """What one more term adds, summed over all that came before."""
+        """Return the sum of the increments that each further term adds to the moment."""
         step = 0
         for taken in product(*(range(p + 1) for _, p in powers)):
             if not any(taken):
@@ -97,7 +99,7 @@ class Sums(Moments):
         return sp.expand(sp.summation(sp.expand(step).subs(t, u), (u, 0, t - 1)))
 
     def expect_exponential(self, body, used, size):
-        """E[exp(c S)] = E[exp(c x)]^n for a sum S of n independent copies of x."""
+        """Return E[exp(c S)] = E[exp(c x)]^n for a sum S of n independent copies of x."""
         if body.func is not sp.exp or len(used) != 1:
             raise NotSettled("an expectation of an exponential times something else")
         (s,) = used
@@ -109,14 +111,14 @@ class Sums(Moments):
 
 
 def zero_of_law(difference) -> bool:
-    """Does a difference of moments become 0, powers of exponentials gathered?"""
+    """Return whether a difference of moments becomes 0, also after powers of exponentials are combined."""
     if away_from_zero(difference):
         return False
     return vanishes(difference) or sp.simplify(sp.powsimp(sp.powdenest(difference, force=False))) == 0
 
 
 def law(claim, reasons, tell=quiet):
-    """Every step, with every size a symbol."""
+    """Check every step, with every size a symbol."""
     by_induction = False
     for (k, left, right, known), reason in zip(claim(), reasons, strict=True):
         difference = sp.sympify(left - right)

@@ -1,4 +1,4 @@
-"""Inequalities: right - left is the certificate, and the certificate is not negative."""
+"""Inequalities: right - left equals the certificate (the nonnegative form), and the certificate is not negative."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .zero_test import away_from_zero, left_over, reduces
 
 
 class Signs:
-    """What is known of signs: the assumptions, and what follows for sums, products, powers and moduli."""
+    """The assumptions about signs, and what follows from them for sums, products, powers and absolute values."""
 
     def __init__(self, positive, nonnegative, nonzero, whole=True):
-        self.positives, self.nonzeros, self.whole = positive, nonzero, whole  # whole: is this all that is stated?
+        self.positives, self.nonzeros, self.whole = positive, nonzero, whole  # whole: whether these are all assumptions
         self.known, self.settled = [*positive, *nonnegative], {}
 
     def broken(self) -> bool:
-        """Is an assumption certainly wrong?"""
+        """Return whether an assumption is certainly violated."""
         wrong = [e.is_positive is False for e in self.positives] + [e.is_nonzero is False for e in self.nonzeros]
         return any(wrong) or any(e.is_nonnegative is False for e in self.known)
 
     def nonnegative(self, e, depth: int = 12) -> bool:
-        """Is e proved not to be negative?"""
+        """Return whether e is proved not to be negative."""
         if e.is_nonnegative or e in self.known:
             return True
         if not depth or e.is_negative:
@@ -35,7 +35,7 @@ class Signs:
         return self.settled[e, depth]
 
     def by_form(self, e, depth: int) -> bool:
-        """A product, a power, or a sum of what is not negative."""
+        """Return whether e is a product, a power or a sum that is nonnegative because of its parts."""
         if e.is_Mul:
             return self.product(e, self.nonnegative, depth)
         if e.is_Pow and e.exp.is_integer and e.exp.is_even:
@@ -45,7 +45,7 @@ class Signs:
         return e.is_Add and all(self.nonnegative(x, depth - 1) for x in e.args)
 
     def positive(self, e, depth: int = 12) -> bool:
-        """Is e proved to be positive?"""
+        """Return whether e is proved to be positive."""
         if e.is_positive or e in self.positives:
             return True
         if not depth:
@@ -63,10 +63,11 @@ class Signs:
         return any((e - part).is_positive for part in self.known)
 
     def nonzero(self, e, depth: int) -> bool:
+        """Return whether e is proved not to be 0."""
         return bool(e.is_nonzero) or e in self.nonzeros or self.positive(e, depth) or self.positive(-e, depth)
 
     def product(self, e, test, depth: int) -> bool:
-        """All its factors have the sign, but for an even number that have the opposite one."""
+        """Return whether all factors have the sign, except for an even number that have the opposite one."""
         turned = 0
         for factor in e.args:
             if test(factor, depth - 1):
@@ -77,19 +78,19 @@ class Signs:
         return turned % 2 == 0
 
     def by_parts(self, e, depth: int) -> bool:
-        """Take away a positive multiple of what is known not to be negative; is what remains not negative either?"""
+        """Return whether e is nonnegative after a positive multiple of something nonnegative is subtracted."""
         parts = [*self.known, *moduli(e), *self.increases(e, depth)]
         return any(self.without(e, e - multiple * part, depth) for part in parts for multiple in shared(e, part))
 
     def increases(self, e, depth: int) -> list:
-        """f(u) - f(v) for two terms of e where f rises from v to u; 1 is exp(0), and a logarithm is one less that of 1."""
+        """Return f(u) - f(v) for terms of e where f increases from v to u. 1 counts as exp(0), and a logarithm alone as log(u) - log(1)."""
         terms = [term.as_coeff_Mul() for term in sp.Add.make_args(e)]
         more, less = ([f for c, f in terms if c * sign > 0] for sign in (1, -1))
         found = [f - g for f in more for g in less if self.rises(f, g, depth - 1)]
         return found + [f for f in more if f.func is sp.log and self.nonnegative(f.args[0] - 1, depth - 1)]
 
     def rises(self, f, g, depth: int) -> bool:
-        """Are f and g one function at two places, of which the second is no larger, and does it rise between them?"""
+        """Return whether f and g are the same increasing function at two arguments, of which the second is not larger."""
         if sp.exp in (f.func, g.func) and {f.func, g.func} <= {sp.exp, type(sp.S.One)}:
             u, v = (x.args[0] if x.func is sp.exp else sp.S.Zero for x in (f, g))
             return self.nonnegative(sp.expand(u - v), depth)
@@ -100,27 +101,27 @@ class Signs:
         return False
 
     def by_case(self, e) -> bool:
-        """Whichever is the largest of those that a Max is taken of: it stands in its place, and no other is larger."""
+        """Return whether e is nonnegative for each choice of the largest argument of a Max, which then exceeds the others."""
         for found in sorted(e.atoms(sp.Max), key=str)[:1]:
             return all(self.beside([one - x for x in found.args]).either(e.xreplace({found: one})) for one in found.args)
         return False
 
     def either(self, e) -> bool:
-        """Is it proved not to be negative, multiplied out or with common factors taken out?"""
+        """Return whether e is proved not to be negative, expanded or with common factors extracted."""
         return any(map(self.nonnegative, (sp.expand(e), sp.factor_terms(e))))
 
     def beside(self, more: list):
-        """What is known, and that these are not negative."""
+        """Return the assumptions together with the assumption that these are not negative."""
         return Signs(self.positives, [*self.known, *more], self.nonzeros)
 
     def without(self, e, rest, depth: int) -> bool:
-        """Is the rest not negative? What is longer than e was is not taken apart again."""
+        """Return whether the rest is not negative. If it has more terms than e, it is not decomposed further."""
         terms = sp.Add.make_args(rest)
         return self.nonnegative(rest, depth - 1) if len(terms) <= len(sp.Add.make_args(e)) else all(t.is_nonnegative for t in terms)
 
 
 def found_where(e, signs, test):
-    """Small values of its symbols at which the test holds of e, and which nothing that is known rules out; None if none are found."""
+    """Return small values of the symbols that satisfy the assumptions and at which the test holds for e, or None if none are found."""
     names = sorted(e.free_symbols.union(*(x.free_symbols for x in [*signs.positives, *signs.known, *signs.nonzeros])), key=str)
     for values in islice(product((0, 1, -1), repeat=len(names)), 3**7):
         at = dict(zip(names, values))
@@ -135,7 +136,7 @@ def found_where(e, signs, test):
 
 
 def moduli(e) -> list:
-    """|x| + x and |x| - x, for every modulus, or product of moduli, that is a term of e."""
+    """Return |x| + x and |x| - x for every term of e that is an absolute value or a product of them."""
     found = []
     for term in sp.Add.make_args(e):
         sizes = [x for x in sp.Mul.make_args(term) if isinstance(x, sp.Abs)]
@@ -146,20 +147,20 @@ def moduli(e) -> list:
 
 
 def shared(e, part) -> set:
-    """How often part goes into e, by each term that they share: positive numbers."""
+    """Return the positive ratios of the coefficients of e and of part, for each term that they share."""
     terms = e.as_coefficients_dict()
     ratios = {terms[term] / c for term, c in part.as_coefficients_dict().items() if term in terms}
     return {ratio for ratio in ratios if ratio.is_positive}
 
 
 def possible(sizes_tried, assumed) -> list:
-    """The sizes at which no assumption is certainly wrong."""
+    """Return the sizes at which no assumption is certainly violated."""
     known = [(sizes, [[e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)]) for sizes in sizes_tried]
     return [sizes for sizes, signs in known if not Signs(*signs).broken()]
 
 
 def inequality(claim, sizes_tried, assumed, tell=quiet):
-    """right - left is the certificate at every one of the sizes, and the certificate is not negative."""
+    """Check at each of the sizes that right - left equals the certificate and that the certificate is not negative."""
     kept, settled, count, largest = [], True, 0, 0
     for sizes in sizes_tried:
         signs = Signs(*([e for one in some for e in flat(one)] for some in at_sizes(assumed, sizes)))

@@ -11,7 +11,7 @@ from .zero_test import vanishes
 
 
 def approached(value, variable, to):
-    """SymPy's limit, from above or far out."""
+    """Return SymPy's limit of a value as the variable tends to 0 from above, or to infinity."""
     try:
         return sp.limit(value, variable, 0, "+") if to == 0 else sp.limit(value, variable, sp.oo)
     except (NotImplementedError, ValueError) as problem:
@@ -19,11 +19,11 @@ def approached(value, variable, to):
 
 
 def where_nothing_is_left(value, stated, variable, to):
-    """The name that is 0 where the limit is another one: SymPy takes what stands before a growing term for a number that is not 0."""
+    """Return which symbol changes the limit if it is 0, in words, or "". SymPy assumes that coefficients of growing terms are not 0."""
     for name in sorted(value.free_symbols - {variable}, key=str):
         if name.is_zero is not False:
             there = value.xreplace({name: sp.Integer(0)})
-            if there.has(sp.zoo, sp.nan, sp.oo):  # it has no value there
+            if there.has(sp.zoo, sp.nan, sp.oo):  # it is undefined there
                 continue
             found, wanted = approached(there, variable, to), stated.xreplace({name: sp.Integer(0)})
             if not found.has(sp.zoo, sp.nan) and not vanishes(found - wanted):
@@ -32,7 +32,7 @@ def where_nothing_is_left(value, stated, variable, to):
 
 
 def limit(claim, sizes_tried, to, at_zero=True, tell=quiet):
-    """left tends to right as the variable grows, or falls to 0, entry by entry; at_zero: may each name be 0 that is not known not to be?"""
+    """Check that each entry of left tends to that of right. at_zero: also check symbols at 0, unless they are assumed nonzero."""
     largest, count = 0, 0
     for sizes in sizes_tried:
         for variable, left, right in at_sizes(claim, sizes):

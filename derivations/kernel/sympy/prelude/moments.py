@@ -1,4 +1,4 @@
-"""Expectations from stated moments. What is not known of a distribution stays a symbol, and independence is used only where it is stated."""
+"""Expectations from stated moments. Unknown moments are symbols, and independence is used only where it is stated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tensors import tensor
 
 
 class Moments:
-    """What is stated of random numbers, and expectations over their entries. All entries of one name have one distribution."""
+    """The assumptions about random numbers, and expectations over them. All entries with one name have the same distribution."""
 
     def __init__(self, mean=None, variance=None, exists=None, independent=(), gaussian=()):
         self.mean = {name: sp.sympify(m) for name, m in (mean or {}).items()}
@@ -21,27 +21,28 @@ class Moments:
                 raise Fails(f"the variance of {name} is stated to be {value}, which is negative")
 
     def random(self, name: str, *shape):
-        """A random number, vector, matrix or tensor, with a symbol for each entry."""
+        """Return a random number, vector, matrix or tensor, with a symbol for each entry."""
         made = tensor(name, *shape) if shape else sp.Symbol(name, real=True)
         self.names |= dict.fromkeys(made.free_symbols, name)
         return made
 
     def E(self, body):
-        """The expectation, over every random entry."""
+        """Return the expectation over every random entry."""
         body = sp.expand(body)
         return body if body.free_symbols.isdisjoint(self.names) else self.entry_mean(body)
 
     def Var(self, body):
-        """E[x^2] - E[x]^2."""
+        """Return E[x^2] - E[x]^2."""
         return self.E(sp.expand(body**2)) - self.E(body) ** 2
 
     def need_independence(self, *bodies):
+        """Raise Fails unless all entries in the bodies are stated to be independent."""
         names = {self.names[s] for body in bodies for s in body.free_symbols if s in self.names}
         if not any(names <= group for group in self.independent):
             raise Fails(f"the independence of the entries of {', '.join(sorted(names))} is used but not stated")
 
     def entry_mean(self, body):
-        """E over the entries in body: moments of monomials, or Gaussian integrals."""
+        """Return the expectation over the entries in body, from moments of monomials or from Gaussian integrals."""
         entries = sorted((s for s in body.free_symbols if s in self.names), key=str)
         if any(not f.free_symbols.isdisjoint(entries) for f in body.atoms(sp.exp)):
             if len(entries) > 1 and not (isinstance(body, sp.Add) and all(len(t.free_symbols & set(entries)) < 2 for t in body.args)):
@@ -54,11 +55,11 @@ class Moments:
         return sp.Add(*(c * self.monomial_mean(entries, powers) for powers, c in sp.Poly(body, *entries).terms()))
 
     def exponential_mean(self, body, entries):
-        """Nothing is integrated here."""
+        """Raise NotSettled, since this class does not integrate."""
         raise NotSettled(f"the expectation of {body}, an exponential, at small sizes")
 
     def monomial_mean(self, entries, powers):
-        """A product of moments where the entries are independent; else one number, which exists if each has a moment of the whole order."""
+        """Return a product of moments if the entries are independent, else a symbol. It exists if each has a moment of the total order."""
         names = {self.names[s] for s, r in zip(entries, powers) if r}
         if sum(map(bool, powers)) > 1 and not any(names <= group for group in self.independent):
             for name in sorted(names):
@@ -67,12 +68,12 @@ class Moments:
         return sp.Mul(*(self.entry_moment(self.names[s], r) for s, r in zip(entries, powers)))
 
     def highest(self, name: str):
-        """The highest order of which an entry is known to have a moment; it has each lower one."""
+        """Return the highest order for which a moment is known to exist. Then the lower ones exist, too."""
         known = [self.exists.get(name, 0), int(name in self.mean), 2 * int(name in self.variance)]
         return sp.oo if name in self.gaussian else max(known)
 
     def entry_moment(self, name: str, r: int):
-        """E[x^r] for an entry x."""
+        """Return E[x^r] for an entry x."""
         if r == 0:
             return sp.Integer(1)
         if r > self.highest(name):

@@ -1,4 +1,4 @@
-"""How a program says what it found."""
+"""The outcome of a program."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import sys
 
 
 class Fails(Exception):
-    """A step is false, or SymPy does not confirm it."""
+    """An error for a step that is false or that SymPy does not confirm."""
 
 
 class NotSettled(Exception):
-    """SymPy can neither confirm it nor contradict it."""
+    """An error for a claim that SymPy can neither confirm nor contradict."""
 
 
 def quiet(line):
-    """Where nobody listens."""
+    """Ignore a line of output."""
 
 
 def run(verdict):
-    """Print each step and the verdict. The exit code is 0 only if all of it holds."""
+    """Print each step and the verdict. Exit with code 1 if a step fails, and with code 2 if the claim is not settled."""
     try:
         found, scope, how = verdict(print)
     except Fails as problem:

@@ -1,4 +1,4 @@
-"""A bound of a rank: all the minors that are one larger vanish."""
+"""Bounds on ranks: all minors that are one larger than the bound vanish."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .steps import at_sizes
 
 
 def rank_bound(claim, bounds, tell=quiet):
-    """At each of the bounds, with every other size one larger."""
+    """Check that the larger minors vanish, for each bound and the sizes that belong to it."""
     for bound, sizes in bounds:
         matrix = at_sizes(claim, sizes)
-        m = DomainMatrix.from_Matrix(matrix)  # a polynomial is multiplied out as it grows
+        m = DomainMatrix.from_Matrix(matrix)  # keeps polynomials expanded
         for rows in combinations(range(matrix.rows), bound + 1):
             for columns in combinations(range(matrix.cols), bound + 1):
                 if m.extract(list(rows), list(columns)).det() != m.domain.zero:

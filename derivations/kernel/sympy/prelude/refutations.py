@@ -12,12 +12,12 @@ EQUAL = {"=": "both sides are equal at the counterexample", "<=": "the left side
 
 
 def breaks(relation: str, difference) -> bool:
-    """Is left - right not 0; or, where left <= right is refuted, more than 0?"""
+    """Return whether left - right is not 0 or, if left <= right is refuted, whether it is positive."""
     if difference.is_Rational:
         return difference != 0 and (relation == "=" or bool(difference > 0))
     try:
         value = difference.evalf(50, strict=True)
-    except PrecisionExhausted:  # it is 0, or all but 0
+    except PrecisionExhausted:  # it is 0 or very small
         if sp.simplify(difference) == 0:
             return False
         raise NotSettled("whether the sides differ, which a hundred digits do not show") from None
@@ -25,12 +25,12 @@ def breaks(relation: str, difference) -> bool:
 
 
 def rank(matrix):
-    """The rank of a matrix of numbers."""
+    """Return the rank of a matrix of numbers."""
     return sp.Integer(matrix.applyfunc(sp.simplify).rank())
 
 
 def refutation(claim, relation, tell=quiet):
-    """The relation fails in at least one entry."""
+    """Check that the relation fails in at least one entry."""
     left, right, *parts = claim()
     a, b = flat(left), flat(right)
     if any(not v.is_finite for v in (*a, *b, *parts)):
@@ -49,7 +49,7 @@ def refutation(claim, relation, tell=quiet):
 
 
 def refutation_of_law(claim, relation, tell=quiet):
-    """The same for a law: both sides from the moments, then at the numbers."""
+    """Check the same for a law, whose sides are computed from moments before the numbers are substituted."""
     left, right, numbers = claim()
     difference = sp.simplify((left - right).subs(numbers))
     if difference.free_symbols:

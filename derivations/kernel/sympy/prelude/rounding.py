@@ -1,4 +1,4 @@
-"""Numbers of 32 bits, as IEEE 754 has them, in exact rational arithmetic."""
+"""Rounding to 32-bit numbers of IEEE 754, in exact rational arithmetic."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .outcome import Fails, NotSettled
 
 
 def exponent_of(x) -> int:
-    """The e with 2^e <= |x| < 2^(e + 1), by the lengths of numerator and denominator in bits."""
+    """Return the e with 2^e <= |x| < 2^(e + 1), from the bit lengths of numerator and denominator."""
     e = int(abs(x.p)).bit_length() - int(x.q).bit_length()
     return e if abs(x) >= sp.Integer(2) ** e else e - 1
 
 
 def nearest(x) -> int:
-    """The nearest integer; of two that are equally near, the even one."""
+    """Return the nearest integer, and of two equally near ones the even one."""
     below = sp.floor(x)
     rest = x - below
     up = rest > sp.Rational(1, 2) or rest == sp.Rational(1, 2) and below % 2 == 1
@@ -22,7 +22,7 @@ def nearest(x) -> int:
 
 
 def rounded(x):
-    """The nearest number with 24 significant bits and no digit below 2^-149; ties go to the even one."""
+    """Return the nearest number with 24 significant bits and no digit below 2^-149, ties to even."""
     x = sp.sympify(x)
     x = x if x.is_Rational else sp.simplify(x)
     if not x.is_Rational:

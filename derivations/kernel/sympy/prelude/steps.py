@@ -1,4 +1,4 @@
-"""Identities: every step, entry by entry, at each of the sizes."""
+"""Identities, checked step by step and entry by entry at each of the sizes."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ NONE = "at all the small sizes that are tried, its assumptions contradict each o
 
 
 def at_sizes(claim, sizes):
-    """What the claim states at these sizes."""
+    """Return what the claim states at these sizes."""
     return claim(**{name: n if isinstance(n, tuple) else sp.Integer(n) for name, n in sizes.items()})
 
 
 def most(sizes: dict) -> int:
-    """The largest size. The entries of a mask are none."""
+    """Return the largest size. The values that are tuples are entries of masks."""
     return max([1, *(n for n in sizes.values() if not isinstance(n, tuple))])
 
 
 def told(values: dict) -> str:
-    """For messages: n = 2, m = 3."""
+    """Return values for messages: n = 2, m = 3."""
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def where(k: int, sizes: dict, indices: dict, place: int, count: int) -> str:
-    """For messages: the step, the sizes, the entry."""
+    """Return the step, the sizes and the entry for messages."""
     parts = [f"step {k}", f"at sizes {told(sizes)}" * bool(sizes), told(indices), f"entry {place} of {count}" * (count > 1)]
     return ", ".join(filter(None, parts)) + ": "
 
 
 def differences(claim, sizes_tried, given):
-    """(step, where, left - right, equations that hold, sizes) for each entry of each step, at each of the sizes."""
+    """Yield (step, place, left - right, equations that hold, sizes) for each entry of each step, at each of the sizes."""
     for sizes in sizes_tried:
         ideal = [sp.expand(g) for zero in at_sizes(given, sizes) for g in flat(zero)] if given else []
         point = unit_rows(ideal)
-        if not point and contradictory(ideal):  # at these sizes everything would follow
+        if not point and contradictory(ideal):  # at these sizes anything would follow
             continue
         for k, left, right, *indices in at_sizes(claim, sizes):
             if shape_of(left) != shape_of(right):
@@ -50,10 +50,9 @@ def differences(claim, sizes_tried, given):
 
 
 def unit_rows(ideal: list) -> dict:
-    """Each row of what is restricted as a unit vector of its own, or of its own in its matrix, where all equations hold there; else nothing.
+    """Return a point at which the equations hold and every row is a different unit vector, among all rows or those of its matrix, or {}.
 
-    A point at which what is assumed holds. Many equations say that rows are orthogonal, or that a matrix is another's inverse, and to
-    solve them takes long.
+    Many equations state that rows are orthogonal or that a matrix is the inverse of another; solving them takes long.
     """
     entries = sorted(set().union(*(g.free_symbols for g in ideal)), key=str) if ideal else []
     places = [
@@ -70,7 +69,7 @@ def unit_rows(ideal: list) -> dict:
 
 
 def met(kept: list) -> dict:
-    """The symbols of all the differences for which the same equations hold."""
+    """Return the symbols of all differences with the same equations, by the identity of the list of equations."""
     found = {}
     for _, _, difference, ideal, _ in kept:
         if ideal:
@@ -79,7 +78,7 @@ def met(kept: list) -> dict:
 
 
 def identity(claim, sizes_tried, reasons, given=None, tell=quiet):
-    """Every step's difference is 0. What is false is seen at one point before anything is proved."""
+    """Check that the difference of every step is 0. Evaluate all of them at a point first, to find false ones fast."""
     kept, counts, largest = [], dict.fromkeys(range(1, len(reasons) + 1), 0), 0
     for k, place, difference, ideal, sizes in differences(claim, sizes_tried, given):
         if not ideal and away_from_zero(difference):

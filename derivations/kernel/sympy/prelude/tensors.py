@@ -1,6 +1,6 @@
-"""Vectors, matrices and tensors of symbols, and what is computed with them, entry by entry.
+"""Vectors, matrices and tensors of symbols, and operations on them.
 
-A vector is a column, a Matrix a matrix, an Array a tensor of three axes and more.
+A vector is a Matrix with one column, and a tensor with three or more axes is an Array.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .outcome import Fails
 
 @lru_cache(maxsize=1000)
 def tensor(name: str, *shape, **signs):
-    """A real symbol for each entry, named with its place, which is counted from 1: A[1,2].
+    """Return a tensor with a real symbol for each entry. The name has the indices of the entry, counted from 1: A[1,2].
 
-    A sign is stated for all entries (True), or for those at places such as (("i", "i"), (1, 2)).
+    A sign belongs to all entries (True), or to those with indices such as (("i", "i"), (1, 2)).
     """
     made = []
     for place in product(*(range(1, n + 1) for n in shape)):
@@ -27,32 +27,32 @@ def tensor(name: str, *shape, **signs):
 
 
 def covers(pattern: tuple, place: tuple) -> bool:
-    """Is the place one of those that the pattern means? A letter in it stands for any number, each time for the same."""
+    """Return whether indices match a pattern. A letter matches any number, but the same number wherever it occurs."""
     known = {}
     return all(known.setdefault(i, k) == k if isinstance(i, str) else i == k for i, k in zip(pattern, place))
 
 
 def shape_of(value) -> tuple:
-    """A number has none."""
+    """Return the shape of a tensor, and () for a number."""
     return getattr(value, "shape", ())
 
 
 def flat(value) -> list:
-    """The entries in order."""
+    """Return the entries in order."""
     if isinstance(value, sp.MatrixBase):
         return value.flat()
     return sp.flatten(value.tolist()) if isinstance(value, sp.NDimArray) else [sp.sympify(value)]
 
 
 def stacked(parts, axes: int):
-    """Parts side by side, along a first axis before those that each has: numbers as a vector, vectors as the rows of a matrix."""
+    """Return the parts stacked along a new first axis: numbers as a vector, vectors as the rows of a matrix."""
     parts = list(parts)
     made, shape = [x for part in parts for x in flat(part)], (len(parts), *shape_of(parts[0])[:axes])
     return sp.Array(made, shape) if axes > 1 else sp.Matrix(*shape, made) if axes else sp.Matrix(made)
 
 
 def contract(left, right, left_axes: int, right_axes: int):
-    """The sum over the last axis of left and the first of right, where one of the three has three axes or more."""
+    """Return the product over the last axis of left and the first of right, if a tensor with three or more axes is involved."""
     first, last = left.shape[:left_axes][:-1], right.shape[:right_axes][1:]
     a, b = (dict(zip(product(*map(range, x.shape[:axes])), flat(x))) for x, axes in ((left, left_axes), (right, right_axes)))
     made = [
@@ -65,14 +65,14 @@ def contract(left, right, left_axes: int, right_axes: int):
 
 
 def times(left, right):
-    """Two tensors of one shape, multiplied entry by entry."""
+    """Return the entrywise product of two tensors of the same shape."""
     if isinstance(left, sp.MatrixBase):
         return left.multiply_elementwise(right)
     return sp.Array([a * b for a, b in zip(flat(left), flat(right))], left.shape)
 
 
 def inverse(matrix):
-    """The inverse; what is singular has none."""
+    """Return the inverse. Raise Fails if the matrix is singular."""
     try:
         return matrix.inv()
     except ValueError:
@@ -80,13 +80,13 @@ def inverse(matrix):
 
 
 def softmax(vector):
-    """exp(s_j) / sum over k of exp(s_k)."""
+    """Return exp(s_j) / sum over k of exp(s_k) for each j."""
     top = vector.applyfunc(sp.exp)
     return top / sp.Add(*top.flat())
 
 
 def softmax_rows(scores):
-    """Softmax over the last axis."""
+    """Return the softmax over the last axis."""
     if isinstance(scores, sp.MatrixBase):
         return sp.Matrix.vstack(*(softmax(scores[i, :]) for i in range(scores.rows)))
     width, top = scores.shape[-1], [sp.exp(s) for s in flat(scores)]
@@ -95,12 +95,12 @@ def softmax_rows(scores):
 
 
 def norm(vector):
-    """The root of the sum of the squares."""
+    """Return the square root of the sum of the squares."""
     return sp.sqrt(sp.Add(*(x**2 for x in vector)))
 
 
 def largest(vector):
-    """The largest entry, with what all entries share taken out: a summand, factors that are not negative, an exponential."""
+    """Return the largest entry, with shared summands, shared nonnegative factors and the exponential function moved out of the maximum."""
     entries = [sp.factor_terms(x) if x.is_Mul else sp.expand(x) for x in flat(vector)]
     shared = set.intersection(*({*sp.Add.make_args(x)} for x in entries))
     rest = [sp.factor_terms(x - sp.Add(*shared)) for x in entries]
@@ -112,7 +112,7 @@ def largest(vector):
 
 
 def ties(vector):
-    """What is 0 where two entries are the largest: of numbers, how far the second is below the first."""
+    """Return expressions that are 0 where two entries are tied: all differences or, for numbers, the gap between the largest two."""
     entries = flat(vector)
     if len(entries) > 1 and all(x.is_number for x in entries):
         second, first = sorted(entries, key=lambda x: x.evalf(50))[-2:]
@@ -121,7 +121,7 @@ def ties(vector):
 
 
 def divided(a, b):
-    """a / b at numbers. SymPy's matrices take 0 times infinity for 0, so that a division by zero is looked for before it is done."""
+    """Return a / b. Raise Fails if b is 0: SymPy's matrices treat 0 times infinity as 0, so this is checked first."""
     b = sp.sympify(b)
     if b.is_zero:
         raise Fails("something is divided by zero at the counterexample")

@@ -1,7 +1,7 @@
-"""When is an expression 0 as a quotient of polynomials, in letters that stand for whatever is no sum, product or whole power?
+"""The test whether an expression is 0 as a rational function. Its letters are all subexpressions but sums, products and integer powers.
 
-An expression is kept as a number times powers of polynomials, since what stands below its fraction lines is mostly common to all terms.
-What stands in it more than once is written so once.
+An expression is represented as a number times powers of polynomials, because its terms mostly share their denominators. Common
+subexpressions are converted once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ INFINITE = {sp.zoo, sp.nan, sp.oo, -sp.oo}
 
 
 def in_powers(e) -> list:
-    """(base, exponent, number): e is the product of each base to its exponent times its number."""
+    """Return (base, exponent, number) for each factor of e, which is base**(exponent * number)."""
     base, exponent = e.as_base_exp()
     if isinstance(base, sp.Abs) and base.args[0].is_real:
         base, exponent = base.args[0] ** 2, exponent / 2
@@ -33,33 +33,33 @@ def is_log(e) -> bool:
 
 
 def rewritten(e):
-    """Cosines, sines and hyperbolic tangents as exponentials, signs by moduli; logarithms taken apart where SymPy knows factors to be positive."""
+    """Return cosines, sines and hyperbolic tangents as exponentials, signs as quotients, and logarithms of positive factors as sums."""
     if e.func in (sp.cos, sp.sin, sp.tanh):
         return e.rewrite(sp.exp)
-    if e.func is sp.sign:  # the slope of a modulus, which has none at 0
+    if e.func is sp.sign:  # the derivative of an absolute value, which has none at 0
         return e.args[0] / sp.Abs(e.args[0])
     return sp.expand_log(e, deep=False) if is_log(e) else e
 
 
 def is_letter(e) -> bool:
-    """Is nothing known of its powers? Of a letter's roots, the letter itself is a power."""
+    """Return whether e is a letter, whose powers have no relation to other expressions."""
     return not (e.is_Add or e.is_Mul or e.is_Pow or e.is_Rational or e.func is sp.exp) and rewritten(e) == e
 
 
 class Quotients:
-    """An expression and its letters, of which each may be a root."""
+    """The conversion of an expression to a quotient. A letter may be a root of another subexpression."""
 
     def __init__(self, e):
         self.steps, self.found, self.roots = {}, {}, []
         self.meet(e)
-        # What a root is taken of has its letters behind that of the root.
+        # The letter of a root comes before those of its argument.
         letters = [at for at, step in reversed(self.steps.items()) if step > 1 or at[1] != 1 or is_letter(at[0])]
         self.ring = PolyRing([f"x{k}" for k in range(len(letters))], sp.QQ, "lex") if letters else PolyRing(["x"], sp.QQ, "lex")
         self.letters = dict(zip(letters, self.ring.gens))
         self.roots = [(x, self.steps[at], at[0]) for at, x in self.letters.items() if at[1] == 1 and not is_letter(at[0])]
 
     def meet(self, e):
-        """Take in the letters of e, and how small the parts are in which they stand in exponents."""
+        """Record the letters of e, and the common denominators of their exponents."""
         if e in self.found:
             return
         self.found[e] = None
@@ -75,7 +75,7 @@ class Quotients:
                 self.steps[base, rest] = lcm(self.steps.get((base, rest), 1), int(number.q))
 
     def value(self, e) -> tuple:
-        """(number, {polynomial: power})."""
+        """Return e as (number, {polynomial: power})."""
         if self.found[e] is None:
             self.found[e] = self.written(e)
         return self.found[e]
@@ -92,14 +92,14 @@ class Quotients:
         return self.product(self.power(base, rest, number) for base, rest, number in in_powers(e))
 
     def power(self, base, rest, number) -> tuple:
-        """(value, whole power)."""
+        """Return a power as (value, integer exponent)."""
         x = self.letters.get((base, rest))
         if x is None:
             return self.value(base), int(number)
         return (sp.QQ.one, {x: 1}), int(number * self.steps[base, rest])
 
     def product(self, parts) -> tuple:
-        """The product of values to whole powers."""
+        """Return the product of integer powers of values."""
         number, powers = sp.QQ.one, {}
         for (c, factors), k in parts:
             number *= c**k
@@ -112,7 +112,7 @@ class Quotients:
         return (number, {f: n for f, n in powers.items() if n}) if number else ZERO
 
     def total(self, parts: list) -> tuple:
-        """The sum of values: what they share stands before it."""
+        """Return the sum of values, with shared factors moved out of it."""
         parts = [(c, factors) for c, factors in parts if c]
         shared = {f: min(factors.get(f, 0) for _, factors in parts) for f in {f for _, factors in parts for f in factors}}
         rest = self.ring.zero
@@ -121,11 +121,11 @@ class Quotients:
         return self.product([(self.factors(self.with_roots(rest)), 1), ((sp.QQ.one, shared), 1)])
 
     def expanded(self, number, factors: dict):
-        """The polynomial that a number times powers is."""
+        """Return a number times powers as a polynomial."""
         return prod((f**n for f, n in factors.items() if n), start=self.ring.ground_new(number))
 
     def factors(self, polynomial) -> tuple:
-        """A number times powers: of letters where it is one term."""
+        """Return a polynomial as (number, powers). A single term becomes powers of letters."""
         if not polynomial:
             return ZERO
         if len(polynomial) == 1:
@@ -134,7 +134,7 @@ class Quotients:
         return polynomial.LC, {polynomial.monic(): 1}
 
     def with_roots(self, polynomial):
-        """Each root to less than its own power: of a square root the square is what it is taken of, where that is a polynomial."""
+        """Return a polynomial with reduced powers of roots: the square of a square root becomes its argument, if that is a polynomial."""
         for x, step, base in self.roots:
             if polynomial.degree(x) < step:
                 continue
@@ -151,17 +151,17 @@ class Quotients:
 
 
 def is_zero_quotient(e) -> bool:
-    """Is it 0, whatever its letters are? That is decided; what has no value there, or letters that belong together, is not seen."""
+    """Return whether e is 0 for all values of its letters. This is a decision, but it ignores relations between letters and undefined values."""
     if not e.is_commutative or not INFINITE.isdisjoint(e.atoms()):
         return False
     try:
         return not Quotients(e).value(e)[0]
-    except ZeroDivisionError:  # something is divided by what is 0
+    except ZeroDivisionError:  # a divisor is 0
         return False
 
 
 def coefficients(polynomial, names) -> list | None:
-    """What stands in a polynomial beside the powers of all letters but these; None where something stands below a fraction line."""
+    """Return the coefficients of a polynomial in all letters except `names`, or None if it has a denominator."""
     written = Quotients(polynomial)
     number, factors = written.value(polynomial)
     if min(factors.values(), default=0) < 0:

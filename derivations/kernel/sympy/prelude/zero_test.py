@@ -1,4 +1,4 @@
-"""When is an expression 0?"""
+"""The test whether an expression is 0."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = {
 
 
 def value_of(e, values: dict):
-    """The number that e is. What stands in it more than once is evaluated once, which SymPy's own evalf does not."""
+    """Return the value of e. Common subexpressions are evaluated once, unlike in SymPy's own evalf."""
     if e not in values:
         if e.is_Rational:
             values[e] = mp.mpf(e.p) / e.q
@@ -39,31 +39,31 @@ def value_of(e, values: dict):
 
 
 def away_from_zero(difference) -> bool:
-    """Is it certainly not 0 at one point? Settles false claims without simplifying them; it never accepts anything."""
+    """Return whether the difference is certainly not 0 at one point. This rejects false claims fast and never accepts any."""
     names = sorted(difference.free_symbols, key=str)
     with mp.workdps(40):
         values = {s: mp.mpf(k + 2) if s.is_integer else mp.mpf(2 * k + 3) / (k + 7) for k, s in enumerate(names)}
         try:
             value = value_of(difference, values)
-        except (TypeError, ValueError, ArithmeticError):  # a part that has no value there, or that is no number
+        except (TypeError, ValueError, ArithmeticError):  # a part is undefined there or is no number
             return False
         return bool(mp.isfinite(value) and abs(value) > mp.mpf(10) ** -15 * max([1, *map(abs, values.values())]))
 
 
 @lru_cache(maxsize=20)
 def basis(ideal: tuple, names: tuple):
-    """A Groebner basis: what is 0 by assumption, so that dividing by it leaves 0 of all that follows."""
+    """Return a Groebner basis of the equations. Every polynomial that follows from them has the remainder 0."""
     return sp.groebner(list(ideal), *names, order="grevlex", field=True)
 
 
 def reduces(difference, ideal=(), beside=()) -> bool:
-    """Does it become 0 by what SymPy proves? A heuristic such as equals() is not asked.
+    """Return whether SymPy proves that the difference is 0. Heuristics such as equals() are not used.
 
-    `ideal` lists what is 0 by assumption; `beside`, the symbols of other differences, for which one basis serves as well.
+    `ideal` lists what is 0 by assumption, and `beside` the symbols of other differences, so that one basis serves for all of them.
     """
-    if not ideal and is_zero_quotient(difference):  # below a fraction line may stand what is 0 by assumption
+    if not ideal and is_zero_quotient(difference):  # a denominator may be 0 by assumption
         return True
-    written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # whatever they are
+    written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # for arbitrary values of these
     if ideal and written.is_polynomial(*written.free_symbols) and follows(written, ideal):
         return True
     difference = sp.expand(written)
@@ -73,14 +73,14 @@ def reduces(difference, ideal=(), beside=()) -> bool:
         names = tuple(sorted(difference.free_symbols.union(beside, *(g.free_symbols for g in ideal)), key=str))
         known = basis(tuple(ideal), names)
         return is_in(known, difference) if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
-    difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the slope of a modulus, which has none at 0
+    difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the derivative of an absolute value, which has none at 0
     return is_zero_quotient(difference) or any(
         simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart)
     )
 
 
 def follows(polynomial, ideal) -> bool:
-    """Is each coefficient of a polynomial 0 by what is 0 by assumption? Beside its coefficients stand symbols of which nothing is assumed."""
+    """Return whether each coefficient of a polynomial, in the symbols without equations, is 0 by assumption."""
     equations = tuple(g for g in ideal if g != 0)
     names = tuple(sorted(set().union(*(g.free_symbols for g in equations)), key=str))
     found = coefficients(polynomial, names) if equations else None
@@ -88,7 +88,7 @@ def follows(polynomial, ideal) -> bool:
 
 
 def is_in(known, polynomial) -> bool:
-    """Is nothing left of a polynomial by what is 0 by assumption?"""
+    """Return whether a polynomial is 0 by assumption."""
     try:
         return known.reduce(polynomial)[1] == 0
     except sp.CoercionFailed:
@@ -96,9 +96,10 @@ def is_in(known, polynomial) -> bool:
 
 
 def reduces_beside_roots(difference, known) -> bool:
-    """Does it become 0 where roots and moduli are left, since what is 0 by assumption makes those of one square one?
+    """Return True if an expression with square roots and absolute values is 0 by assumption, which may make their squares equal.
 
-    Each term is written with one root of what is not negative. Where they do not cancel, nothing is said: two roots may still be one.
+    Each term is written with a single root of something nonnegative. Raise NotSettled if the terms do not cancel, since two roots may still
+    be equal.
     """
     half = [x for x in difference.atoms(sp.Pow) if x.exp.is_Rational and x.exp.q == 2 and x.base.is_nonnegative]
     sizes = [x for x in difference.atoms(sp.Abs) if x.args[0].is_real]
@@ -120,7 +121,7 @@ def reduces_beside_roots(difference, known) -> bool:
 
 
 def in_exponentials(e):
-    """With cosines, sines and hyperbolic tangents written as exponentials, over one denominator."""
+    """Return e with cosines, sines and hyperbolic tangents as exponentials, over one denominator."""
     if not e.has(sp.cos, sp.sin, sp.tanh):
         return e
     written = sp.expand(e.rewrite(sp.exp))
@@ -128,23 +129,23 @@ def in_exponentials(e):
 
 
 def logs_apart(e):
-    """With each logarithm taken apart where SymPy knows the factors to be positive, over one denominator."""
+    """Return e with logarithms expanded where SymPy knows the factors to be positive, over one denominator."""
     return sp.expand(e.replace(sp.log, lambda x: sp.expand_log(sp.log(sp.factor(sp.together(x))))))
 
 
 def vanishes(difference, ideal=()) -> bool:
-    """Does SymPy reduce it to 0?"""
+    """Return whether SymPy reduces the difference to 0."""
     return not (not ideal and away_from_zero(difference)) and reduces(difference, ideal)
 
 
 def left_over(difference) -> str:
-    """For messages. What is long is neither multiplied out nor printed: that would take longer than all the rest."""
+    """Return a difference for messages. Long ones are neither expanded nor printed, because that would take too long."""
     long = sum(1 for _ in islice(sp.preorder_traversal(difference), 40)) == 40
     return "an expression of forty parts and more is left over" if long else f"{sp.expand(difference)} is left over"
 
 
 def contradictory(ideal: list) -> bool:
-    """Have the equations no solution, not even a complex one?"""
+    """Return whether the equations have no solution, not even a complex one."""
     equations = [g for g in ideal if g != 0]
     if any(g.is_number for g in equations):
         return True
