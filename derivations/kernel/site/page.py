@@ -41,8 +41,8 @@ def used_by(topic: str, use: str) -> tuple[str, str]:
 class Page:
     """The state of one page: its source, the claims that it shows, and finished HTML that Markdown must not touch.
 
-    `pieces` and `certificates` are those of an earlier attempt at the same page. Raise PageError if a block shows no claim, or a claim is
-    shown twice.
+    `pieces` is the HTML stored so far, and `certificates` those loaded already, by topic. The constructor raises PageError if a block shows
+    no claim, or if a claim is shown twice.
     """
 
     def __init__(
