@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, named
-from ..printing.latex import is_root
+from ..core.expr import named
+from ..printing.latex import Tree, is_root
 from ..printing.script_text import Script
 
 KINDS = {"identity": "identity", "law": "identity", "chain": "chain", "inequality": "inequality", "limit": "limit", "refutation": "refute"}
@@ -17,7 +17,7 @@ ASSUMPTIONS = {"product": "product_is", "in range": "in_range", "moment": "has_m
 class ExactScript(Script):
     """A printer of trees that keeps operations between two numbers, which Python would otherwise evaluate."""
 
-    def keep_operation(self, e: Expr, rule: Callable[[Expr], str]) -> str:
+    def keep_operation(self, e: Tree, rule: Callable[[Tree], str]) -> str:
         """Return the text of a binary operation; put the first of two numbers in `paren`."""
         if not all(map(is_number, e.args)):
             return rule(e)
@@ -26,25 +26,25 @@ class ExactScript(Script):
         sign = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}[e.op]
         return f"{first}{sign}{self.brackets(self.show(right))}"
 
-    def add(self, e: Expr) -> str:
+    def add(self, e: Tree) -> str:
         return self.keep_operation(e, super().add)
 
-    def mul(self, e: Expr) -> str:
+    def mul(self, e: Tree) -> str:
         return self.keep_operation(e, super().mul)
 
-    def div(self, e: Expr) -> str:
+    def div(self, e: Tree) -> str:
         return self.keep_operation(e, super().div)
 
-    def pow(self, e: Expr) -> str:
+    def pow(self, e: Tree) -> str:
         return super().pow(e) if is_root(e) else self.keep_operation(e, super().pow)
 
 
-def is_number(e: Expr) -> bool:
+def is_number(e: Tree) -> bool:
     """Return whether a tree is a number, possibly negated or in brackets."""
     return e.op == "const" or e.op in ("neg", "paren") and is_number(e.args[0])
 
 
-def script(e: Expr) -> str:
+def script(e: Tree) -> str:
     """Return the tree as text of a script."""
     return ExactScript().show(e)
 
@@ -63,7 +63,7 @@ def declarations(claim: Claim) -> list[str]:
     return [f"{e.data[0]} = {constructor(e)}" for e in order] + [f'{name} = scalars("{name}")' for name in undeclared]
 
 
-def constructor(e: Expr) -> str:
+def constructor(e: Tree) -> str:
     """Return the call that makes a symbol or an index."""
     name, kind = e.data
     shape = "".join(f", {script(s)}" for s in e.shape)
@@ -93,7 +93,7 @@ def statement(claim: Claim) -> str:
     return f'D.{KINDS[claim.kind]}("{claim.id}", {", ".join([*sides, *keywords])})'
 
 
-def value_text(value: Expr | tuple) -> str:
+def value_text(value: Tree | tuple) -> str:
     """Return the value of a counterexample as text of a script."""
     return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else script(value)
 

@@ -1,4 +1,4 @@
-"""What the snippets of a chapter offer: each function with its signature and its docstring, read from the files and never imported."""
+"""Render the API reference of a chapter's snippets: signatures and docstrings, read from the files without importing them."""
 
 import posixpath
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 import griffe
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from ..printing.relation_signs import fault_of_text
@@ -20,73 +21,78 @@ NAME = re.compile(r"[a-z0-9_-]+")
 
 
 class ApiError(ValueError):
-    """Snippets that cannot be shown: what was found and what to do, without a place."""
+    """An error in the block or in a docstring. The message says what to do; the caller adds the place."""
 
 
 def api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
-    """HTML for a chapter of snippets; links lead from pages in `folder` to the pages that show them. Raises ApiError."""
+    """Return the HTML for the snippets of a chapter. Links to their pages are relative to `folder`, a folder of pages. Raise ApiError."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:
         chapters = sorted({p.parent.name for p in (root / FOLDER).glob("*/*.py")})
         raise ApiError(f"expected '/// api | CHAPTER' with a chapter of {', '.join(chapters)}, found {chapter!r}")
-    return "".join(module(path, root, docs, folder) for path in paths)
+    return "".join(render_module(path, root, docs, folder) for path in paths)
 
 
-def module(path: Path, root: Path, docs: Path, folder: str) -> str:
-    """One file: what it is about, the page that shows it, and all that it offers."""
+def render_module(path: Path, root: Path, docs: Path, folder: str) -> str:
+    """Return the HTML for a file: its name with a link to its page, the first paragraph of its docstring, and its public definitions."""
     source = path.read_text(encoding="utf-8")
     topic = path.relative_to(root / FOLDER).with_suffix("").as_posix()
     name = f"{FOLDER}.{topic.replace('/', '.')}"
-    about = text(cleandoc(parse(path.relative_to(root).as_posix(), source).docstring).partition("\n\n")[0], name)
+    about = render_text(cleandoc(parse(path.relative_to(root).as_posix(), source).docstring).partition("\n\n")[0], name)
     title = f"<code>{escape(name)}</code>"
     if (docs / f"{topic}.md").is_file():
         title = f'<a href="{escape(posixpath.relpath(topic, folder))}/">{title}</a>'
-    entries = "".join(entry(one, name) for one in offered(griffe.visit(name, path, source)))
+    entries = "".join(render_entry(definition, name) for definition in public_definitions(griffe.visit(name, path, source)))
     return f'<section class="api" id="{escape(name)}"><p class="api__module">{title}</p>{about}<dl>{entries}</dl></section>'
 
 
-def offered(parent: griffe.Module | griffe.Class) -> list[griffe.Object]:
-    """Functions, classes and their methods, in the order in which they stand, but for those of no concern to others."""
-    found = []
-    for one in parent.members.values():
-        if one.is_alias or one.name.startswith("_") or not (one.is_function or one.is_class) or not one.docstring:
+def public_definitions(parent: griffe.Module | griffe.Class) -> list[griffe.Function | griffe.Class]:
+    """Return the functions, classes and methods with a docstring and a public name, in the order of the file."""
+    found: list[griffe.Function | griffe.Class] = []
+    for member in parent.members.values():
+        if member.name.startswith("_") or not isinstance(member, (griffe.Function, griffe.Class)) or not member.docstring:
             continue
-        found += [one, *(offered(one) if one.is_class else [])]
+        found += [member, *(public_definitions(member) if isinstance(member, griffe.Class) else [])]
     return found
 
 
-def entry(one: griffe.Object, module: str) -> str:
-    """A signature, and below it what the docstring says."""
-    name = one.path.removeprefix(f"{module}.")
-    words, examples = divided(cleandoc(one.docstring.value))
-    shown = coloured(examples, PythonConsoleLexer()) if examples else ""
-    return f'<dt class="highlight" id="{escape(one.path)}"><code>{signature(one, name)}</code></dt><dd>{text(words, one.path)}{shown}</dd>'
+def render_entry(definition: griffe.Function | griffe.Class, module: str) -> str:
+    """Return the HTML for a definition: its signature, and below it its docstring."""
+    name, address = definition.path.removeprefix(f"{module}."), escape(definition.path)
+    words, examples = split_docstring(cleandoc(definition.docstring.value if definition.docstring else ""))
+    shown = highlight_block(examples, PythonConsoleLexer()) if examples else ""
+    description = render_text(words, definition.path)
+    return f'<dt class="highlight" id="{address}"><code>{render_signature(definition, name)}</code></dt><dd>{description}{shown}</dd>'
 
 
-def divided(docstring: str) -> tuple[str, str]:
-    """Words, and the examples after them."""
+def split_docstring(docstring: str) -> tuple[str, str]:
+    """Return the text of a docstring, and the examples after it."""
     words, prompt, examples = docstring.partition(">>>")
     return words.strip(), (prompt + examples).strip()
 
 
-def signature(one: griffe.Object, name: str) -> str:
-    """As it would be written, in colour, on one line; of a class what makes one, where the class says so itself."""
-    maker = one.members.get("__init__") if one.is_class else one
-    written = " ".join(maker.signature(name=name, return_type=not one.is_class).split()) if maker else f"class {name}"
+def render_signature(definition: griffe.Function | griffe.Class, name: str) -> str:
+    """Return the highlighted signature on one line. For a class, this is the signature of its own `__init__`, if it has one."""
+    is_class = isinstance(definition, griffe.Class)
+    function = definition.members.get("__init__") if is_class else definition
+    assert function is None or isinstance(function, griffe.Function)
+    written = " ".join(function.signature(name=name, return_type=not is_class).split()) if function else f"class {name}"
     return highlight(written, PythonLexer(), HtmlFormatter(nowrap=True)).strip()
 
 
-def coloured(code: str, lexer) -> str:
+def highlight_block(code: str, lexer: Lexer) -> str:
+    """Return a highlighted block of code."""
     return f'<div class="highlight"><pre><code>{highlight(code, lexer, HtmlFormatter(nowrap=True)).strip()}</code></pre></div>'
 
 
-def text(words: str, where: str) -> str:
-    """Paragraphs, with code where backticks are. A relation outside of code is refused, as it is on any page."""
-    return "".join(f"<p>{spans(' '.join(part.split()), where)}</p>" for part in re.split(r"\n\s*\n", words) if part.strip())
+def render_text(words: str, where: str) -> str:
+    """Return paragraphs as HTML, with code spans. Raise ApiError if a relation is stated outside code, as on any page."""
+    return "".join(f"<p>{render_spans(' '.join(part.split()), where)}</p>" for part in re.split(r"\n\s*\n", words) if part.strip())
 
 
-def spans(words: str, where: str) -> str:
+def render_spans(words: str, where: str) -> str:
+    """Return a paragraph as HTML; `where` names the definition in an error."""
     parts = words.split("`")
-    if fault := fault_of_text("code".join(parts[::2])):  # what stands beside code is read as beside a word
+    if fault := fault_of_text("code".join(parts[::2])):  # a code span counts as a word
         raise ApiError(f"the docstring of {where} {fault} outside of `backticks`; put code in backticks")
     return "".join(f"<code>{escape(part)}</code>" if k % 2 else escape(part) for k, part in enumerate(parts))

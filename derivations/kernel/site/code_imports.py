@@ -1,13 +1,14 @@
-"""Every block of code stands on its own: what a region needs and nothing before it on its page has brought is imported at its head.
+"""Add to each code block of a page the imports that it needs, so that readers can paste the page from top to bottom.
 
-A page is read as an interpreter would read it that is given its blocks one after the other. Of each name is known what it means in
-the file of the block, and what it means to that interpreter by then. Where the two differ, a block of code begins with an import: of
-what its file imports itself, or of what its file defines. An example imports in its docstring what it needs, and a page on which it
-lacks something is refused. So each page can be pasted from top to bottom.
+The blocks of a page are read in order, as if they were pasted into one interpreter. If a name means something else to that interpreter
+than in the file of the block, the block gets an import at its beginning: either the import that the file contains, or an import of what
+the file defines. An example gets no imports, since its output is compared as written: it must contain the imports that it needs, and a
+page with an example that lacks one is rejected.
 """
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,16 +16,16 @@ from ..snippet_source import ExampleValue, Meaning, Origin, Statement
 from .code_regions import RECIPES, Included, included, snippet_of
 from .page_source import Source
 
-WIDTH = 80  # of a line of a snippet, as its formatter has it
+MAX_LINE_LENGTH = 80  # the length to which the snippets are formatted
 
 
-class Lacking(Exception):
-    """A region that cannot stand where it is: the line in its file, what it lacks, what to do."""
+class MissingName(Exception):
+    """A region reads a name that is not available there. The message has the line in the file, the name, and what to do."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A region on a page, and the lines at its head."""
+    """A region on a page, and the import lines that come before it."""
 
     place: Included
     example: bool
@@ -32,142 +33,155 @@ class Block:
     body: str
 
     def text(self) -> str:
+        """Return the import lines and the region."""
         return "".join(f"{line}\n" for line in self.head) + self.body
 
 
 @dataclass
 class Interpreter:
-    """What the names mean to whoever has pasted the blocks so far."""
+    """The names of an interpreter into which the blocks so far were pasted."""
 
     names: dict[str, Meaning] = field(default_factory=dict)
-    pasted: dict[str, dict[str, Meaning | None]] = field(default_factory=dict)  # functions and classes, and what they look up
+    lookups: dict[str, dict[str, Meaning | None]] = field(default_factory=dict)  # what each definition looks up when called
 
-    def has(self, name: str, meaning: Meaning, asked: frozenset[str] = frozenset()) -> bool:
-        """Whether a name means this, and what was pasted under it finds all that it looks up."""
+    def has(self, name: str, meaning: Meaning, visited: frozenset[str] = frozenset()) -> bool:
+        """Return whether a name has a meaning here, and so does each name that its definition looks up."""
         if self.names.get(name, Origin("builtins", name)) != meaning:
             return False
-        asked |= {name}
-        return all(other in asked or (wanted and self.has(other, wanted, asked)) for other, wanted in self.pasted.get(name, {}).items())
+        visited |= {name}
+        lookups = self.lookups.get(name, {})
+        return all(other in visited or (wanted and self.has(other, wanted, visited)) for other, wanted in lookups.items())
 
-    def take(self, given: dict[str, Meaning], pasted: dict[str, Meaning | None] | None = None) -> None:
-        for name, meaning in given.items():
+    def bind(self, names: Mapping[str, Meaning], lookups: dict[str, Meaning | None] | None = None) -> None:
+        """Bind names to their meanings; `lookups` are the names that the code they are bound to looks up when it is called."""
+        for name, meaning in names.items():
             self.names[name] = meaning
-            self.pasted[name] = pasted or {}
+            self.lookups[name] = lookups or {}
 
-    def run(self, one: Statement) -> None:
-        self.take(one.binds, one.reads if one.is_definition else None)
+    def run(self, statement: Statement) -> None:
+        """Bind what a statement binds."""
+        self.bind(statement.binds, statement.reads if statement.is_definition else None)
 
 
 def blocks(source: Source, root: Path) -> list[Block]:
-    """The regions that a page includes, each with its head. Raises PageError where one cannot stand there."""
-    found, session = [], Interpreter()
+    """Return the regions that a page includes, each with its imports. Raise PageError if one cannot be pasted after those before it."""
+    found: list[Block] = []
+    session = Interpreter()
     for place in included(source.text):
         snippet = snippet_of(root, place.topic)
-        for line, said in snippet.mark_faults:
-            raise source.error(place.first, f"{snippet.file}:{line}: {said}", place.last)
+        for line, message in snippet.mark_faults:
+            raise source.error(place.first, f"{snippet.file}:{line}: {message}", place.last)
         region = snippet.regions.get(place.section)
         if region is None:
             continue  # reported by snippet_includes.py
         try:
             statements = snippet.statements_in(region)
-            needs = {} if region.is_example else needed(statements, session)
-            session.take(needs)
-            for one in statements:
+            needs = {} if region.is_example else find_needed_imports(statements, session)
+            session.bind(needs)
+            for statement in statements:
                 if region.is_example:
-                    refuse_lacking(one, session)
-                session.run(one)
+                    check_example(statement, session)
+                session.run(statement)
         except SyntaxError as error:
             raise source.error(place.first, f"{snippet.file}:{error.lineno} is no Python: {error.msg}", place.last) from None
-        except Lacking as error:
+        except MissingName as error:
             raise source.error(place.first, f"{snippet.file}:{error}", place.last) from None
-        found.append(Block(place, region.is_example, tuple(spaced(imports(needs), region.body)), region.body))
+        found.append(Block(place, region.is_example, tuple(join_groups(group_imports(needs), region.body)), region.body))
     return found
 
 
-def needed(statements: list[Statement], session: Interpreter) -> dict[str, Origin]:
-    """What has to be imported before a region of code. Raises Lacking."""
-    own = {name for one in statements for name in one.binds}
-    found = {}
-    for one in statements:
-        for name in one.reads:
-            if name not in own and not session.has(name, bound(one, name)):
-                found[name] = importable(one, name)
+def find_needed_imports(statements: list[Statement], session: Interpreter) -> dict[str, Origin]:
+    """Return what must be imported before the statements of a region of code, by name. Raise MissingName if something cannot be imported."""
+    own = {name for statement in statements for name in statement.binds}
+    found: dict[str, Origin] = {}
+    for statement in statements:
+        for name in statement.reads:
+            if name not in own and not session.has(name, meaning_of(statement, name)):
+                found[name] = importable_origin(statement, name)
     return found
 
 
-def importable(one: Statement, name: str) -> Origin:
-    meaning = bound(one, name)
+def importable_origin(statement: Statement, name: str) -> Origin:
+    """Return what a name of a region of code is imported from. Raise MissingName if it cannot be imported."""
+    meaning = meaning_of(statement, name)
     if meaning == Origin(RECIPES.replace("/", "."), name):
-        raise Lacking(f"{one.line} uses {name!r}, which another part of that file defines; show that part before")
+        raise MissingName(f"{statement.line} uses {name!r}, which another part of that file defines; show that part before")
+    assert isinstance(meaning, Origin)  # only examples read the values of examples
     return meaning
 
 
-def bound(one: Statement, name: str) -> Meaning:
-    meaning = one.reads[name]
+def meaning_of(statement: Statement, name: str) -> Meaning:
+    """Return the meaning of a name that a statement reads. Raise MissingName if nothing in its file binds the name."""
+    meaning = statement.reads[name]
     if meaning is None:
-        raise Lacking(f"{one.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
+        raise MissingName(f"{statement.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
     return meaning
 
 
-def refuse_lacking(one: Statement, session: Interpreter) -> None:
-    """Raise Lacking where a statement of an example reads what the page has not brought by then."""
-    for name in one.reads:
-        meaning = bound(one, name)
+def check_example(statement: Statement, session: Interpreter) -> None:
+    """Raise MissingName if a statement of an example reads a name that the blocks before it do not provide."""
+    for name in statement.reads:
+        meaning = meaning_of(statement, name)
         if session.has(name, meaning):
             continue
         if isinstance(meaning, ExampleValue):
-            raise Lacking(
-                f"{one.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
+            raise MissingName(
+                f"{statement.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
                 f"came since; make {name!r} anew in that example, or show the other before it"
             )
-        line = imports({name: meaning})[0][0]
-        raise Lacking(
-            f"{one.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
+        line = group_imports({name: meaning})[0][0]
+        raise MissingName(
+            f"{statement.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
         )
 
 
 # How imports are written ----------------------------------------------------------------------------------------------------------
 
 
-def imports(needs: dict[str, Origin]) -> list[list[str]]:
-    """The lines that import what is needed, in groups: Python's own modules, others', and the snippets. In each, `import` is first."""
-    ranked = {rank: {name: one for name, one in needs.items() if group(one.module) == rank} for rank in range(3)}
-    return [[*plain(ours), *chosen(ours)] for ours in ranked.values() if ours]
+def group_imports(needs: dict[str, Origin]) -> list[list[str]]:
+    """Return the lines of the imports in three groups: the standard library, other packages, snippets. Plain `import` lines come first."""
+    groups = ({name: origin for name, origin in needs.items() if group_number(origin.module) == number} for number in range(3))
+    return [[*import_lines(group), *from_import_lines(group)] for group in groups if group]
 
 
-def group(module: str) -> int:
+def group_number(module: str) -> int:
+    """Return 0 for a module of the standard library, 2 for a snippet, and 1 for any other module."""
     top = module.partition(".")[0]
     return 0 if top in sys.stdlib_module_names else 2 if top == "snippets" else 1
 
 
-def plain(needs: dict[str, Origin]) -> list[str]:
-    """`import module`, or `import module as name`."""
-    whole = sorted((one.module, name) for name, one in needs.items() if not one.name)
+def import_lines(needs: dict[str, Origin]) -> list[str]:
+    """Return the lines `import module` and `import module as name`."""
+    whole = sorted((origin.module, name) for name, origin in needs.items() if not origin.name)
     return [f"import {module}" if name == module.partition(".")[0] else f"import {module} as {name}" for module, name in whole]
 
 
-def chosen(needs: dict[str, Origin]) -> list[str]:
-    """`from module import names`, a line for each module and for each name that becomes another; on several where one would be too long."""
-    lines = []
-    for module in sorted({one.module for one in needs.values() if one.name}):
-        names = sorted(((one.name, name) for name, one in needs.items() if one.name and one.module == module), key=in_order)
-        kept = [said for said, name in names if said == name]
-        renamed = [([said], f"from {module} import {said} as {name}") for said, name in names if said != name]
-        line = f"from {module} import {', '.join(kept)}"
-        several = [f"from {module} import (", *(f"    {name}," for name in kept), ")"]
-        together = [(kept, line if len(line) <= WIDTH else "\n".join(several))] if kept else []
-        for _, said in sorted(renamed + together, key=lambda one: in_order((one[0][0], ""))):
-            lines += said.split("\n")
+def from_import_lines(needs: dict[str, Origin]) -> list[str]:
+    """Return the lines `from module import names`.
+
+    Each module has one import, split over several lines if it is too long, and one more for each name that is renamed by `as`."""
+    lines: list[str] = []
+    for module in sorted({origin.module for origin in needs.values() if origin.name}):
+        pairs = ((origin.name, name) for name, origin in needs.items() if origin.name and origin.module == module)
+        names = sorted(pairs, key=sort_key)
+        unchanged = [imported for imported, name in names if imported == name]
+        statements = [(imported, f"from {module} import {imported} as {name}") for imported, name in names if imported != name]
+        if unchanged:
+            line = f"from {module} import {', '.join(unchanged)}"
+            split = [f"from {module} import (", *(f"    {name}," for name in unchanged), ")"]
+            statements.append((unchanged[0], line if len(line) <= MAX_LINE_LENGTH else "\n".join(split)))
+        for _, statement in sorted(statements, key=lambda one: sort_key((one[0], ""))):
+            lines += statement.split("\n")
     return lines
 
 
-def in_order(pair: tuple[str, str]) -> tuple[int, tuple[str, str]]:
-    """CONSTANTS, then Classes, then the rest."""
+def sort_key(pair: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+    """Return the key that sorts CONSTANTS before Classes, and these before all other names."""
     name = pair[0]
     return (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2), pair
 
 
-def spaced(groups: list[list[str]], body: str) -> list[str]:
-    """The groups with an empty line between them, and before the code as many as its formatter wants."""
+def join_groups(groups: list[list[str]], body: str) -> list[str]:
+    """Return the lines of the groups, with one empty line after each, and a second one before a definition, as the formatter has it."""
     lines = [line for group in groups for line in [*group, ""]]
     return [*lines, ""] if lines and re.match(r"@|(async )?def |class ", body) else lines

@@ -1,4 +1,4 @@
-"""The fences of a page that include named regions of a snippet, and the files that hold them."""
+"""Find the fences of a page that include a named region of a snippet, and read the files that they include."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ INCLUDE = re.compile(rf'\s*--8<-- "(?:snippets/|(?={RECIPES}\.py))(?P<topic>[\w/
 
 @dataclass(frozen=True)
 class Included:
-    """A fence that includes one region, and nothing else."""
+    """A fence whose only content is the include of one region."""
 
-    first: int  # the lines of the fence on the page, counted from 1
+    first: int  # the lines of its opening and closing marks on the page, counted from 1
     last: int
     indent: str
     topic: str
@@ -26,7 +26,7 @@ class Included:
 
 
 def included(page: str) -> Iterator[Included]:
-    """The regions that a page includes, in the order in which they stand there."""
+    """Yield the fences of a page that include one region, in page order."""
     for fence in FENCE.finditer(page):
         include = INCLUDE.fullmatch(fence["body"])
         if include:
@@ -35,24 +35,26 @@ def included(page: str) -> Iterator[Included]:
 
 
 def home(topic: str) -> str:
-    """The file of a topic's code: its snippet, or the examples of the claim language."""
+    """Return the path of a topic's code below the project's root: its snippet, or the examples of the claim language."""
     return f"{topic}.py" if topic == RECIPES else f"snippets/{topic}.py"
 
 
 def snippet_of(root: Path, topic: str) -> Snippet:
-    """Return a topic's file of code; an empty one where there is no such file."""
+    """Return a topic's code; an empty snippet if there is no such file."""
     return parse(home(topic), text_of(root / home(topic)))
 
 
 def library(root: Path) -> Library:
-    """Return all snippets. What is read of them is noted as a page's dependency."""
+    """Return the library of all snippets. Each file that it reads is noted as a dependency of the page."""
     return Library(root, text_of)
 
 
 def text_of(path: Path) -> str:
+    """Return the text of a file, "" if there is none, and note the file as a dependency of the page."""
     page_dependencies.note_files([path])
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
-def line_at(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
+def line_at(text: str, position: int) -> int:
+    """Return the line, counted from 1, of a position in a text."""
+    return text.count("\n", 0, position) + 1

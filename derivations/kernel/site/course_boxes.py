@@ -1,4 +1,4 @@
-"""The boxes of a course: what to do in practice, exercises, and their solutions, which are folded; and what a page of it has."""
+"""Render the boxes of a course page (practice, exercises, folded solutions), and check that a page has all the parts it needs."""
 
 import re
 from pathlib import Path
@@ -6,27 +6,27 @@ from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element, SubElement
 
 from .page import Page
-from .page_source import Source
+from .page_source import Opening, Source
 
-MOST = 7  # unfolded claims
-EXERCISES = range(3, 6)
-LOOKED_UP = "wrong.md"  # from here on the pages are not read in order
+MAX_UNFOLDED_CLAIMS = 7
+EXERCISE_COUNTS = range(3, 6)
+FIRST_REFERENCE_PAGE = "wrong.md"  # from here on, the pages in the navigation are not read in order
 NEXT = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
-HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # each page has its own
+HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # a page needs more specific ones
 
 
 def practice(page: Page, parent: Element, title: str) -> Element:
-    """Append a box that says what to do differently tomorrow."""
+    """Append a box of practical advice, and return it."""
     box = SubElement(parent, "section", {"class": "practice"})
     SubElement(box, "p", {"class": "practice__head"}).text = title or "In practice"
     return box
 
 
 def exercise(page: Page, parent: Element, title: str) -> Element:
-    """Append an exercise, numbered on from the last."""
+    """Append the page's next exercise, and return it. Raise PageError if it has no title."""
     if not title:
-        nameless = [one.line for one in page.source.openings() if (one.name, one.argument) == ("exercise", "")]
-        raise page.source.error(nameless[0], "an exercise has a name; write '/// exercise | What it asks for'")
+        untitled = [opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("exercise", "")]
+        raise page.source.error(untitled[0], "an exercise has a name; write '/// exercise | What it asks for'")
     page.exercises += 1
     box = SubElement(parent, "section", {"class": "exercise", "id": f"exercise-{page.exercises}"})
     head = SubElement(box, "p", {"class": "exercise__head"})
@@ -36,58 +36,57 @@ def exercise(page: Page, parent: Element, title: str) -> Element:
 
 
 def solution(page: Page, parent: Element, title: str) -> Element:
-    """Append what an exercise comes to, folded."""
+    """Append the folded solution of an exercise, and return it."""
     box = SubElement(parent, "details", {"class": "solution"})
     SubElement(box, "summary").text = title or "Solution"
     return box
 
 
 def lacking(text: str) -> list[str]:
-    """What a page of the course lacks, in words: a theorem, a picture, a box for practice, exercises that are solved."""
+    """Return descriptions of the parts that a page of the course lacks, such as a theorem, a picture or solved exercises."""
     blocks = Source(text, Path("docs")).openings()
-    inside = [(one.line, one.end) for one in blocks if one.name == "exercise"]
+    exercises = [(block.line, block.end) for block in blocks if block.name == "exercise"]
 
-    def within(one):
-        return any(first < one.line < last for first, last in inside)
+    def in_exercise(block: Opening) -> bool:
+        return any(first < block.line < last for first, last in exercises)
 
-    named = {
-        name: [one for one in blocks if one.name == name] for name in ("theorem", "claim", "practice", "exercise", "solution", "figure")
-    }
-    unfolded = [one for one in named["theorem"] + named["claim"] if not within(one)]
-    solved = [sum(first < one.line < last for one in named["solution"]) for first, last in inside]
-    found = {
-        "a theorem": named["theorem"] and not within(named["theorem"][0]),
-        f"at most {MOST} unfolded claims": len(unfolded) <= MOST,
+    names = ("theorem", "claim", "practice", "exercise", "solution", "figure")
+    named = {name: [block for block in blocks if block.name == name] for name in names}
+    unfolded = [block for block in named["theorem"] + named["claim"] if not in_exercise(block)]
+    solutions = [sum(first < block.line < last for block in named["solution"]) for first, last in exercises]
+    parts = {
+        "a theorem": bool(named["theorem"]) and not in_exercise(named["theorem"][0]),
+        f"at most {MAX_UNFOLDED_CLAIMS} unfolded claims": len(unfolded) <= MAX_UNFOLDED_CLAIMS,
         "one box for practice": len(named["practice"]) == 1,
-        "three to five exercises": len(named["exercise"]) in EXERCISES,
-        "a solution for each": all(number == 1 for number in solved),
-        "an exercise that ends in a claim": any(one for one in named["claim"] if within(one)),
-        "an exercise in code": any("```py" in "\n".join(text.split("\n")[first:last]) for first, last in inside),
+        "three to five exercises": len(named["exercise"]) in EXERCISE_COUNTS,
+        "a solution for each": all(number == 1 for number in solutions),
+        "an exercise that ends in a claim": any(in_exercise(block) for block in named["claim"]),
+        "an exercise in code": any("```py" in "\n".join(text.split("\n")[first:last]) for first, last in exercises),
         "headings of its own": not any(re.search(rf"^#+ {re.escape(heading)}", text, flags=re.M) for heading in HEADINGS),
-        "a picture": named["figure"],
+        "a picture": bool(named["figure"]),
     }
-    return [what for what, there in found.items() if not there]
+    return [description for description, present in parts.items() if not present]
 
 
 def reading_order(settings: str) -> list[str]:
-    """Return the pages of the navigation in mkdocs.yml, given as text, up to the last one that is read in order."""
+    """Return the pages that are read in order, from the navigation in `settings`, the text of mkdocs.yml."""
     navigation = settings.partition("nav:\n")[2].partition("\n\n")[0]
     pages = re.findall(r": (\S+\.md)$", navigation, flags=re.M)
-    return pages[: pages.index(LOOKED_UP)] if LOOKED_UP in pages else pages
+    return pages[: pages.index(FIRST_REFERENCE_PAGE)] if FIRST_REFERENCE_PAGE in pages else pages
 
 
 def neighbours(settings: str, page: str) -> tuple[str, str]:
-    """Return the pages before and after a page of the navigation; "" where there is none."""
+    """Return the pages before and after a page in reading order, or "" where there is none."""
     order = ["", *reading_order(settings), ""]
     place = order.index(page) if page in order else 0
     return (order[place - 1], order[place + 1]) if place else ("", "")
 
 
 def wrong_next(root: Path, topic: str) -> list[str]:
-    """Return what is wrong with a page's link to the next page in the navigation."""
+    """Return what is wrong with the link from a topic's page to the next page: no message, or one."""
     page, settings = f"{topic}.md", (root / "mkdocs.yml").read_text(encoding="utf-8")
     if page not in reading_order(settings):
-        return [f"the navigation in mkdocs.yml does not have this page before '{LOOKED_UP}'; add it"]
+        return [f"the navigation in mkdocs.yml does not have this page before '{FIRST_REFERENCE_PAGE}'; add it"]
     after = neighbours(settings, page)[1]
     linked = {normpath(join(dirname(page), one)) for one in NEXT.findall((root / "docs" / page).read_text(encoding="utf-8"))}
     if linked == ({after} if after else set()):

@@ -1,12 +1,12 @@
-"""The examples in a file of code: what they may not do, so that what they show is what a reader takes it for.
+"""Check that docstring examples change nothing outside themselves and use well-known names in their usual meaning.
 
-Doctest runs them in one process with all tests, and asserts what they give. An example that sets something of PyTorch's changes what
-every line after it means, a test's as well; one that calls another function `softmax` shows what softmax does not give. So an example
-writes to nothing but what it made, and sets nothing for the whole process.
+Doctest runs all examples in one process together with the tests. An example that changes a setting or an attribute of PyTorch would
+change the meaning of everything that runs after it. So an example may write only to tensors and layers that the examples of its file
+made, and may not change settings of the process.
 
-A name that PyTorch, mathematics or Python has for a function may name a value in it, as in `mean, variance = moments(x)`, but no other
-function: it is not bound to one, and once it is a value's it is not called. `used.taken` asks that a snippet's function with such a name
-be shown.
+A function that is called `softmax` but is not softmax would mislead readers. So an example may give the name of a function of PyTorch,
+mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and may not call a name that is bound
+to a value. (`snippet_usage.taken` checks that snippets' own functions with such names are shown.)
 """
 
 import ast
@@ -17,40 +17,40 @@ from functools import cache
 from ..printing.name_latex import FUNCTIONS
 from ..snippet_source import Snippet
 
-SETTINGS = ("set_", "register_")  # how names of functions begin that change the whole process
-HARMLESS = ("set_printoptions", "set_num_threads")  # which change no number
-NOT_CALLED = ("dtype", "device", "layout")  # classes that PyTorch has, and that make nothing
-KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")  # names that every reader knows
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Said = tuple[int, str]  # a line of the file, and what is wrong there
+SETTERS = ("set_", "register_")  # prefixes of functions that change the whole process
+HARMLESS_SETTERS = ("set_printoptions", "set_num_threads")  # these change no number
+NOT_CALLED = ("dtype", "device", "layout")  # classes of PyTorch that are also usual names of values
+KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")  # names that every reader recognizes
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Fault = tuple[int, str]  # a line, and a message
 
 
 @cache
 def reserved() -> frozenset[str]:
-    """Return the names that a reader takes for a function of PyTorch, of mathematics, of the claim language or of Python."""
-    from ..pytorch.familiar_names import known  # PyTorch: a second, which most builds need not wait
+    """Return the names that readers know as functions of PyTorch, mathematics, the claim language or Python."""
+    from ..pytorch.familiar_names import known  # importing PyTorch takes a second, and most builds do not need it
 
     return frozenset([*known(), *KNOWN, *FUNCTIONS.split()]) - {*NOT_CALLED, "__doc__"}
 
 
-def faults(snippet: Snippet) -> Iterator[Said]:
-    """Yield what is wrong with the examples of a file, each on its line. Raises SyntaxError or ValueError where one cannot be read."""
-    trees = [(one.line - 1, one.tree) for one in snippet.examples]
+def faults(snippet: Snippet) -> Iterator[Fault]:
+    """Yield (line of the file, message) for each fault of the examples. Raise SyntaxError or ValueError if one cannot be parsed."""
+    trees = [(example.line - 1, example.tree) for example in snippet.examples]
     functions: set[str] = set()
     called = {
         node.func.id for _, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    own = made([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
+    own = names_of_created_values([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
     for before, tree in trees:
-        for line, said in [*written(tree, own), *setting(tree), *misnamed(tree, functions, called)]:
-            yield before + line, said
+        for line, message in [*find_writes(tree, own), *find_setters(tree), *find_misused_names(tree, functions, called)]:
+            yield before + line, message
 
 
-# What is written ----------------------------------------------------------------------------------------------------------------
+# Side effects -------------------------------------------------------------------------------------------------------------------
 
 
-def written(tree: ast.Module, own: set[str]) -> Iterator[Said]:
-    """Yield attributes and entries that an example writes, of what it did not make itself by a call of PyTorch's."""
+def find_writes(tree: ast.Module, own: set[str]) -> Iterator[Fault]:
+    """Yield faults for attributes and entries that an example assigns or deletes, unless they belong to a name in `own`."""
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
             continue
@@ -63,24 +63,24 @@ def written(tree: ast.Module, own: set[str]) -> Iterator[Said]:
 
 
 def root_of(node: ast.expr) -> str | None:
-    """Return the name that an attribute or an entry is reached from; None where that is something made on the spot."""
+    """Return the first name of `name.attribute[entry]`; None if the expression does not begin with a name."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def made(trees: list[ast.Module]) -> set[str]:
-    """Return the names that examples give to nothing but what a call of torch or of nn makes: tensors and layers of their own."""
+def names_of_created_values(trees: list[ast.Module]) -> set[str]:
+    """Return the names that examples bind only to results of calls of torch or nn: tensors and layers that the examples created."""
     found: dict[str, bool] = {}
     for tree in trees:
         for node in ast.walk(tree):
             for name, _, value in bindings(node):
-                found[name] = found.get(name, True) and is_made(value)
-    return {name for name, whole in found.items() if whole}
+                found[name] = found.get(name, True) and is_created(value)
+    return {name for name, created in found.items() if created}
 
 
-def is_made(value: ast.AST | None) -> bool:
-    """Return whether a value is a call of torch or nn that is given no function: `torch.ones(3)`, `nn.Linear(2, 2).double()`."""
+def is_created(value: ast.AST | None) -> bool:
+    """Return whether a value is a call of torch or nn without functions as arguments: `torch.ones(3)`, `nn.Linear(2, 2).double()`."""
     if not isinstance(value, ast.Call) or is_function(value, set()):
         return False
     node: ast.AST = value
@@ -89,28 +89,30 @@ def is_made(value: ast.AST | None) -> bool:
     return isinstance(node, ast.Name) and node.id in ("torch", "nn")
 
 
-def setting(tree: ast.Module) -> Iterator[Said]:
-    """Yield what changes the whole process."""
+def find_setters(tree: ast.Module) -> Iterator[Fault]:
+    """Yield faults for functions that change settings of the whole process."""
     for node in ast.walk(tree):
-        names = [node.attr] if isinstance(node, ast.Attribute) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
-        for name in names:
-            if name.startswith(SETTINGS) and name not in HARMLESS:
+        if not isinstance(node, (ast.Attribute, ast.ImportFrom)):
+            continue
+        for name in [node.attr] if isinstance(node, ast.Attribute) else [alias.name for alias in node.names]:
+            if name.startswith(SETTERS) and name not in HARMLESS_SETTERS:
                 yield node.lineno, f"'{name}' can change what the lines after this example mean; write an example without it"
 
 
-# What is named ------------------------------------------------------------------------------------------------------------------
+# Names --------------------------------------------------------------------------------------------------------------------------
 
 
-def misnamed(tree: ast.Module, functions: set[str], called: set[str]) -> Iterator[Said]:
-    """Names that a reader takes for a function's, given to another one. `functions` are names that examples have for functions by then."""
+def find_misused_names(tree: ast.Module, functions: set[str], called: set[str]) -> Iterator[Fault]:
+    """Yield faults for names of well-known functions that an example binds to another function, or binds to a value and calls.
+
+    `functions` are the names bound to functions so far, to which this call adds; `called` are all names that the examples call."""
     for node in ast.walk(tree):
         for name, line, value in bindings(node):
             if is_function(value, functions):
                 functions.add(name)
             if name not in reserved():
                 continue
-            if isinstance(value, FUNCTION) or is_function(value, functions - {name}):
+            if isinstance(value, DEFINITIONS) or is_function(value, functions - {name}):
                 yield line, f"'{name}' is another function to every reader; give this one a name of its own"
             elif name in called:
                 yield (
@@ -120,8 +122,8 @@ def misnamed(tree: ast.Module, functions: set[str], called: set[str]) -> Iterato
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
-    """(name, line, what it is bound to, as far as the text says) for what a node binds; an import says what it binds by itself."""
-    if isinstance(node, FUNCTION):
+    """Yield (name, line, value) for the names that a node binds, other than by an import; the value is None if the text does not show it."""
+    if isinstance(node, DEFINITIONS):
         yield node.name, node.lineno, node
     elif isinstance(node, ast.arg):
         yield node.arg, node.lineno, None
@@ -131,47 +133,49 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
         yield node.rest, node.lineno, None
     elif isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from paired(target, node.value)
+            yield from pair_names_with_values(target, node.value)
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-        yield from paired(node.target, node.value)
+        yield from pair_names_with_values(node.target, node.value)
     elif isinstance(node, (ast.For, ast.comprehension)):
-        yield from paired(node.target, node.iter)
+        yield from pair_names_with_values(node.target, node.iter)
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        yield from paired(node.optional_vars, node.context_expr)
+        yield from pair_names_with_values(node.optional_vars, node.context_expr)
 
 
-def paired(target: ast.AST, value: ast.AST | None) -> Iterator[tuple[str, int, ast.AST | None]]:
-    """Each name of a target with its own value where both are written out; with all of it where they are not."""
-    both = isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List))
-    if both and len(target.elts) == len(value.elts) and not any(isinstance(one, ast.Starred) for one in [*target.elts, *value.elts]):
-        for one, given in zip(target.elts, value.elts):
-            yield from paired(one, given)
-        return
-    for one in ast.walk(target):
-        if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load):
-            yield one.id, one.lineno, value
+def pair_names_with_values(target: ast.AST, value: ast.AST | None) -> Iterator[tuple[str, int, ast.AST | None]]:
+    """Yield (name, line, value) for the names of a target. Names of a tuple are matched with the elements of a tuple, if both are written
+    out; otherwise each name gets the whole value."""
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        starred = any(isinstance(element, ast.Starred) for element in [*target.elts, *value.elts])
+        if len(target.elts) == len(value.elts) and not starred:
+            for part, part_value in zip(target.elts, value.elts):
+                yield from pair_names_with_values(part, part_value)
+            return
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id, node.lineno, value
 
 
 def is_function(value: ast.AST | None, functions: set[str]) -> bool:
-    """Whether a value may be a function, or hold one: by its form, by names that are known for functions, or through a call with one."""
+    """Return whether a value may be a function or contain one.
+
+    That is judged by its form, by names of functions (builtins, and those in `functions`), and by functions among the arguments of a call."""
     if value is None:
         return False
-    if isinstance(value, (*FUNCTION, ast.Lambda)):
+    if isinstance(value, (*DEFINITIONS, ast.Lambda)):
         return True
     if isinstance(value, ast.Name):
         return value.id in functions or callable(getattr(builtins, value.id, None))
     if isinstance(value, ast.Attribute):
-        return is_torchs(value) or is_function(value.value, functions)
+        return is_reserved_attribute(value) or is_function(value.value, functions)
     if isinstance(value, ast.Call):
-        given = [*value.args, *(one.value for one in value.keywords)]
-        return (
-            is_function(value.func, functions) and isinstance(value.func, ast.Lambda) or any(is_function(one, functions) for one in given)
-        )
+        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+        return isinstance(value.func, ast.Lambda) or any(is_function(argument, functions) for argument in arguments)
     if isinstance(value, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
         return is_function(value.elt, functions)
     return any(is_function(one, functions) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr))
 
 
-def is_torchs(node: ast.Attribute) -> bool:
-    """Whether it is a function by its name, `torch.relu` or `z.relu`; `torch.finfo(dtype).max` is a number."""
+def is_reserved_attribute(node: ast.Attribute) -> bool:
+    """Return whether an attribute of a name is a well-known function, as in `torch.relu` or `z.relu`; `torch.finfo(dtype).max` is a number."""
     return node.attr in reserved() and root_of(node) is not None

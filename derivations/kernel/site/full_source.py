@@ -1,5 +1,8 @@
-"""What a page shows of its code's files beyond the regions that it includes: imports at the head of a region, the whole file, folded, at
-the end of the page, a link to it below the file's first block, and what the copy buttons give."""
+"""Add to a page what it shows of its snippets beyond the included regions.
+
+Before Markdown is parsed: the imports of each code block (code_imports.py), the whole file in a folded block at the end of the page, and a
+link to it below the first block of that file. In the finished HTML: the text that each block's copy button copies.
+"""
 
 import ast
 import posixpath
@@ -7,6 +10,7 @@ import re
 from html import escape, unescape
 from itertools import count
 from pathlib import Path
+from typing import TypeGuard
 
 from ..snippet_source import Snippet, doctest_examples
 from . import page_dependencies
@@ -15,7 +19,7 @@ from .code_regions import RECIPES, home, snippet_of
 from .page_source import Source
 
 _CODE = re.compile(
-    r'<details class="whole-file".*?</details>|'  # to be kept in a file, as it is
+    r'<details class="whole-file".*?</details>|'  # left as it is: readers copy it into a file
     r'<div class="language-(?P<kind>python|pycon) highlight">(?=<pre>.*?<code>(?P<code>.*?)</code></pre></div>)',
     re.DOTALL,
 )
@@ -24,51 +28,57 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def completed(source: Source, root: Path) -> list[str]:
-    """The page's lines with all that. Raises PageError where a block cannot stand on its own."""
+    """Return the page's lines with imports, links and whole files added. Raise PageError if a block lacks something it cannot import."""
     found = blocks(source, root)
     lines = [[line] for line in source.lines]
-    linked: set[str] = set()
+    linked: set[str] = set()  # topics whose file has a link already
     for block in found:
         place = block.place
-        include = next(at for at in range(place.first, place.last) if "--8<--" in source.lines[at])
+        include = next(number for number in range(place.first, place.last) if "--8<--" in source.lines[number])
         lines[include][:0] = [(place.indent + line).rstrip() for line in block.head]
         if place.topic not in linked | {RECIPES}:
-            lines[place.last - 1] += ["", f"{place.indent}{link(source, place.topic)}", ""]
+            lines[place.last - 1] += ["", f"{place.indent}{link_to_file(source, place.topic)}", ""]
         linked.add(place.topic)
-    ends = [line for topic in files(source, root, found) for line in folded(root, topic)]
-    return [line for several in lines for line in several] + ends
+    whole_files = [line for topic in topics_shown_whole(source, root, found) for line in folded_file(root, topic)]
+    return [line for group in lines for line in group] + whole_files
 
 
-def files(source: Source, root: Path, found: list[Block]) -> list[str]:
-    """The topics whose files a page shows whole: its own, and those included that have no page."""
-    own = address(source).removesuffix(".md")
-    named = dict.fromkeys([own, *(block.place.topic for block in found)])
-    return [topic for topic in named if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / home(topic)).is_file()]
+def topics_shown_whole(source: Source, root: Path, found: list[Block]) -> list[str]:
+    """Return the topics whose whole file the page shows: its own, and those of included regions whose topic has no page."""
+    own = page_path(source).removesuffix(".md")
+    topics = dict.fromkeys([own, *(block.place.topic for block in found)])
+    return [
+        topic for topic in topics if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / home(topic)).is_file()
+    ]
 
 
-def address(source: Source) -> str:
-    """The page's path below that of all pages; "" where no file holds it."""
+def page_path(source: Source) -> str:
+    """Return the page's path below docs/, or "" if the text comes from no file."""
     path, _ = source.file()
     return path.relative_to(source.docs).as_posix() if path else ""
 
 
 def page_of(source: Source, topic: str) -> str:
-    """The page that shows a topic's file whole, if the topic has a page of its own."""
+    """Return the path of a topic's page below docs/, or "" if the topic has no page."""
     return f"{topic}.md" if (source.docs / f"{topic}.md").is_file() else ""
 
 
 def anchor(topic: str) -> str:
+    """Return the HTML id of a topic's whole file."""
     return f"file-{topic.replace('/', '-')}"
 
 
-def link(source: Source, topic: str) -> str:
-    page, here = page_of(source, topic), address(source)
-    way = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
-    return f"[The whole file: `{home(topic)}`]({way}#{anchor(topic)}){{ .whole-file data-search-exclude='' }}"
+def link_to_file(source: Source, topic: str) -> str:
+    """Return a Markdown link to a topic's whole file, on this page or on the topic's own."""
+    page, here = page_of(source, topic), page_path(source)
+    path = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
+    return f"[The whole file: `{home(topic)}`]({path}#{anchor(topic)}){{ .whole-file data-search-exclude='' }}"
 
 
-def folded(root: Path, topic: str) -> list[str]:
-    """Markdown of a whole file that opens on a click, without the marks of its regions. Search finds its regions where they stand."""
+def folded_file(root: Path, topic: str) -> list[str]:
+    """Return the Markdown lines of a folded block with a topic's whole file, without the marks of its regions.
+
+    The block is excluded from the search index, which has the regions where pages include them."""
     page_dependencies.note_files([root / home(topic)])
     text = snippet_of(root, topic).without_marks.rstrip("\n")
     attributes = f'attrs: {{id: {anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
@@ -89,59 +99,64 @@ def folded(root: Path, topic: str) -> list[str]:
 
 
 def touched(html: str, source: Source) -> str:
-    """Code is copied so that it can be typed at a prompt; the page's own module, imported, is a link to its file."""
+    """Return the page's HTML with the copied text of each code block, and with imports of the page's own module as links to its file."""
     numbers = count(1)
     html = _CODE.sub(lambda match: with_copy(match, next(numbers)) if match["kind"] else match[0], html)
-    return _MODULE.sub(lambda match: linked(match, source), html)
+    return _MODULE.sub(lambda match: link_module(match, source), html)
 
 
-def with_copy(match: re.Match, number: int) -> str:
-    """The opening tag of code, with what its button copies as the value of an attribute. By its id the theme's button finds it: two
-    pieces in one exercise would go by the exercise's."""
+def with_copy(match: re.Match[str], number: int) -> str:
+    """Return the opening tag of a code block, with the text that its button copies as an attribute.
+
+    The theme's button finds its block by id. Without an id of their own, two blocks in an exercise would share the exercise's."""
     kind, shown = match["kind"], unescape(_TAG.sub("", match["code"]))
     copied = escape(copied_of(shown)).replace("\n", "&#10;")
     return f'<div class="language-{kind} highlight" id="block-{number}" data-copy="{copied}">'
 
 
 def copied_of(shown: str) -> str:
-    """What the button of a block copies: of an example what is typed, and always so that a prompt takes it."""
-    return unbroken(statements(shown) if ">>>" in shown else shown)
+    """Return the text that a block's button copies, fit for Python's prompt: of an example, only the code."""
+    return fill_empty_lines(statements(shown) if ">>>" in shown else shown)
 
 
-def unbroken(code: str) -> str:
-    """The code with its empty lines inside of a function or a class filled with spaces: at a plain prompt an empty line would end it."""
+def fill_empty_lines(code: str) -> str:
+    """Return code with spaces on the empty lines inside its statements: at Python's prompt, an empty line ends a function or a class."""
     snippet = Snippet("", code)
     try:
         tree, nodes = snippet.tree, snippet.nodes
-    except SyntaxError:  # an example of that
+    except SyntaxError:  # an example may show a syntax error
         return code
     lines = code.split("\n")
-    texts = {line for node in nodes if is_text(node) for line in range(node.lineno, node.end_lineno)}
+    in_strings = {line for node in nodes if is_string(node) for line in range(node.lineno, node.end_lineno or node.lineno)}
     for node in tree.body:
-        for line in range(node.lineno, node.end_lineno):
-            if not lines[line] and line not in texts:
+        for line in range(node.lineno, node.end_lineno or node.lineno):
+            if not lines[line] and line not in in_strings:
                 lines[line] = "    "
     return "\n".join(lines)
 
 
-def is_text(node: ast.AST) -> bool:
+def is_string(node: ast.AST) -> TypeGuard[ast.expr]:
+    """Return whether a node is a string, an f-string or bytes."""
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
 
 
 def statements(example: str) -> str:
-    """The code of an example, without prompts and output. After a loop or a function comes an empty line, as at a prompt."""
+    """Return the code of examples, without prompts and output, and with an empty line after each compound statement, as at a prompt."""
     sources = (one.source for one in doctest_examples(example))
     return "".join(source + "\n" * is_compound(source) for source in sources)
 
 
 def is_compound(source: str) -> bool:
+    """Return whether code ends in a statement with a body, such as a loop or a function."""
     try:
         return any(hasattr(node, "body") for node in Snippet("", source).tree.body[-1:])
-    except SyntaxError:  # an example of that
+    except SyntaxError:  # an example may show a syntax error
         return False
 
 
-def linked(match: re.Match, source: Source) -> str:
-    """A link within the page alone: of what is finished HTML, one generator rewrites addresses and the other does not."""
+def link_module(match: re.Match[str], source: Source) -> str:
+    """Return an imported module's name as a link to its file, if this page shows that file, or the name unchanged.
+
+    Links to other pages are not made: MkDocs and Zensical differ in whether they rewrite addresses in finished HTML."""
     topic = match[1].removeprefix("snippets.").replace(".", "/")
-    return f'<span class="nn"><a href="#{anchor(topic)}">{match[1]}</a></span>' if address(source) == f"{topic}.md" else match[0]
+    return f'<span class="nn"><a href="#{anchor(topic)}">{match[1]}</a></span>' if page_path(source) == f"{topic}.md" else match[0]

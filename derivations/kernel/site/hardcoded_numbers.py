@@ -1,24 +1,41 @@
-"""What is typed by hand where a reader expects a result: the numbers of a picture, and what mkdocs.yml says to readers.
+"""Find numbers that are typed by hand where a reader expects results, in pictures, and relations in the texts of mkdocs.yml.
 
-A picture shows numbers as results. They come from snippets, or from PyTorch; typed ones may be shown where they are what goes in: where
-the same name is given to a function of the snippets or of PyTorch. Titles in the navigation, and the site's name and description, are
-prose, and are read as prose is.
+The numbers that a picture shows must be computed by snippets or by PyTorch. Typed numbers may be shown as inputs: under a name that is also
+passed to a function of the snippets or of PyTorch. Titles in the navigation and the site's name and description follow the rules for prose.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import yaml
 
 from ..printing.relation_signs import fault_of_text
 from ..snippet_source import Snippet
 
-DRAWING = "derivations.kernel.site.diagrams"
-SHOWN = {"heat_map": "values", "mask": "kept", "tokens": "weights", "bars": "rows", "curves": "drawn"}  # what holds the numbers
-MAKES = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")  # of typed numbers
-HANDS_ON = ("double", "float", "half", "to", "tolist", "numpy", "clone", "item", "mT", "T", "view", "reshape", "unsqueeze", "squeeze")
-# What gives back the numbers that it is given, but for their signs or their last digits, or lays them out anew: PyTorch's and Python's.
-LEAVES = [
+DIAGRAMS = "derivations.kernel.site.diagrams"
+# The functions that draw, and the argument of each that holds the numbers.
+SHOWN_ARGUMENTS = {"heat_map": "values", "mask": "kept", "tokens": "weights", "bars": "rows", "curves": "drawn"}
+# Functions that turn typed numbers into a value.
+CONSTRUCTORS = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")
+# Attributes and methods whose results have the same numbers.
+PRESERVING_ATTRIBUTES = (
+    "double",
+    "float",
+    "half",
+    "to",
+    "tolist",
+    "numpy",
+    "clone",
+    "item",
+    "mT",
+    "T",
+    "view",
+    "reshape",
+    "unsqueeze",
+    "squeeze",
+)
+# Functions of PyTorch and Python that return the numbers they get, apart from sign, rounding, clipping and layout.
+PRESERVING_FUNCTIONS = [
     "relu",
     "abs",
     "absolute",
@@ -48,24 +65,28 @@ LEAVES = [
     "sorted",
     "reversed",
 ]
-MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")  # whose functions LEAVES are
-READS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "Decimal", "len", "ord")  # a text as numbers
-COUNTS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")  # what does not look at the numbers
-TOLD = ("site_name", "site_description", "site_author", "copyright")  # in mkdocs.yml, beside the navigation
-HANDS = frozenset([*MAKES, *LEAVES, *COUNTS, "manual_seed"])  # what computes nothing of the numbers that it is given
-Said = tuple[int, str]  # a line, and what is wrong there
+# The modules in which these functions are found.
+PRESERVING_MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")
+# Functions that read numbers from a text.
+PARSERS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "Decimal", "len", "ord")
+# Functions of PyTorch that do not look at the numbers.
+SHAPE_FUNCTIONS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")
+NOT_COMPUTING = frozenset([*CONSTRUCTORS, *PRESERVING_FUNCTIONS, *SHAPE_FUNCTIONS, "manual_seed"])
+SITE_TEXTS = ("site_name", "site_description", "site_author", "copyright")  # settings in mkdocs.yml that readers see
+Fault = tuple[int, str]  # a line, and a message
 
 
-def in_figures(file: Snippet) -> Iterator[Said]:
-    """Numbers that pictures in a file of figures show as results, and that stand there as they are. Raises SyntaxError."""
-    drawing = {one.bound: one.origin.name for one in file.imports if one.origin.module == DRAWING}
-    given = taken_in(file)
+def in_figures(file: Snippet) -> Iterator[Fault]:
+    """Yield a fault for each picture in a file of figures that shows typed numbers as results. Raise SyntaxError if it is not Python."""
+    diagrams = {one.bound: one.origin.name for one in file.imports if one.origin.module == DIAGRAMS}
+    inputs = names_of_inputs(file)
     for function in [node for node in file.definitions.values() if isinstance(node, ast.FunctionDef)]:
-        known = values([*(node for node in file.tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))), function])
+        module_level = (node for node in file.tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+        assigned = assigned_values([*module_level, function])
         for call in ast.walk(function):
-            if isinstance(call, ast.Call) and (kind := SHOWN.get(called(call.func, drawing))):
-                shown = next((one.value for one in call.keywords if one.arg == kind), call.args[0] if call.args else None)
-                if shown is not None and is_typed(results(shown, kind), known, given):
+            if isinstance(call, ast.Call) and (argument := SHOWN_ARGUMENTS.get(diagram_of(call.func, diagrams))):
+                shown = next((one.value for one in call.keywords if one.arg == argument), call.args[0] if call.args else None)
+                if shown is not None and is_typed(result_part(shown, argument), assigned, inputs):
                     yield (
                         call.lineno,
                         f"{ast.unparse(call.func)} shows numbers that are typed here, as if they were results; compute them by a function of "
@@ -73,61 +94,67 @@ def in_figures(file: Snippet) -> Iterator[Said]:
                     )
 
 
-def called(function: ast.expr, drawing: dict[str, str]) -> str:
-    """What draws, by its own name; "" where that is not known."""
+def diagram_of(function: ast.expr, diagrams: dict[str, str]) -> str:
+    """Return the name of the function that a call draws with, or "" if it is not known. `diagrams` maps imported names to that name."""
     if isinstance(function, ast.Attribute):
         return function.attr
-    return drawing.get(function.id, "") if isinstance(function, ast.Name) else ""
+    return diagrams.get(function.id, "") if isinstance(function, ast.Name) else ""
 
 
-def values(nodes: list[ast.AST]) -> dict[str, list[ast.expr]]:
-    """What names are given by plain assignments."""
+def assigned_values(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
+    """Return the values that plain assignments in some nodes give to each name."""
     found: dict[str, list[ast.expr]] = {}
-    for node in [one for start in nodes for one in ast.walk(start)]:
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            pairs = [(target, node.value)]
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
-                pairs = list(zip(target.elts, node.value.elts))
-            for one, value in pairs:
-                if isinstance(one, ast.Name):
-                    found.setdefault(one.id, []).append(value)
+    assignments = (node for start in nodes for node in ast.walk(start) if isinstance(node, ast.Assign))
+    for assignment in assignments:
+        for target in assignment.targets:
+            value, pairs = assignment.value, [(target, assignment.value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                pairs = list(zip(target.elts, value.elts))
+            for part, part_value in pairs:
+                if isinstance(part, ast.Name):
+                    found.setdefault(part.id, []).append(part_value)
     return found
 
 
-def taken_in(file: Snippet) -> set[str]:
-    """The names that are given to what computes: a function of the snippets or of PyTorch, but for what only makes or hands on numbers."""
-    ours = {one.bound for one in file.imports if one.origin.name and one.origin.module.startswith("snippets")}
+def names_of_inputs(file: Snippet) -> set[str]:
+    """Return the names passed to functions of the snippets or of PyTorch that compute something from their arguments."""
+    snippet_names = {one.bound for one in file.imports if one.origin.name and one.origin.module.startswith("snippets")}
     found = set()
     for call in file.nodes:
         if isinstance(call, ast.Call):
             root, _, last = ast.unparse(call.func).rpartition(".")
-            if (root.partition(".")[0] or last) in ours or root.partition(".")[0] == "torch" and last not in HANDS:
-                parts = [*call.args, *(one.value for one in call.keywords)]
-                found |= {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
+            package = root.partition(".")[0]
+            if (package or last) in snippet_names or package == "torch" and last not in NOT_COMPUTING:
+                arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+                found |= {node.id for argument in arguments for node in ast.walk(argument) if isinstance(node, ast.Name)}
     return found
 
 
-def results(shown: ast.expr, kind: str) -> ast.expr:
-    """Of what is shown the part that is a result: of a curve its heights, not the places that it is drawn at."""
-    if kind == "drawn" and isinstance(shown, (ast.List, ast.Tuple)):
-        drawn = [one.elts for one in shown.elts if isinstance(one, ast.Tuple)]
-        starred = [part for parts in drawn for part in parts if isinstance(part, ast.Starred)]
-        return ast.List([*starred, *(parts[2] for parts in drawn if len(parts) > 2 and not {*parts} & {*starred})], ast.Load())
+def result_part(shown: ast.expr, argument: str) -> ast.expr:
+    """Return the part of a drawn value that readers take for results: of curves only the heights, and otherwise all of it."""
+    if argument == "drawn" and isinstance(shown, (ast.List, ast.Tuple)):
+        curves = [one.elts for one in shown.elts if isinstance(one, ast.Tuple)]  # each is (label, places, heights)
+        starred = [part for curve in curves for part in curve if isinstance(part, ast.Starred)]
+        heights = [curve[2] for curve in curves if len(curve) > 2 and not {*curve} & {*starred}]
+        return ast.List([*starred, *heights], ast.Load())
     return shown
 
 
-def is_typed(shown: ast.expr, known: dict[str, list[ast.expr]], given: set[str], depth: int = 20) -> bool:
-    """Whether numbers stand there as they are, under a name or not, that nothing computed."""
+def is_typed(shown: ast.expr, assigned: dict[str, list[ast.expr]], inputs: set[str], depth: int = 20) -> bool:
+    """Return whether a value contains typed numbers, directly or through names, that no function computed.
+
+    `assigned` are the values of names; names in `inputs` may hold typed numbers. `depth` limits how many names and nested expressions are
+    followed."""
     if not depth:
         return False
 
     def typed(one: ast.expr) -> bool:
-        return is_typed(one, known, given, depth - 1)
+        return is_typed(one, assigned, inputs, depth - 1)
 
     if isinstance(shown, ast.Constant):
         return isinstance(shown.value, (int, float))
     if isinstance(shown, ast.Name):
-        return shown.id not in given and any(map(typed, known.get(shown.id, ())))
+        return shown.id not in inputs and any(map(typed, assigned.get(shown.id, ())))
     if isinstance(shown, (ast.List, ast.Tuple, ast.Set)):
         return any(map(typed, shown.elts))
     if isinstance(shown, ast.Dict):
@@ -135,53 +162,61 @@ def is_typed(shown: ast.expr, known: dict[str, list[ast.expr]], given: set[str],
     if isinstance(shown, ast.BinOp):
         return typed(shown.left) and typed(shown.right)
     if isinstance(shown, (ast.UnaryOp, ast.Starred, ast.Subscript)):
-        return typed(shown.value if not isinstance(shown, ast.UnaryOp) else shown.operand)
+        return typed(shown.operand if isinstance(shown, ast.UnaryOp) else shown.value)
     if isinstance(shown, ast.IfExp):
         return typed(shown.body) or typed(shown.orelse)
     if isinstance(shown, ast.Attribute):
-        return shown.attr in HANDS_ON and typed(shown.value)
+        return shown.attr in PRESERVING_ATTRIBUTES and typed(shown.value)
     if isinstance(shown, ast.Call):
-        if isinstance(shown.func, ast.Attribute) and shown.func.attr in ("items", "values", *HANDS_ON, *LEAVES) and typed(shown.func.value):
-            return True
-        root, _, last = ast.unparse(shown.func).rpartition(".")
-        passes = last in MAKES or last in LEAVES and root in MODULES
-        return passes and any(map(typed, shown.args[:1])) or last in READS and any(map(is_text, shown.args))
-    if isinstance(shown, (ast.ListComp, ast.GeneratorExp)):  # rows that are taken from a list of typed ones
-        taken = {one.id for loop in shown.generators if typed(loop.iter) for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
-        return any(isinstance(one, ast.Name) and one.id in taken for one in parts_of(shown.elt)) and not computed(shown.elt)
+        return is_typed_call(shown, typed)
+    if isinstance(shown, (ast.ListComp, ast.GeneratorExp)):  # rows that come unchanged from a typed list
+        rows = {one.id for loop in shown.generators if typed(loop.iter) for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+        return any(isinstance(one, ast.Name) and one.id in rows for one in elements_of(shown.elt)) and not contains_call(shown.elt)
     return False
 
 
-def is_text(one: ast.expr) -> bool:
-    """Is it a text that is written out, be it by a product of one?"""
-    return all(isinstance(node, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.operator)) for node in ast.walk(one)) and any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(one)
-    )
+def is_typed_call(call: ast.Call, typed: Callable[[ast.expr], bool]) -> bool:
+    """Return whether a call returns typed numbers: it passes on typed ones, or reads numbers from a typed text."""
+    methods = ("items", "values", *PRESERVING_ATTRIBUTES, *PRESERVING_FUNCTIONS)
+    if isinstance(call.func, ast.Attribute) and call.func.attr in methods and typed(call.func.value):
+        return True
+    module, _, name = ast.unparse(call.func).rpartition(".")
+    preserves = name in CONSTRUCTORS or name in PRESERVING_FUNCTIONS and module in PRESERVING_MODULES
+    return preserves and any(map(typed, call.args[:1])) or name in PARSERS and any(map(is_literal_text, call.args))
 
 
-def parts_of(shown: ast.expr) -> list[ast.expr]:
-    return list(shown.elts) if isinstance(shown, (ast.Tuple, ast.List)) else [shown]
+def is_literal_text(expression: ast.expr) -> bool:
+    """Return whether an expression is a string that is written out, or sums and products of such strings."""
+    nodes = list(ast.walk(expression))
+    literal = all(isinstance(node, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.operator)) for node in nodes)
+    return literal and any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in nodes)
 
 
-def computed(shown: ast.expr) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(shown))
+def elements_of(expression: ast.expr) -> list[ast.expr]:
+    """Return the elements of a tuple or a list; the expression itself if it is neither."""
+    return list(expression.elts) if isinstance(expression, (ast.Tuple, ast.List)) else [expression]
 
 
-def in_settings(text: str) -> Iterator[Said]:
-    """Relations in what mkdocs.yml says to readers: the titles in its navigation, the site's name and its description."""
+def contains_call(expression: ast.expr) -> bool:
+    """Return whether an expression calls anything."""
+    return any(isinstance(node, ast.Call) for node in ast.walk(expression))
+
+
+def in_settings(text: str) -> Iterator[Fault]:
+    """Yield a fault for each relation in the texts of mkdocs.yml that readers see: titles in the navigation, the site's name and description."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        told = titles(value) if key.value == "nav" else [value] if key.value in TOLD else []
-        for one in told:
-            if isinstance(one, yaml.ScalarNode) and (fault := fault_of_text(one.value)):
-                yield one.start_mark.line + 1, f"{one.value!r} {fault}; say it in words"
+        texts = titles(value) if key.value == "nav" else [value] if key.value in SITE_TEXTS else []
+        for text_node in texts:
+            if isinstance(text_node, yaml.ScalarNode) and (fault := fault_of_text(text_node.value)):
+                yield text_node.start_mark.line + 1, f"{text_node.value!r} {fault}; say it in words"
 
 
 def titles(node: yaml.Node) -> Iterator[yaml.Node]:
-    """The titles in a navigation: whatever stands there before a colon."""
+    """Yield the titles in a navigation, which are the keys of its mappings."""
     if isinstance(node, yaml.SequenceNode):
-        for one in node.value:
-            yield from titles(one)
+        for entry in node.value:
+            yield from titles(entry)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield key

@@ -1,7 +1,8 @@
-"""One page on its way through Markdown: which claims its blocks ask for, and where each of them stands."""
+"""Hold the state of one page while Markdown renders it: the claims that its blocks show, their numbers and addresses, finished HTML."""
 
 import re
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
@@ -19,20 +20,19 @@ from .step_details import SCRIPT
 
 TOPIC = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)(?:#([\w-]+))?")
 TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
-
-
-MADE = ("class", "role")  # what an element that the kernel makes has, and none that is typed
+# Attributes that only the kernel may set. Their values are replaced by tokens, so that typed HTML cannot imitate the kernel's elements.
+PROTECTED_ATTRIBUTES = ("class", "role")
 
 
 def refuse_tokens(source: Source) -> None:
-    """Raise PageError where the author wrote what stands for finished HTML."""
+    """Raise PageError if the page contains a character that delimits the tokens of finished HTML."""
     for number, line in enumerate(source.lines, start=1):
         if found := re.search("[\x02\x03\ue000\ue001]", line):
             raise source.error(number, f"{found[0]!r}, a character that is not seen; leave it out")
 
 
 def used_by(topic: str, use: str) -> tuple[str, str]:
-    """The topic and the id of a claim that another one uses. Raises ClaimError."""
+    """Return the topic and the id of the claim that `use`, an entry in `uses` of a claim of `topic`, names. Raise ClaimError."""
     match = TOPIC.fullmatch(use) or TOPIC.fullmatch(f"{topic}#{use}")
     if not match or not match[2]:
         raise ClaimError(f"it uses {use!r}, which names no claim")
@@ -40,44 +40,51 @@ def used_by(topic: str, use: str) -> tuple[str, str]:
 
 
 class Page:
-    """One page on its way through Markdown: its source, what is shown on it, and finished HTML held back."""
+    """The state of one page: its source, the claims that it shows, and finished HTML that Markdown must not touch.
 
-    def __init__(self, source: Source, repository: str = "", pieces: list[str] | None = None, certificates: dict[str, dict] | None = None):
+    `pieces` is the HTML stored so far, and `certificates` those loaded already, by topic. The constructor raises PageError if a block shows
+    no claim, or if a claim is shown twice.
+    """
+
+    def __init__(
+        self, source: Source, repository: str = "", pieces: list[str] | None = None, certificates: dict[str, dict] | None = None
+    ) -> None:
         self.source = source
         self.repository = repository
         self.pieces: list[str] = pieces or []
-        self.certificates: dict[str, dict] = {} if certificates is None else certificates  # those that were loaded already
-        self.blocks: list[tuple[Opening, str, list[dict]]] = []
-        self.refused: dict[
-            int, rejected_claims.Refused
-        ] = {}  # by the line of their block: claims that nothing vouches for, where that is shown
-        self.number = 0
+        self.certificates: dict[str, dict] = {} if certificates is None else certificates  # by topic
+        self.blocks: list[tuple[Opening, str, list[dict]]] = []  # each with its topic and its claims
+        self.refused: dict[int, rejected_claims.Refused] = {}  # rejected claims to show as a box, by the line of their block
+        self.number = 0  # of claims, figures and exercises rendered so far
         self.figures = 0
         self.exercises = 0
         for opening in source.openings():
             if opening.name in (*RANKS, "derivation"):
                 self.blocks.append((opening, *self._read(opening)))
-        self.path = None
+        self.path: str | None = None  # the page's path below docs/, if it shows claims
         if self.blocks:
             path, _ = source.file()
-            self.path = path and path.relative_to(source.docs).as_posix()
+            self.path = path.relative_to(source.docs).as_posix() if path else None
         self.ways = Ways(source.docs, self.path)
-        self._refuse_twice()
+        self._reject_repeated_claims()
 
     def stash(self, html: str) -> str:
-        """A token that Markdown leaves alone and the last step puts the HTML back for."""
+        """Store finished HTML, and return a token that Markdown leaves alone and `restore` replaces by the HTML."""
         self.pieces.append(html)
         return AtomicString(f"\x02certified{len(self.pieces) - 1}\x03")
 
     def restore(self, html: str) -> str:
+        """Return HTML with its tokens replaced by the stored HTML."""
         return TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
 
     def place(self, parent: Element, make: Callable[[], Element]) -> Element:
-        """What `make` appends; where that is a mistake, and mistakes are shown, a box instead."""
+        """Call `make`, which appends elements to `parent`, and return its result.
+
+        If it raises PageError while mistakes are shown on pages, append and return a box with the message instead."""
         before = len(parent)
         try:
             made = make()
-            self._mark(parent[before:])
+            self._protect_attributes(parent[before:])
             return made
         except PageError as error:
             page_errors.tolerate(error)
@@ -86,30 +93,30 @@ class Page:
             box.text = self.stash(page_errors.box(error.format_message()))
             return box
 
-    def _mark(self, elements: list[Element]) -> None:
-        """Trade the classes of what was made for tokens, so that what was typed does not pass for it."""
-        for element in (one for made in elements for one in made.iter()):
-            for name in MADE:
+    def _protect_attributes(self, elements: list[Element]) -> None:
+        """Replace the protected attributes of elements and their descendants by tokens."""
+        for element in (descendant for root in elements for descendant in root.iter()):
+            for name in PROTECTED_ATTRIBUTES:
                 if (value := element.get(name)) and not TOKEN.fullmatch(value):
                     element.set(name, self.stash(value))
 
     def show(self, parent: Element, name: str, argument: str) -> Element:
-        """Append the claims of one block to the tree, numbered on from the last."""
+        """Append the claims of the block `/// name | argument`, numbered on from the last ones, and return the box around them."""
         box = SubElement(parent, "div", {"class": "claims"})
         found = [block for block in self.blocks if (block[0].name, block[0].argument) == (name, argument)]
         if not found:
             raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
         opening, topic, claims = found[0]
         if opening.line in self.refused:
-            anchor, link = lambda name: self.anchor(topic, name), lambda name: self._refused_at(topic, name)
+            anchor, link = partial(self.anchor, topic), partial(self._address_of_rejected, topic)
             rejected_claims.render(self.refused[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
-            self.place(box, lambda claim=claim: self._claim(box, opening, topic, claim))
+            self.place(box, partial(self._append_claim, box, opening, topic, claim))
         return box
 
-    def _claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
-        """Append one claim."""
+    def _append_claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
+        """Append one claim. Raise PageError if it cannot be shown."""
         try:
             return render(
                 claim,
@@ -122,15 +129,15 @@ class Page:
                 repository=self.repository,
                 link=lambda use: self._link(use, topic),
                 file=self.ways.file,
-                named=lambda use: self._named(use, topic),
+                named=lambda use: self._label(use, topic),
                 code=self.ways.code,
-                text=self._script(self.certificates[topic]["script"]),
+                text=self._script_text(self.certificates[topic]["script"]),
             )
         except ClaimError as error:
             raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
 
-    def _script(self, name: str) -> str:
-        """What a script says; it is as it was checked, or its certificate would not have been loaded."""
+    def _script_text(self, name: str) -> str:
+        """Return the text of a script, or "" if there is none. A certificate is only loaded if its script is unchanged since the check."""
         path = ROOT / name
         if not SCRIPT.fullmatch(name) or not path.is_file():
             return ""
@@ -138,14 +145,14 @@ class Page:
         return path.read_text(encoding="utf-8")
 
     def certificate(self, topic: str) -> dict:
-        """The topic's certificate, loaded once for a page."""
+        """Return the topic's certificate, loaded once for a page. Raise CertificateError."""
         page_dependencies.note(f"topic:{topic}")
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
         return self.certificates[topic]
 
     def _read(self, opening: Opening) -> tuple[str, list[dict]]:
-        """The topic and the claims that a block asks for."""
+        """Return the topic and the claims that a block shows. Raise PageError if it names no such claims."""
         wanted = "chapter/topic#id" if opening.name in RANKS else "chapter/topic"
         match = TOPIC.fullmatch(opening.argument)
         if not match or bool(match[2]) != (opening.name in RANKS):
@@ -165,8 +172,9 @@ class Page:
             raise self.source.error(opening.line, f"{topic} has no claim {name!r}; it has {names}", opening.end)
         return topic, chosen
 
-    def _refuse_twice(self) -> None:
-        seen = {}
+    def _reject_repeated_claims(self) -> None:
+        """Raise PageError if two claims of the page would have the same id."""
+        seen: dict[str, int] = {}
         for opening, topic, claims in self.blocks:
             for claim in claims:
                 anchor = self.anchor(topic, claim["id"])
@@ -176,37 +184,40 @@ class Page:
                 seen[anchor] = opening.line
 
     def anchor(self, topic: str, name: str) -> str:
-        """A claim's id; with the topic's name before it where another topic's claims stand on a page."""
-        alone = len({other for _, other, _ in self.blocks}) == 1
-        return name if alone or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
+        """Return the HTML id of a claim. If the page shows claims of several topics, those of other topics get their topic's name as prefix."""
+        only_topic = len({other for _, other, _ in self.blocks}) == 1
+        return name if only_topic or self.path == f"{topic}.md" else f"{topic.rpartition('/')[2]}-{name}"
 
-    def _refused_at(self, topic: str, name: str) -> str:
-        """The address of the box of a claim that was refused: on this page or on its topic's; "" where there is neither."""
-        for opening, of, _ in self.blocks:
-            if of == topic and opening.line in self.refused and name in (one["id"] for one in self.refused[opening.line].claims):
+    def _address_of_rejected(self, topic: str, name: str) -> str:
+        """Return the address of the box of a rejected claim, on this page or on its topic's page; "" if neither shows it."""
+        for opening, block_topic, _ in self.blocks:
+            refused = self.refused.get(opening.line)
+            if refused and block_topic == topic and name in (claim["id"] for claim in refused.claims):
                 return f"#{self.anchor(topic, name)}"
-        there = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
-        return self._link(name, topic) if there else ""
+        has_other_page = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
+        return self._link(name, topic) if has_other_page else ""
 
     def _link(self, use: str, topic: str) -> str:
-        """The address of a claim that another one uses: on this page if it is shown here, else on its own."""
+        """Return the address of a claim that another one uses: on this page if it is shown here, otherwise on its topic's page."""
         used, name = used_by(topic, use)
         if (used, name) in self.numbers():
             return f"#{self.anchor(used, name)}"
         return f"{self.ways.to(f'{used}.md')}#{name}"
 
     def numbers(self) -> dict[tuple[str, str], int]:
-        """The claims of this page, each by its topic and its id, with the number that it has here."""
+        """Return the numbers of the page's claims, by topic and id."""
         shown = [(topic, claim["id"]) for _, topic, claims in self.blocks for claim in claims]
-        return {one: number for number, one in enumerate(shown, start=1)}
+        return {key: number for number, key in enumerate(shown, start=1)}
 
-    def _named(self, use: str, topic: str) -> str:
-        """What a claim that another one uses is called, as HTML: number and title here, the way by its page's title elsewhere."""
+    def _label(self, use: str, topic: str) -> str:
+        """Return the link text, as HTML, for a claim that another one uses.
+
+        It is the claim's number and title if this page shows the claim, otherwise the title of the claim's page and of the claim."""
         used, name = used_by(topic, use)
         number = self.numbers().get((used, name))
         try:
             title = next((one["title"] for one in self.certificate(used)["claims"] if one["id"] == name), "")
-        except CertificateError:  # the page that shows it says so
+        except CertificateError:  # reported on the page that shows the claim
             title = ""
-        called = authored(title) if title else escape(name)
-        return f"({number}) {called}" if number else " · ".join(filter(None, (self.ways.heading(f"{used}.md"), called)))
+        label = authored(title) if title else escape(name)
+        return f"({number}) {label}" if number else " · ".join(filter(None, (self.ways.heading(f"{used}.md"), label)))

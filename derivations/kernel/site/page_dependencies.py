@@ -1,35 +1,39 @@
-"""What the page that is being rendered is made from, so that a server knows which pages a change concerns.
+"""Record what a page depends on while it is rendered, so that builds know which pages a change affects.
 
-Names noted: "topic:chapter/topic", a certificate or what was refused instead; "file:PATH"; "within:PATH", the files of a folder; "all",
-whatever there is.
+A dependency is a string: "topic:chapter/topic" for a topic's certificate or its rejected claims, "file:PATH" for a file, "within:PATH" for
+the files in a folder, "all" for everything.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-_open: list[set[str]] = []
+_recording: list[set[str]] = []  # the dependencies of the current page; empty outside `begin` and `end`
 
 
 def begin() -> None:
-    _open[:] = [set()]
+    """Start recording the dependencies of a page."""
+    _recording[:] = [set()]
 
 
 def note(*names: str) -> None:
-    """Nothing, where nobody asked."""
-    for names_of_page in _open:
-        names_of_page.update(names)
+    """Record dependencies of the current page; do nothing if no page is being recorded."""
+    for dependencies in _recording:
+        dependencies.update(names)
 
 
-def note_files(paths) -> None:
+def note_files(paths: Iterable[str | Path]) -> None:
+    """Record that the current page depends on files."""
     note(*(f"file:{Path(path)}" for path in paths))
 
 
 def end() -> set[str]:
-    found = set().union(*_open)
-    _open.clear()
+    """Stop recording, and return the dependencies of the page."""
+    found = set().union(*_recording)
+    _recording.clear()
     return found
 
 
 def linked(text: str) -> set[str]:
-    """Notes of the topics that a text names in an address of a claim, `chapter/topic#id`."""
+    """Return dependencies on the topics of all claims `chapter/topic#id` that a text names."""
     return {f"topic:{topic}" for topic in re.findall(r"\b([a-z0-9_]+/[a-z0-9_]+)#[\w-]", text)}

@@ -1,57 +1,42 @@
-"""What the tests refuse of a page and of the code on it, as findings: file, line, what is wrong, what to do.
+"""Check a page, its code and its figures. `of_topic` returns all findings for one topic.
 
-One definition for all: tests/site asks it of the whole site, `check --page` and `check --watch` of one topic.
+The tests in tests/site apply these checks to the whole site; `check --page` and `check --watch` apply them to one topic. Each check returns
+findings and reports one kind of fault. Files that are not Python and certificates that cannot be loaded are reported by the check that is
+responsible for them; the others then return nothing.
 """
 
 import ast
-import doctest
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
-from html.parser import HTMLParser
 from pathlib import Path
-from tokenize import TokenError
-from urllib.parse import unquote, urlsplit
-
-import yaml
-from markdown import Markdown
 
 from ..check.shown_code import BOUND_TWICE
-from ..printing.relation_signs import fault_of_code, fault_of_text
-from ..snippet_source import Origin, Region, Snippet, doctest_examples, doctest_parts, parse
+from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
-from . import code_fences, example_rules, hardcoded_numbers, page_errors, snippet_usage
-from .code_regions import INCLUDE, home, library, line_at, snippet_of, text_of
+from . import code_fences, example_rules, hardcoded_numbers, snippet_usage
+from .code_regions import INCLUDE, home, library, snippet_of, text_of
+from .findings import Finding
 from .page_source import RANKS
+from .rendered_page_lint import dead_links, rendering
+from .snippet_text_lint import comments as comments  # lab_hook.py uses both
+from .snippet_text_lint import docstrings as docstrings
+from .snippet_text_lint import stated_in_words
 
 FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
-_SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of them, and whatever comes before
-SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
-PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words, and no two sizes
-RULER = re.compile(r"-{3,}$")
-
-
-@dataclass(frozen=True, order=True)
-class Finding:
-    """Something that is refused, on a line."""
-
-    place: str  # "file:line", or "file"
-    message: str
-
-    def __str__(self):
-        return f"{self.place}: {self.message}"
 
 
 def pages(root: Path) -> dict[Path, str]:
+    """Return the texts of all pages, by their files."""
     return {path: text_of(path) for path in sorted((root / "docs").rglob("*.md"))}
 
 
 def topics_with_snippets(root: Path) -> list[str]:
+    """Return the topics of all files in snippets/, including `__init__` files."""
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in sorted((root / "snippets").rglob("*.py"))]
 
 
 def place_of_region(snippet: Snippet, region: Region) -> str:
+    """Return the file and line of the mark that opens a region."""
     return f"{snippet.file}:{region.first - 1}"
 
 
@@ -59,186 +44,96 @@ def place_of_region(snippet: Snippet, region: Region) -> str:
 
 
 def typed_by_hand(root: Path, path: Path) -> list[Finding]:
-    """Fences that are no include, includes of nothing, and markup that would be a way around a fence."""
+    """Return findings for code, results and relations in fences of a page that are typed by hand (code_fences.py)."""
     name = path.relative_to(root).as_posix()
-    return [Finding(f"{name}:{line}", said) for line, _, said in code_fences.by_hand(text_of(path), root)]
+    return [Finding(f"{name}:{line}", message) for line, _, message in code_fences.by_hand(text_of(path), root)]
 
 
 def unshown(root: Path, topic: str) -> list[Finding]:
-    """Sections of a topic's snippet that no page shows."""
+    """Return findings for regions of a topic's snippet that no page shows."""
     shown, snippet = included_regions(root), snippet_of(root, topic)
     return [
-        Finding(place_of_region(snippet, one), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
-        for name, one in snippet.regions.items()
+        Finding(place_of_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
+        for name, region in snippet.regions.items()
         if (topic, name) not in shown
     ]
 
 
 def included_regions(root: Path) -> set[tuple[str, str]]:
-    """Return (topic, name) of all regions that pages include."""
+    """Return (topic, region name) for all includes on pages."""
     return {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
 
 
 def unrun(root: Path, topic: str) -> list[Finding]:
-    """Sections that no test runs: output outside a docstring, or code of which some function is never used by the topic's tests or
-    examples. To be imported is not enough."""
-    wrong = []
+    """Return findings for regions that no test runs: examples outside the docstring, and code with a function that neither the topic's
+    tests nor its examples use. An import is not a use."""
+    found = []
     snippet = snippet_of(root, topic)
     try:
-        examples = "".join(one.source for one in doctest_examples(snippet.docstring))
+        examples = "".join(example.source for example in doctest_examples(snippet.docstring))
         chapter, _, last = topic.rpartition("/")
-        used = names(examples) | names(text_of(root / "tests" / chapter / f"test_{last}.py"))
+        used = used_names(examples) | used_names(text_of(root / "tests" / chapter / f"test_{last}.py"))
         for region in snippet.regions.values():
-            wrong += [Finding(place_of_region(snippet, region), said) for said in unrun_region(snippet, region, examples, used)]
+            messages = unrun_region(snippet, region, examples, used)
+            found += [Finding(place_of_region(snippet, region), message) for message in messages]
     except SyntaxError as error:
-        wrong.append(Finding(f"{snippet.file}:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
+        found.append(Finding(f"{snippet.file}:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
     except ValueError as error:
-        wrong.append(Finding(snippet.file, f"its examples cannot be read: {error}"))
-    return wrong
+        found.append(Finding(snippet.file, f"its examples cannot be read: {error}"))
+    return found
 
 
 def unrun_region(snippet: Snippet, region: Region, examples: str, used: set[str]) -> list[str]:
+    """Return messages for what no test runs in a region. `examples` is the code of the docstring's examples; `used` are the names used."""
     if region.is_example:
-        there = all(example.source in examples for example in doctest_examples(region.body))
-        return [] if there else [f"{region.name} is not in the docstring of its module, where doctest would run it; move it there"]
+        in_docstring = all(example.source in examples for example in doctest_examples(region.body))
+        return [] if in_docstring else [f"{region.name} is not in the docstring of its module, where doctest would run it; move it there"]
     defined = defined_in(snippet, region)
     if not defined:
         return [f"{region.name} defines nothing that a test could run; put it into a function"]
-    return [f"{region.name}: {one} is in no test and no example; test it" for one in sorted(defined - used)]
+    return [f"{region.name}: {name} is in no test and no example; test it" for name in sorted(defined - used)]
 
 
 def defined_in(snippet: Snippet, region: Region) -> set[str]:
-    """Return the functions and classes of a module that begin in a region. Raises SyntaxError."""
+    """Return the names of the functions and classes that a region defines. Raise SyntaxError if the module is not Python."""
     return {name for name, node in snippet.definitions.items() if node.lineno in region.lines}
 
 
 def wrongly_marked(root: Path, topic: str) -> list[Finding]:
-    """Marks of sections by which a page would not show what is there, and examples that are not compared."""
+    """Return findings for faulty marks of regions, which would make a page show something other than the file's code."""
     snippet = snippet_of(root, topic)
-    return [Finding(f"{snippet.file}:{line}", said) for line, said in snippet.mark_faults]
+    return [Finding(f"{snippet.file}:{line}", message) for line, message in snippet.mark_faults]
 
 
 def misplaced(root: Path, topic: str) -> list[Finding]:
-    """Sections of code that are other than statements of their module: lines of a text, a function without what is below or its decorator."""
+    """Return findings for regions of code that show part of a statement, such as a function without its decorator."""
     snippet = snippet_of(root, topic)
     try:
-        code = [one for one in snippet.regions.values() if not one.is_example]
-        return [Finding(f"{snippet.file}:{line}", said) for region in code for line, said in cut(snippet, region)]
+        code = [region for region in snippet.regions.values() if not region.is_example]
+        return [Finding(f"{snippet.file}:{line}", message) for region in code for line, message in split_statements(snippet, region)]
     except SyntaxError:
-        return []  # that is said of its own
+        return []
 
 
-def cut(snippet: Snippet, region: Region) -> Iterator[tuple[int, str]]:
-    """Statements of which a section of code shows some lines, and not all."""
-    for one in snippet.statements:
-        inside = [line in region.lines for line in one.lines]
+def split_statements(snippet: Snippet, region: Region) -> Iterator[tuple[int, str]]:
+    """Yield (line, message) for each statement of a module that a region shows in part."""
+    for statement in snippet.statements:
+        first, last = statement.first, statement.last
+        inside = [line in region.lines for line in statement.lines]
         if any(inside) and not all(inside):
-            yield one.first, f"{region.name} shows some of the lines {one.first} to {one.last}, which are one statement; show all of them"
+            yield first, f"{region.name} shows some of the lines {first} to {last}, which are one statement; show all of them"
 
 
 def claims_of(topic: str) -> list[dict]:
+    """Return the claims in a topic's certificate; none if it cannot be loaded."""
     try:
         return load(topic)["claims"]
     except CertificateError:
-        return []  # that is said of its own
-
-
-def stated_in_words(root: Path, topic: str) -> list[Finding]:
-    """Docstrings, comments and texts of a snippet that state a relation: a page shows them, and no witness looks at words."""
-    snippet = snippet_of(root, topic)
-    try:
-        told = [*comments(snippet), *docstrings(snippet), *told_by_code(snippet)]
-    except (SyntaxError, TokenError, ValueError):
-        return []  # that is said of its own
-    return [
-        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
-        for line, words, fault in told
-        if fault
-    ]
-
-
-def comments(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
-    """(line, words, what is wrong with them) for each comment, but for the marks of sections."""
-    for line, comment in snippet.comments:
-        if "--8<--" not in comment:
-            words = comment.lstrip("#! ")
-            yield line, words, fault_of_words(words)
-
-
-def docstrings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
-    """The same for each paragraph of a text that stands by itself, and for what the examples in it say in words: they are run, but what
-    they print may be anything."""
-    for node in snippet.nodes:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            line = node.lineno
-            for part in doctest_parts(node.value.value):
-                if isinstance(part, doctest.Example):
-                    first = node.lineno + part.lineno
-                    yield from ((first, words, fault) for words, fault in of_example(part))
-                    line = first + part.source.count("\n") + part.want.count("\n")
-                    continue
-                for words in part.split("\n"):
-                    if "--8<--" not in words:
-                        yield line, words, fault_of_words(words)
-                    line += 1
-                line -= 1
-
-
-def told_by_code(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
-    """The same for each text in the code of a section, and for what is raised anywhere: a reader meets both. What is left are patterns,
-    options and the like."""
-    lines = {line for region in snippet.regions.values() for line in region.lines}
-    for node in snippet.nodes:
-        if isinstance(node, ast.Raise):
-            lines |= set(range(node.lineno, node.end_lineno + 1))
-    yield from ((line, words, fault_of_words(words)) for line, words in texts_of(snippet.tree) if line in lines)
-
-
-def texts_of(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """(line, text) for the texts in code, but for those that stand by themselves. What a text is filled with counts as a name."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.lineno, node.value
-    elif isinstance(node, ast.JoinedStr):
-        yield node.lineno, "".join(one.value if isinstance(one, ast.Constant) else "a" for one in node.values)
-        parts = [one.value for one in node.values if isinstance(one, ast.FormattedValue)]
-        yield from (text for part in parts for text in texts_of(part))
-    elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) and not is_einsum(node):
-        yield from (text for part in ast.iter_child_nodes(node) for text in texts_of(part))
-
-
-def is_einsum(node: ast.AST) -> bool:
-    """Whether this is einsum's call, whose text is a program: its arrow is read by PyTorch."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "einsum"
-
-
-def of_example(example: doctest.Example) -> Iterator[tuple[str, str]]:
-    """(words, what is wrong with them) for the texts in an example, and for what it gives: values, or else words."""
-    yield from ((text, fault_of_text(text)) for text in texts_in(example.source))
-    try:
-        yield from ((text, fault_of_text(text)) for text in texts_in(example.want.strip() or "None"))
-        yield example.want, fault_of_code(example.want)
-    except SyntaxError:
-        yield from ((words, fault_of_text(words)) for words in example.want.split("\n"))
-
-
-def texts_in(code: str) -> list[str]:
-    """The texts that stand in code, pieces of texts too."""
-    return [node.value for node in Snippet("", code).nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-
-
-def fault_of_words(words: str) -> str:
-    """What a line of words says or holds that it may not. Shapes may be followed by the shape that they give; a ruler is no dash."""
-    parts = RULER.sub("", SHAPES.sub(without_sizes, words)).split("`")
-    return next(filter(None, [fault_of_text("".join(parts[::2])), *map(fault_of_code, parts[1::2])]), "")
-
-
-def without_sizes(shapes: re.Match) -> str:
-    """Nothing of shapes that hold sizes; all of what holds words."""
-    return shapes[0] if PHRASE.search(shapes[0]) else ""
+        return []
 
 
 def claimed_unshown(root: Path, topic: str) -> list[Finding]:
-    """Functions that the topic's claims name as their code, and that no page shows."""
+    """Return findings for functions that the topic's claims name as their code and no page shows."""
     shown = included_regions(root)
     return [
         Finding(
@@ -252,114 +147,114 @@ def claimed_unshown(root: Path, topic: str) -> list[Finding]:
 
 
 def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
-    """Return whether a function, `snippets.chapter.topic.function`, is defined in a region that a page includes."""
+    """Return whether a page includes the region that defines a function, named as `snippets.chapter.topic.function`."""
     module, _, function = name.removeprefix("snippets.").rpartition(".")
     topic = module.replace(".", "/")
     snippet = snippet_of(root, topic)
     try:
-        regions = (one for one in snippet.regions.values() if (topic, one.name) in shown and not one.is_example)
-        return any(function in defined_in(snippet, one) for one in regions)
+        regions = (region for region in snippet.regions.values() if (topic, region.name) in shown and not region.is_example)
+        return any(function in defined_in(snippet, region) for region in regions)
     except SyntaxError:
         return False
 
 
 def used_unshown(root: Path, topic: str) -> list[Finding]:
-    """What the functions use that the topic's claims name, or that its sections show, and no page shows."""
+    """Return findings for definitions that no page shows, and that the code of the topic's claims or the regions of its file use."""
     where = snippet_usage.shown(root, pages(root))
-    wrong = []
+    found = []
     for claim in claims_of(topic):
         for name in claim["code"]:
-            for said in snippet_usage.unshown(root, library(root).definition(Origin(*name.rsplit(".", 1))), where):
-                wrong.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {said}"))
-    for one in where:
-        if one.file == home(topic):
-            wrong += [
-                Finding(f"{one.file}:{one.first}", f"on a page: {said}")
-                for said in snippet_usage.unshown(root, one, where, constants=False)
-            ]
-    return wrong
+            definition = library(root).definition(Origin(*name.rsplit(".", 1)))
+            for message in snippet_usage.unshown(root, definition, where):
+                found.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {message}"))
+    for statement in where:
+        if statement.file == home(topic):
+            messages = snippet_usage.unshown(root, statement, where, constants=False)
+            found += [Finding(f"{statement.file}:{statement.first}", f"on a page: {message}") for message in messages]
+    return found
 
 
 def taken_names(root: Path, path: Path) -> list[Finding]:
-    """Names on a page that a reader takes for PyTorch's."""
+    """Return findings for snippet definitions used on a page that have the name of something in PyTorch or mathematics."""
     name = path.relative_to(root / "docs").as_posix()
     where = snippet_usage.shown(root, pages(root))
-    return [Finding(f"docs/{name}:{line}", said) for line, said in snippet_usage.taken(root, name, text_of(path), where)]
+    return [Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.taken(root, name, text_of(path), where)]
 
 
 def loaded_unshown(root: Path, topic: str) -> list[Finding]:
-    """Lines of a topic's snippet that call something while it is loaded, and that no page shows."""
+    """Return findings for statements of a topic's snippet that call something on import and that no page shows."""
     try:
-        return [
-            Finding(f"{home(topic)}:{line}", said)
-            for line, said in snippet_usage.loaded(root, topic, snippet_usage.shown(root, pages(root)))
-        ]
+        where = snippet_usage.shown(root, pages(root))
+        return [Finding(f"{home(topic)}:{line}", message) for line, message in snippet_usage.loaded(root, topic, where)]
     except SyntaxError:
-        return []  # that is said of its own
+        return []
 
 
 def misleading(root: Path, topic: str) -> list[Finding]:
-    """Lines of a topic's snippet, or of the examples in it, by which a name means something else than a reader takes it for."""
+    """Return findings for a snippet in which a name may not mean what readers expect: names bound twice, unshown definitions that examples
+    use, and the rules of example_rules.py."""
     snippet = snippet_of(root, topic)
     try:
-        twice = [(line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()]
-        told = [
+        faults = [
             *example_rules.faults(snippet),
             *snippet_usage.unshown_in_examples(root, topic, snippet_usage.shown(root, pages(root))),
-            *twice,
+            *((line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()),
         ]
     except (SyntaxError, ValueError):
-        return []  # that is said of its own
-    return [Finding(f"{snippet.file}:{line}", said) for line, said in told]
+        return []
+    return [Finding(f"{snippet.file}:{line}", message) for line, message in faults]
 
 
-def names(source: str) -> set[str]:
-    """What the code uses, by name or as an attribute; an import alone uses nothing."""
+def used_names(source: str) -> set[str]:
+    """Return the names and attributes that code uses, without those that it only imports. Raise SyntaxError if it is not Python."""
     nodes = Snippet("", source).nodes
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
-# Pictures and claims ------------------------------------------------------------------------------------------------------------
+# Figures and claims -------------------------------------------------------------------------------------------------------------
 
 
 def figures_of(root: Path, topic: str) -> dict[str, int]:
-    """The functions of a topic's file of figures that return a picture, and their lines."""
+    """Return the functions of a topic's file of figures that draw a picture, with their lines. Raise SyntaxError if it is not Python."""
     file = f"docs/figures/{topic}.py"
     functions = [node for node in parse(file, text_of(root / file)).definitions.values() if isinstance(node, ast.FunctionDef)]
-    return {one.name: one.lineno for one in functions if one.returns and ast.unparse(one.returns) == "Picture" and not one.args.args}
+    return {node.name: node.lineno for node in functions if node.returns and ast.unparse(node.returns) == "Picture" and not node.args.args}
 
 
 def unshown_figures(root: Path, topic: str) -> list[Finding]:
-    """Functions that return a picture which no page shows."""
+    """Return findings for pictures of a topic that no page shows, and for a file of figures that is not Python."""
     name = f"docs/figures/{topic}.py"
     try:
-        made = figures_of(root, topic)
+        figures = figures_of(root, topic)
     except SyntaxError as error:
         return [Finding(f"{name}:{error.lineno}", f"this is not Python: {error.msg}")]
     shown = {name for text in pages(root).values() for name in FIGURE.findall(text)}
     return [
-        Finding(f"{name}:{line}", f"no page shows the picture {one!r}; show it with '/// figure | {topic}:{one}', or begin its name with _")
-        for one, line in made.items()
-        if f"{topic}:{one}" not in shown
+        Finding(
+            f"{name}:{line}",
+            f"no page shows the picture {figure!r}; show it with '/// figure | {topic}:{figure}', or begin its name with _",
+        )
+        for figure, line in figures.items()
+        if f"{topic}:{figure}" not in shown
     ]
 
 
 def typed_numbers(root: Path, topic: str) -> list[Finding]:
-    """Numbers that a topic's pictures show as results, and that are typed by hand."""
+    """Return findings for pictures of a topic that show typed numbers as results."""
     name = f"docs/figures/{topic}.py"
     try:
-        return [Finding(f"{name}:{line}", said) for line, said in hardcoded_numbers.in_figures(parse(name, text_of(root / name)))]
+        return [Finding(f"{name}:{line}", message) for line, message in hardcoded_numbers.in_figures(parse(name, text_of(root / name)))]
     except SyntaxError:
-        return []  # that is said of its own
+        return []
 
 
 def settings(root: Path) -> list[Finding]:
-    """Relations in what mkdocs.yml says to readers."""
-    return [Finding(f"mkdocs.yml:{line}", said) for line, said in hardcoded_numbers.in_settings(text_of(root / "mkdocs.yml"))]
+    """Return findings for relations in the texts of mkdocs.yml that readers see."""
+    return [Finding(f"mkdocs.yml:{line}", message) for line, message in hardcoded_numbers.in_settings(text_of(root / "mkdocs.yml"))]
 
 
 def unshown_claims(topic: str, page: str) -> list[str]:
-    """The ids of the topic's claims that its page does not show. Raises CertificateError."""
+    """Return the ids of the topic's claims that its page does not show. Raise CertificateError."""
     if re.search(rf"^/// derivation \| {topic}$", page, flags=re.M):
         return []
     shown = set(re.findall(rf"^/{{3,}} (?:{'|'.join(RANKS)}) \| {topic}#([\w-]+)$", page, flags=re.M))
@@ -367,115 +262,24 @@ def unshown_claims(topic: str, page: str) -> list[str]:
 
 
 def claims_left_out(root: Path, topic: str) -> list[Finding]:
+    """Return findings for a topic without a page, and for claims that its page does not show."""
     page, name = text_of(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
     if not page:
         return [Finding(name, "the topic has no page, or an empty one; write it")]
     try:
-        return [
-            Finding(name, f"the claim {one!r} is left out; show it with '/// claim | {topic}#{one}'") for one in unshown_claims(topic, page)
-        ]
+        left_out = unshown_claims(topic, page)
     except CertificateError:
-        return []  # that is said of its own
+        return []
+    return [Finding(name, f"the claim {claim!r} is left out; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
 
 
-# The page as it is rendered -----------------------------------------------------------------------------------------------------
+# All checks ---------------------------------------------------------------------------------------------------------------------
 
 
-class Configuration(yaml.SafeLoader):
-    """mkdocs.yml; what only MkDocs understands in it, such as !ENV, is passed over."""
+def of_topic(root: Path, topic: str, version: int) -> list[Finding]:
+    """Return all findings for a topic's page, code and figures, sorted by file and line.
 
-
-Configuration.add_multi_constructor("", lambda loader, suffix, node: None)
-
-
-def markdown(root: Path) -> Markdown:
-    """Markdown as mkdocs.yml asks for it."""
-    listed = yaml.load(text_of(root / "mkdocs.yml"), Configuration).get("markdown_extensions", [])
-    options = {name: more or {} for entry in listed for name, more in (entry.items() if isinstance(entry, dict) else [(entry, {})])}
-    if "pymdownx.snippets" in options:
-        bases = options["pymdownx.snippets"].get("base_path", ["."])
-        options["pymdownx.snippets"] = options["pymdownx.snippets"] | {"base_path": [str(root / base) for base in bases]}
-    own = "derivations.kernel.site"
-    options[own] = options.get(own, {}) | {"docs": str(root / "docs")}
-    return Markdown(extensions=list(options), extension_configs=options)
-
-
-@lru_cache(maxsize=256)
-def _rendered(root: Path, path: Path, text: str, now: int) -> tuple[str, tuple[str, ...]]:
-    body = re.sub(r"\A---[ \t]*\n.*?\n---[ \t]*\n", lambda match: match[0] if not_yaml(match[0]) else "", text, count=1, flags=re.S)
-    with page_errors.collected() as found:
-        html = markdown(root).convert(body.lstrip("\n"))
-    return html, tuple(error.format_message() for error in found)
-
-
-def not_yaml(front: str) -> bool:
-    try:
-        return not isinstance(yaml.safe_load(front.strip().strip("-")), dict)
-    except yaml.YAMLError:
-        return True
-
-
-def rendering(root: Path, path: Path, now: int) -> list[Finding]:
-    """Everything for which the page's own rendering would stop a build."""
-    return [finding(said) for said in dict.fromkeys(_rendered(root, path, text_of(path), now)[1])]
-
-
-def finding(said: str) -> Finding:
-    place, _, message = said.partition(": ")
-    return Finding(place, message)
-
-
-class Addresses(HTMLParser):
-    """The ids of a page and where its links lead."""
-
-    def __init__(self):
-        super().__init__()
-        self.ids, self.links = set(), []
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
-        self.links += [given["href"]] if tag == "a" and given.get("href") else []
-
-
-def addresses(html: str) -> Addresses:
-    reader = Addresses()
-    reader.feed(html)
-    return reader
-
-
-def dead_links(root: Path, path: Path, now: int) -> list[Finding]:
-    """Links to pages and to places on them that are not there. A link out of the site is the reader's."""
-    html, _ = _rendered(root, path, text_of(path), now)
-    wrong = []
-    for link in dict.fromkeys(addresses(html).links):
-        parts = urlsplit(link)
-        if parts.scheme or parts.netloc or parts.path.startswith("/"):
-            continue
-        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-        if parts.path and not target.is_file():
-            if target.suffix == ".md":
-                wrong.append(Finding(place_of(root, path, link), f"the link {link!r} leads to no page; mend its path"))
-        elif parts.fragment and target.suffix == ".md":
-            there = addresses(_rendered(root, target, text_of(target), now)[0]).ids
-            if unquote(parts.fragment) not in there:
-                wrong.append(
-                    Finding(place_of(root, path, link), f"the link {link!r} leads to no place on that page; mend what follows '#'")
-                )
-    return wrong
-
-
-def place_of(root: Path, path: Path, link: str) -> str:
-    text, name = text_of(path), path.relative_to(root).as_posix()
-    return f"{name}:{line_at(text, text.index(link))}" if link in text else name
-
-
-# All of it ----------------------------------------------------------------------------------------------------------------------
-
-
-def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
-    """All that is refused of a topic's page, its code and its pictures, in the order of the files. `now` is a number that changes
-    whenever what a page is made from may have changed."""
+    Rendered pages are cached by `version`: pass another number whenever something that pages depend on may have changed."""
     page = root / "docs" / f"{topic}.md"
     found = [
         *wrongly_marked(root, topic),
@@ -488,5 +292,5 @@ def of_topic(root: Path, topic: str, now: int) -> list[Finding]:
     found += [*used_unshown(root, topic), *loaded_unshown(root, topic), *misleading(root, topic)]
     found += [*unshown_figures(root, topic), *typed_numbers(root, topic), *claims_left_out(root, topic), *settings(root)]
     if page.is_file():
-        found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, now), *dead_links(root, page, now)]
-    return sorted(set(found), key=lambda one: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(one))])
+        found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, version), *dead_links(root, page, version)]
+    return sorted(set(found), key=lambda finding: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(finding))])

@@ -1,149 +1,164 @@
-"""MkDocs hook: while `mkdocs serve` runs, a mistake is a box in its place, a round of checks that ends has the pages rebuilt, and the
-server outlives whatever stops a build.
+"""MkDocs hook for `mkdocs serve`: show mistakes as boxes on the page, rebuild pages after each round of checks, survive failed builds.
 
-`mkdocs build` and all that publishes stay strict: it is the command that decides, and that the pages are built into a folder of the
-server's own. Nothing in mkdocs.yml or in the environment is asked.
+`mkdocs build` stays strict. Two things decide: the command, and that the pages are built into the server's temporary folder. No setting in
+mkdocs.yml or in the environment can change that.
 """
 
 import logging
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from jinja2 import BytecodeCache
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
 from watchdog.observers.polling import PollingObserver
 
 from derivations.kernel.site import PageError, incremental_build, lab_hook, page_errors
 from derivations.kernel.store import rejections
 
 log = logging.getLogger("mkdocs.derivations")
-LOOKS = Path(__file__).with_name("page_errors.css")
-CLOSELY = 0.05  # seconds
-TELLS = "while it is served, a mistake is a box on its page; `mkdocs build --strict` refuses it"
+STYLES = Path(__file__).with_name("page_errors.css")
+POLL_INTERVAL = 0.05  # seconds
 
 
 class Compiled(BytecodeCache):
-    """The theme's templates, compiled once for as long as the server runs. A template that changes is compiled again."""
+    """A cache of the theme's compiled templates that lasts while the server runs. Jinja recompiles a template that changes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.codes: dict[str, bytes] = {}
 
-    def load_bytecode(self, bucket):
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill a bucket from the cache, if its template is there."""
         if bucket.key in self.codes:
             bucket.bytecode_from_string(self.codes[bucket.key])
 
-    def dump_bytecode(self, bucket):
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Store the code of a bucket's template."""
         self.codes[bucket.key] = bucket.bytecode_to_string()
 
 
 compiled = Compiled()
 
 
-def on_startup(*, command, **_):
+def on_startup(*, command: str, **_: Any) -> None:
+    """Show mistakes as boxes if the site is served."""
     page_errors.shown(tell if command == "serve" else None)
 
 
-def on_config(config):
-    """Whatever was said at the start: what goes into a folder that somebody may publish is strict."""
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Stop showing mistakes as boxes if the pages go into a folder that could be published."""
     if page_errors.are_shown() and not is_the_servers(Path(config.site_dir)):
         page_errors.shown(None)
     return config
 
 
 def is_the_servers(folder: Path) -> bool:
-    """Whether this is the folder that MkDocs makes for serving, and removes afterwards."""
+    """Return whether a folder is the temporary one that MkDocs creates for serving and removes afterwards."""
     return folder.parent.resolve() == Path(tempfile.gettempdir()).resolve() and folder.name.startswith("mkdocs_")
 
 
-def on_shutdown(**_):
+def on_shutdown(**_: Any) -> None:
+    """Stop showing mistakes as boxes."""
     page_errors.shown(None)
 
 
 def tell(error: PageError) -> None:
+    """Log an error that is shown as a box."""
     log.warning(error.format_message())
 
 
-def on_page_read_source(*, page, **_):
-    """Bytes that are no text are read as such a mark as the extension refuses, with its line."""
+def on_page_read_source(*, page: Page, **_: Any) -> str | None:
+    """Return a page's text, with invalid UTF-8 replaced by a character that snippet_includes.py rejects with its line."""
     path = page.file.abs_src_path
     return Path(path).read_text(encoding="utf-8-sig", errors="replace") if path and page.file.src_uri.endswith(".md") else None
 
 
-def on_page_markdown(markdown, *, config, files, **_):
+def on_page_markdown(markdown: str, *, config: MkDocsConfig, files: Files, **_: Any) -> str:
+    """Begin to record what a served page depends on."""
     if page_errors.are_shown():
         incremental_build.published(files, config)
         incremental_build.begin()
     return markdown
 
 
-def on_page_content(html, *, page, **_):
+def on_page_content(html: str, *, page: Page, **_: Any) -> str:
+    """Store what a served page depends on."""
     if page_errors.are_shown():
+        assert page.file.abs_src_path  # pages are files, none is generated
         source = Path(page.file.abs_src_path)
         more = lab_hook.dependencies(source) if page.file.src_uri.startswith(incremental_build.LABS) else []
         incremental_build.end(page.file.src_uri, source, Path(page.file.abs_dest_path), page.url, more)
     return html
 
 
-def on_env(env, *, files, **_):
+def on_env(env: Environment, *, files: Files, **_: Any) -> Environment:
+    """Copy the published files, and cache compiled templates, if the site is served."""
     if page_errors.are_shown():
         incremental_build.copy_published(files)
         env.bytecode_cache = compiled
     return env
 
 
-def on_post_page(output, **_):
-    """Only a page with a box carries the look of a box."""
+def on_post_page(output: str, **_: Any) -> str:
+    """Add the styles of boxes to a served page that has a box."""
     if not page_errors.are_shown() or 'class="mistake' not in output:
         return output
-    return output.replace("</head>", f"<style>{LOOKS.read_text(encoding='utf-8')}</style></head>", 1)
+    return output.replace("</head>", f"<style>{STYLES.read_text(encoding='utf-8')}</style></head>", 1)
 
 
-def on_serve(server, *, config, builder):
-    if page_errors.are_shown():  # not with --clean, which builds as for readers
+def on_serve(server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]) -> LiveReloadServer:
+    """Make the server rebuild after each round of checks and survive failed builds, except with --clean, which builds as for readers."""
+    if page_errors.are_shown():
         watch_closely(server, rejections.round_file())
-        server.builder = outliving(server, incremental_build.Rebuild(config, server.builder), Path(config.site_dir))
+        server.builder = keep_serving(server, incremental_build.Rebuild(config, server.builder), Path(config.site_dir))
     return server
 
 
-def watch_closely(server, path: Path) -> None:
-    """Have the server look at one file more often than at all others, which would be dear: who edits waits for it."""
-    usual, close, shutdown = server.observer, PollingObserver(timeout=CLOSELY), server.shutdown
+def watch_closely(server: LiveReloadServer, path: Path) -> None:
+    """Make the server poll one file at a short interval, because the author waits for it. Polling all files that often would be slow."""
+    usual, close, shutdown = server.observer, PollingObserver(timeout=POLL_INTERVAL), server.shutdown
     server.observer = close
     server.watch(str(path))
     server.observer = usual
     close.start()
 
-    def shutdown_all(*arguments, **keywords):
+    def shutdown_all(*arguments: Any, **keywords: Any) -> None:
         close.stop()
         shutdown(*arguments, **keywords)
 
-    server.shutdown = shutdown_all
+    server.shutdown = shutdown_all  # type: ignore[method-assign]  # MkDocs has no event for it
 
 
-def outliving(server, build, site: Path):
-    """The build, of which no error stops the server: until the next one goes well, every address shows the error."""
+def keep_serving(server: LiveReloadServer, build: Callable[[], Any], site: Path) -> Callable[[], None]:
+    """Return a build that catches all errors. Until the next build succeeds, every address shows the error."""
     usual = server.error_handler
 
-    def build_or_say():
+    def build_or_report() -> None:
         try:
             build()
         except (Exception, SystemExit) as error:
-            said = error.format_message() if isinstance(error, PageError) else f"{type(error).__name__}: {error}"
-            log.error(f"not built: {said}")
-            for path in site.iterdir() if site.is_dir() else ():  # half a site would pass for a whole one
+            message = error.format_message() if isinstance(error, PageError) else f"{type(error).__name__}: {error}"
+            log.error(f"not built: {message}")
+            for path in site.iterdir() if site.is_dir() else ():  # otherwise a partial site would look complete
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-            server.error_handler = lambda code: notice(said)
+            server.error_handler = lambda code: error_page(message)
         else:
             server.error_handler = usual
 
-    return build_or_say
+    return build_or_report
 
 
-def notice(said: str) -> bytes:
-    """A page that says what stopped the build, and looks again by itself."""
-    looks = LOOKS.read_text(encoding="utf-8")
+def error_page(message: str) -> bytes:
+    """Return an HTML page that says what stopped the build, and reloads itself every second."""
+    styles = STYLES.read_text(encoding="utf-8")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f'<meta http-equiv="refresh" content="1"><title>Not built</title><style>{looks}</style></head>'
-        f"<body><h1>The site is not built</h1>{page_errors.box(said, 'What stopped it')}</body></html>"
+        f'<meta http-equiv="refresh" content="1"><title>Not built</title><style>{styles}</style></head>'
+        f"<body><h1>The site is not built</h1>{page_errors.box(message, 'What stopped it')}</body></html>"
     ).encode()

@@ -1,4 +1,4 @@
-"""Includes of code that is not there: named with the page's line and what there is, before pymdownx.snippets meets them."""
+"""Report includes that cannot work, with the page's line and the names that exist, before pymdownx.snippets processes them."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,11 @@ from . import page_dependencies
 from .page_source import PageError, Source
 
 SECTION = re.compile(r"--8<--[ \t]+\[start:[ \t]*([A-Za-z][\w-]*)[ \t]*\]")
-UNREADABLE = "\ufffd"  # what bytes that are no UTF-8 are read as
+UNREADABLE = "\ufffd"  # the character that replaces invalid UTF-8 when a page is read
 
 
 def refuse_unreadable(source: Source) -> None:
-    """Raise PageError at bytes that are no text."""
+    """Raise PageError if the page contains invalid UTF-8."""
     for number, line in enumerate(source.lines, start=1):
         if UNREADABLE in line:
             raise source.error(
@@ -24,11 +24,11 @@ def refuse_unreadable(source: Source) -> None:
 
 
 def refuse_missing(source: Source, md: Markdown) -> None:
-    """Raise PageError at an include that names what is not there. Each is tried by what will include it, line by line."""
+    """Raise PageError if an include cannot work. Each is tried with the preprocessor that will process it."""
     snippets = preprocessor(md)
     if snippets is None:
         return
-    opened = 0  # the line on which a block of includes begins
+    opened = 0  # the line on which the current block of includes begins; 0 outside such blocks
     for number, line in enumerate(source.lines, start=1):
         match = snippets.RE_ALL_SNIPPETS.match(line)
         if match and match["escape"]:
@@ -36,69 +36,73 @@ def refuse_missing(source: Source, md: Markdown) -> None:
         if match and match["block_marker"]:
             opened = 0 if opened else number
         elif opened and line.strip():
-            refuse(source, number, (opened, closing(source, number)), line.strip(), snippets)
+            check_include(source, number, (opened, closing_line(source, number)), line.strip(), snippets)
         elif match:
-            refuse(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
+            check_include(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
 
 
 def preprocessor(md: Markdown) -> SnippetPreprocessor | None:
-    """What will include, if anything will."""
+    """Return the preprocessor of pymdownx.snippets, or None if that extension is not in use."""
     return next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
 
 
-def closing(source: Source, number: int) -> int:
-    """The line that closes the block of includes around a line."""
-    later = range(number, len(source.lines))
-    return next((at + 1 for at in later if source.lines[at].strip().strip("-") == "8<"), number)
+def closing_line(source: Source, number: int) -> int:
+    """Return the line that closes the block of includes around a line; the line itself if nothing closes the block."""
+    later = enumerate(source.lines[number:], start=number + 1)
+    return next((closing for closing, line in later if line.strip().strip("-") == "8<"), number)
 
 
-def refuse(source: Source, number: int, span: tuple[int, int], target: str, snippets: SnippetPreprocessor) -> None:
-    """Raise PageError if what an include names cannot be included; `span` is what of the page that spoils."""
+def check_include(source: Source, number: int, span: tuple[int, int], target: str, snippets: SnippetPreprocessor) -> None:
+    """Raise PageError if an include cannot work.
+
+    `target` is what it names, `FILE` or `FILE:SECTION`; `span` are the first and last lines of the page that the error makes unusable."""
     try:
-        attempt(source, number, target, snippets)
+        try_include(source, number, target, snippets)
     except PageError as error:
         raise error.over(*span) from None
 
 
-def attempt(source: Source, number: int, target: str, snippets: SnippetPreprocessor) -> None:
-    if target.startswith(";"):  # an include that its author put aside
+def try_include(source: Source, number: int, target: str, snippets: SnippetPreprocessor) -> None:
+    """Let pymdownx.snippets include a target, and raise PageError with the page's line if that fails."""
+    if target.startswith(";"):  # an include that is commented out
         return
     try:
         snippets.seen = set()
-        page_dependencies.note_files([named] if (named := whole(target, snippets)) else [])
+        page_dependencies.note_files([path] if (path := included_file(target, snippets)) else [])
         snippets.parse_snippets([f'--8<-- "{target}"'])
     except SnippetMissingError as error:
-        raise missing(source, number, target, snippets, str(error)) from None
+        raise missing_error(source, number, target, snippets, str(error)) from None
     except UnicodeDecodeError as error:
         raise source.error(number, f"{target.partition(':')[0]} is no UTF-8 text ({error.reason} at byte {error.start})") from None
     except OSError as error:
         raise source.error(number, f"{target.partition(':')[0]} cannot be included: {error.strerror}") from None
-    except Exception as error:  # whatever an include of anything may do; it is the page's line that has to be mended
+    except Exception as error:  # any other failure: the author needs the page's line, not a traceback
         raise source.error(number, f"{target!r} cannot be included: {type(error).__name__}: {error}") from None
 
 
-def whole(target: str, snippets: SnippetPreprocessor) -> str:
-    """The path of the file that an include names, if there is one."""
-    asked = snippets.parse_snippet_target(target)
-    return (asked and snippets.get_snippet_path(asked["path"])) or ""
+def included_file(target: str, snippets: SnippetPreprocessor) -> str:
+    """Return the path of the file that an include names, or "" if there is none."""
+    parts = snippets.parse_snippet_target(target)
+    return (parts and snippets.get_snippet_path(parts["path"])) or ""
 
 
-def missing(source: Source, number: int, target: str, snippets: SnippetPreprocessor, said: str) -> PageError:
-    """The error for a file or a section that is not there, with the name that was probably meant."""
-    asked = snippets.parse_snippet_target(target)
-    name = asked["path"] if asked else target
-    found = asked and snippets.get_snippet_path(name)
-    if not found:
+def missing_error(source: Source, number: int, target: str, snippets: SnippetPreprocessor, reason: str) -> PageError:
+    """Return the error for a file or a section that does not exist, with the most similar name that does."""
+    parts = snippets.parse_snippet_target(target)
+    name = parts["path"] if parts else target
+    path = parts and snippets.get_snippet_path(name)
+    if not path:
         base = Path(snippets.base_path[0])
         folder = next((one for one in (base / name).parents if one.is_dir()), base)
-        there = [one.relative_to(base).as_posix() for one in sorted(folder.iterdir()) if one.suffix in ("", ".py") and folder != base]
-        return source.error(number, f"there is no {name}{missed(name, there, 'there are')}")
-    there = SECTION.findall(Path(found).read_text(encoding="utf-8", errors="replace"))
-    section = asked["section"]
-    if not section or section in there:
-        return source.error(number, f"{target} cannot be included: {said}")
-    return source.error(number, f"{name} has no section {section!r}{missed(section, there, 'it has') or '; it has none'}")
+        files = [one.relative_to(base).as_posix() for one in sorted(folder.iterdir()) if one.suffix in ("", ".py") and folder != base]
+        return source.error(number, f"there is no {name}{suggest(name, files, 'there are')}")
+    sections = SECTION.findall(Path(path).read_text(encoding="utf-8", errors="replace"))
+    section = parts["section"]
+    if not section or section in sections:
+        return source.error(number, f"{target} cannot be included: {reason}")
+    return source.error(number, f"{name} has no section {section!r}{suggest(section, sections, 'it has') or '; it has none'}")
 
 
-def missed(name: str, there: list[str], has: str) -> str:
-    return f"; {nearest(name, there, has)}" if there else ""
+def suggest(name: str, existing: list[str], verb: str) -> str:
+    """Return the end of a message, with the existing names most similar to `name`; "" if there are none."""
+    return f"; {nearest(name, existing, verb)}" if existing else ""

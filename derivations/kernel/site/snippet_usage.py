@@ -1,11 +1,12 @@
-"""What the code on the pages uses of the snippets, directly or through others: a page shows that as well.
+"""Check that pages show all snippet code that their code uses, directly or through other functions.
 
-A function may be shown to its last letter and still do anything, if what it calls is not. So from each function that a claim names, all
-is followed that it reads: functions, classes, constants. Each is to be shown in a section on some page. Of code that no claim names, the
-functions and classes are, and so are those that examples import. One that has a name of PyTorch's or of mathematics' would be taken for theirs: it is to be shown on every page
-that shows its use, or on one that this page links.
+Readers can only judge a function if they can see what it calls. The rules:
 
-What runs while a module is loaded could change what is shown. So a line that calls something then is to be shown, too.
+- Everything that a function named by a claim uses (functions, classes, constants) must be shown in a region on some page.
+- Of other code on pages, and of the imports of examples, the functions and classes must be shown; constants need not be.
+- A definition with the name of something in PyTorch or mathematics must be shown on each page that uses it, or on a page that this page
+  links, because readers would take it for the usual function.
+- A call that runs while a module is imported must be shown, because it could change what the code on the page does.
 """
 
 import ast
@@ -18,56 +19,59 @@ from ..snippet_source import Meaning, Origin, Statement
 from .code_regions import home, included, library, snippet_of
 
 LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
-# Decorators that run what they decorate as it stands.
+# Decorators that leave the behaviour of what they decorate as a reader expects it.
 USUAL_DECORATORS = ("torch.no_grad()", "dataclass", "dataclass(frozen=True)", "staticmethod", "classmethod", "property")
 
 
 def calls(node: ast.AST, meanings: dict[str, Meaning]) -> Iterator[str]:
-    """Yield what a statement calls while the module is loaded, except for what only says where its file is."""
+    """Yield the calls, as text, that a statement makes while its module is imported, except `Path(__file__)`."""
     if isinstance(node, ast.Lambda):
         return
+    evaluated: list[ast.AST]  # the parts that are evaluated on import
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        within = [*node.args.defaults, *(one for one in node.args.kw_defaults if one), *unusual(node)]
+        evaluated = [*node.args.defaults, *(default for default in node.args.kw_defaults if default), *unusual_decorators(node)]
     elif isinstance(node, ast.ClassDef):
-        within = [*node.bases, *node.keywords, *node.body, *unusual(node)]
+        evaluated = [*node.bases, *node.keywords, *node.body, *unusual_decorators(node)]
     else:
-        within = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.Call) and not is_place(node, meanings):
+        evaluated = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Call) and not is_path_of_file(node, meanings):
         yield ast.unparse(node)
-    for one in within:
-        yield from calls(one, meanings)
+    for part in evaluated:
+        yield from calls(part, meanings)
 
 
-def unusual(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+def unusual_decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
     return [one for one in node.decorator_list if ast.unparse(one) not in USUAL_DECORATORS]
 
 
-def is_place(node: ast.Call, meanings: dict[str, Meaning]) -> bool:
-    """Return whether a call is `Path(__file__)`, of the class in pathlib."""
+def is_path_of_file(node: ast.Call, meanings: dict[str, Meaning]) -> bool:
+    """Return whether a call is `Path(__file__)` with pathlib's class."""
     return ast.unparse(node) == "Path(__file__)" and meanings.get("Path") == Origin("pathlib", "Path")
 
 
-def is_command(node: ast.stmt) -> bool:
-    """Return whether a statement runs where the file is run, and not where it is imported."""
+def is_main_block(node: ast.stmt) -> bool:
+    """Return whether a statement is `if __name__ == '__main__'`, which does not run on import."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'" and not node.orelse
 
 
-# Where they are shown -----------------------------------------------------------------------------------------------------------
+# What pages show ----------------------------------------------------------------------------------------------------------------
 
 
 def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
-    """Return the statements that pages show whole, each with the pages, by their paths below docs/."""
+    """Return the statements that pages show completely, each with the paths of these pages below docs/.
+
+    `pages` maps the files of the pages to their texts."""
     found: dict[Statement, list[str]] = {}
     for path, text in pages.items():
         page = path.relative_to(root / "docs").as_posix()
         for place in included(text):
-            for one in of_region(root, place.topic, place.section):
-                found.setdefault(one, []).append(page)
+            for statement in statements_of_region(root, place.topic, place.section):
+                found.setdefault(statement, []).append(page)
     return found
 
 
-def of_region(root: Path, topic: str, name: str) -> list[Statement]:
-    """Return the statements of a file that one of its regions shows whole, if that is code."""
+def statements_of_region(root: Path, topic: str, name: str) -> list[Statement]:
+    """Return the statements that a region of code shows completely; none for a region of examples."""
     snippet = snippet_of(root, topic)
     region = snippet.regions.get(name)
     if region is None or region.is_example:
@@ -75,34 +79,39 @@ def of_region(root: Path, topic: str, name: str) -> list[Statement]:
     try:
         return [one for one in snippet.statements if one.first in region.lines and one.last in region.lines]
     except SyntaxError:
-        return []  # reported where the tests import it
+        return []  # reported when the tests import the module
 
 
-# What is refused ----------------------------------------------------------------------------------------------------------------
+# What is rejected ---------------------------------------------------------------------------------------------------------------
 
 
 def unshown(root: Path, start: Statement | None, where: dict[Statement, list[str]], constants: bool = True) -> list[str]:
-    """Return what a statement uses, itself and through others, that no page shows: each with what to do."""
-    wrong = []
+    """Return a message for each definition that a statement uses, directly or through others, and that no page shows.
+
+    `where` is what `shown` returns. Without `constants`, only functions and classes are considered."""
+    messages = []
     for one, used, _, other in library(root).reachable(start) if start else ():
         place = f"{one.file}:{one.first} uses {used!r}"
         if other is None:
-            wrong.append(f"{place}, which no module of snippets defines by that name; import functions, each from where it is defined")
+            messages.append(f"{place}, which no module of snippets defines by that name; import functions, each from where it is defined")
         elif other not in where and (constants or other.is_definition):
-            wrong.append(f"{place}, and no page shows {other.file}:{other.first}, which defines it; show these lines in a fence")
-    return wrong
+            messages.append(f"{place}, and no page shows {other.file}:{other.first}, which defines it; show these lines in a fence")
+    return messages
 
 
 def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
-    """Uses on a page of names that a reader takes for another's, where nothing on it or on a page that it links says what they are."""
+    """Yield (line, message) for the uses on a page of snippet definitions that have the name of something in PyTorch or mathematics.
+
+    A use is accepted if the page, or a page that it links, shows the definition. `page` is its path below docs/, `text` its Markdown."""
     from ..pytorch.familiar_names import known  # as in example_rules.py
 
-    near = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
+    page_and_links = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in included(text):
-        uses = [(one.first, *use) for one in of_region(root, place.topic, place.section) for use in one.uses.items()]
-        for line, used, meaning in [*uses, *of_examples(root, place.topic, place.section)]:
+        statements = statements_of_region(root, place.topic, place.section)
+        uses = [(statement.first, *use) for statement in statements for use in statement.uses.items()]
+        for line, used, meaning in [*uses, *uses_in_examples(root, place.topic, place.section)]:
             other = library(root).definition(meaning)
-            if {used, meaning.name} & known() and not (other and near & set(where.get(other, ()))):
+            if {used, meaning.name} & known() and not (other and page_and_links & set(where.get(other, ()))):
                 yield (
                     place.first,
                     f"{home(place.topic)}:{line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "
@@ -111,8 +120,8 @@ def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -
 
 
 def unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
-    """What the examples of a topic have from the snippets, and no page shows; a constant is what it is."""
-    for line, used, meaning in of_examples(root, topic):
+    """Yield (line, message) for the functions and classes of snippets that a topic's examples use and no page shows."""
+    for line, used, meaning in uses_in_examples(root, topic):
         other = library(root).definition(meaning)
         if other is None:
             yield line, f"{used!r} is defined by no module of snippets under that name; import functions, each from where it is defined"
@@ -120,9 +129,10 @@ def unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]
             yield line, f"an example uses {used!r}, and no page shows {other.file}:{other.first}, which defines it; show these lines"
 
 
-def of_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Origin]]:
-    """Return (line, name, what it is) of what the examples of a file, or of one region of it, import from the snippets. What they have
-    from a module that they import whole is named as there."""
+def uses_in_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Origin]]:
+    """Return (line, name, origin) for the snippet definitions that the examples of a file use, or those of its region `name`.
+
+    A definition that is read as an attribute of an imported module has its name in that module."""
     snippet = snippet_of(root, topic)
     region = snippet.regions.get(name) if name else None
     found: list[tuple[int, str, Origin]] = []
@@ -131,19 +141,21 @@ def of_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[i
         for example in snippet.examples:
             for one in example.imports:
                 if one.origin.module.partition(".")[0] == "snippets":
-                    inner = f"{one.origin.module}.{one.origin.name}".rstrip(".")
-                    if one.origin.name and not is_module(root, inner):
+                    full_name = f"{one.origin.module}.{one.origin.name}".rstrip(".")
+                    if one.origin.name and not is_module(root, full_name):
                         found.append((example.line - 1 + one.line, one.bound, one.origin))
                     else:
-                        modules[one.bound] = inner
-            found += [(line, used, origin) for line, used, origin in of_modules(root, example.tree, example.line - 1, modules)]
+                        modules[one.bound] = full_name
+            found += module_attributes(root, example.tree, example.line - 1, modules)
     except (SyntaxError, ValueError):
-        return []  # reported where doctest runs them
+        return []  # reported when doctest runs the examples
     return [one for one in found if name is None or region and one[0] in region.lines]
 
 
-def of_modules(root: Path, tree: ast.Module, before: int, modules: dict[str, str]) -> Iterator[tuple[int, str, Origin]]:
-    """Yield (line, name, what it is) of the attributes that an example reads of modules that it imported, `module.name`."""
+def module_attributes(root: Path, tree: ast.Module, before: int, modules: dict[str, str]) -> Iterator[tuple[int, str, Origin]]:
+    """Yield (line, name, origin) for the attributes `module.name` that an example reads of imported snippet modules.
+
+    `before` is the number of lines in the file before the example; `modules` maps bound names to full names of modules."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
             continue
@@ -156,16 +168,17 @@ def of_modules(root: Path, tree: ast.Module, before: int, modules: dict[str, str
 
 
 def is_module(root: Path, name: str) -> bool:
+    """Return whether a full name is that of a module below `root`."""
     return (root / f"{name.replace('.', '/')}.py").is_file()
 
 
 def loaded(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
-    """Lines that call something while a module is loaded, and that no page shows."""
+    """Yield (line, message) for the statements of a topic's module that call something on import and that no page shows."""
     snippet = snippet_of(root, topic)
-    for one in snippet.statements:
-        called = "" if is_command(one.node) else next(calls(one.node, snippet.meanings), "")
-        if called and one not in where:
+    for statement in snippet.statements:
+        called = "" if is_main_block(statement.node) else next(calls(statement.node, snippet.meanings), "")
+        if called and statement not in where:
             yield (
-                one.first,
+                statement.first,
                 f"{called!r} is called while the module is loaded, and no page shows these lines; show them, or call it in a function",
             )
