@@ -152,11 +152,12 @@ def add_figure(page: Page, parent: Element, argument: str) -> Element:
     return SubElement(box, "figcaption")
 
 
-def check_caption(page: Page, argument: str, caption: Element) -> None:
-    """Raise PageError if a figure has no caption."""
+def check_caption(page: Page, argument: str, caption: Element) -> Element:
+    """Return the caption of a figure. Raise PageError if it is empty."""
     if not "".join(caption.itertext()).strip():
         line = _line_of_figure(page, argument)
         raise page.source.error(line, f"the figure {argument} has no caption; write a sentence before the closing '///'")
+    return caption
 
 
 def _line_of_figure(page: Page, argument: str) -> int:

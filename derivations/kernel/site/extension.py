@@ -80,7 +80,8 @@ class _PageReader(Preprocessor):
 
     def run(self, lines: list[str]) -> list[str]:
         """Return the lines of the page, completed. A tolerated mistake is replaced by a box, and the page is read again without it."""
-        source, pieces = Source("\n".join(lines), ROOT / self.extension.getConfig("docs")), []
+        source = Source("\n".join(lines), ROOT / self.extension.getConfig("docs"))
+        pieces: list[str] = []
         refuse_tokens(source)
         try:
             check_front_matter_text(source)
@@ -163,7 +164,7 @@ class _Block(Block):
         page: Page = self.config["extension"].page
         return page.place(parent, lambda: self.fill(page, parent, self.argument or ""))
 
-    def fill(self, page: Page, parent: Element, argument: str) -> Element:
+    def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
         return page.show(parent, self.NAME, argument)
 
 
@@ -213,7 +214,7 @@ class _FigureBlock(_Block):
 
     caption: Element | None = None  # None if the figure was a mistake
 
-    def fill(self, page: Page, parent: Element, argument: str) -> Element:
+    def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
         self.caption = block_handlers.add_figure(page, parent, argument)
         return parent[-1]
 

@@ -31,9 +31,9 @@ def finish(site: Path, settings: Path) -> list[str]:
     content_policy_hook.on_config(config)
     site_exports_hook.on_config(config)
     for file in files.documentation_pages():
-        if file.src_uri.endswith(".md"):
+        if file.page and file.src_uri.endswith(".md"):
             file.page.read_source(config)
-            site_exports_hook.on_page_markdown(file.page.markdown, page=file.page, config=config)
+            site_exports_hook.on_page_markdown(file.page.markdown or "", page=file.page, config=config)
     site_exports_hook.on_nav(nav, files=files, config=config)
     lacking = [page.url for page in site_exports_hook.KEPT["pages"] if not (site / page.file.dest_uri).is_file()]
     if len(lacking) == len(site_exports_hook.KEPT["pages"]):

@@ -102,7 +102,7 @@ def _notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
 
     name, notebooks = page.file.src_uri, KEPT["notebooks"]
     if name not in notebooks:
-        notebooks[name] = page_cache.kept(f"{name}.notebook", page.file.abs_src_path, make)
+        notebooks[name] = page_cache.kept(f"{name}.notebook", page.file.abs_src_path or "", make)
     return notebooks[name]
 
 
@@ -217,8 +217,8 @@ def _llms_txt(pages: list[SitePage], config: MkDocsConfig) -> str:
 
 def chapters(nav: Navigation, pages: list[SitePage]) -> list[tuple[str, list[SitePage]]]:
     """Return the sections of the navigation, each with its pages; pages in no section come last."""
-    known = {id(page) for page in pages}
-    sections = [(section.title, [page for page in section.children if id(page) in known]) for section in _sections(nav.items)]
+    known = {id(page): page for page in pages}
+    sections = [(section.title, [known[id(item)] for item in section.children if id(item) in known]) for section in _sections(nav.items)]
     others = [page for page in pages if not any(page in chapter for _, chapter in sections)]
     return [(title, chapter) for title, chapter in [*sections, ("More", others)] if chapter]
 

@@ -10,7 +10,7 @@ The function that draws the figure also gives the widget its numbers, so that th
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from html import escape
 
 from ..printing.relation_signs import fault_of_text
@@ -37,7 +37,7 @@ def played(picture: Picture, **numbers: object) -> Played:
     """
     for name, value in numbers.items():
         _check_value(name, value)
-    return Played(*(getattr(picture, each.name) for each in fields(Picture)), numbers)
+    return Played(picture.title, picture.description, picture.width, picture.height, picture.elements, numbers)
 
 
 def _check_value(name: str, value: object) -> None:
