@@ -5,7 +5,7 @@ import json
 import pytest
 
 from derivations.kernel.printing.mathml import mathml
-from derivations.kernel.site import formula_text, search_index, tokenizer
+from derivations.kernel.site import formula_text, search_index, search_pages, search_weights, tokenizer
 from derivations.kernel.store import project_files, store
 
 PAGE = """<html><body><nav>Elsewhere</nav><article><h1 id="t">Why √d_k? Of <em>size</em><a class="headerlink" href="#t">¶</a></h1>
@@ -71,7 +71,7 @@ def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
 
 
 def test_a_part_of_a_product_is_a_word_too():
-    counts = search_index.counted(f"{search_index.OPEN}XW_QW_KᵀXᵀ{search_index.CLOSE}")
+    counts = search_weights.count_words(f"{search_pages.OPEN}XW_QW_KᵀXᵀ{search_pages.CLOSE}")
     assert any(word.startswith("wqwkt") for word in counts)
 
 

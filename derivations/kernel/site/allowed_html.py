@@ -1,6 +1,7 @@
-"""The HTML that a page may hold by hand: what Markdown makes of text, and nothing that draws, hides, or looks like a box of the kernel.
+"""The HTML that an author may type on a page: what Markdown makes of text, and nothing that draws, hides, or imitates a box of the kernel.
 
-What the kernel makes comes to the page by tokens (page.py), its classes too. So a class that is not on this list and no token was typed.
+The kernel's own HTML, including its classes, is still tokens when this check runs (page.py). So a class that is neither on this list nor
+a token was typed.
 """
 
 import re
@@ -11,25 +12,25 @@ _MADE = """a abbr b blockquote br code dd details div dl dt em figcaption figure
 section small span strong sub summary sup table tbody td tfoot th thead tr ul"""
 _WITHIN = "a abbr b em i mark small span strong sub sup"
 _NOTES = "note abstract info tip success question warning failure danger bug example quote"
-_CLASSES = "admonition admonition-title first headerlink highlight start toc whole-file"  # `first`: of a paragraph in the reference
+_CLASSES = "admonition admonition-title first headerlink highlight start toc whole-file"  # `first` occurs in the reference
 _ATTRIBUTES = "class colspan href id open rowspan scope start style title"
 
 TAGS = frozenset(_MADE.split())
-WITHIN = frozenset(_WITHIN.split())  # a line goes on through these
+WITHIN = frozenset(_WITHIN.split())  # these do not end a line of text
 CLASSES = frozenset([*_CLASSES.split(), *_NOTES.split()])
-FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # of fences, and of the reference made from docstrings
+FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # classes of fences, and of the reference made from docstrings
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
-READ = ("title",)  # is shown, or read aloud
-LAID_OUT = re.compile(r"text-align: ?(left|right|center);?")  # a column of a table
+READ = ("title",)  # attributes whose text is shown or read aloud
+ALIGNMENT = re.compile(r"text-align: ?(left|right|center);?")  # of a table's column
 
-HIDDEN = re.compile(r"[\x00-\x20]")  # what a browser leaves out of an address
+IGNORED = re.compile(r"[\x00-\x20]")  # characters that a browser ignores in an address
 SCHEMES = ("", "http", "https", "mailto")
 
 Attributes = list[tuple[str, str | None]]
 
 
-def faults(tag: str, attributes: Attributes, token: re.Pattern) -> Iterator[tuple[str, str]]:
-    """What is wrong with an element: the sign to look for on the page, and what is said of it."""
+def find_faults(tag: str, attributes: Attributes, token: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Yield the faults of an element: the text to look for on the page, and the message."""
     if tag == "math":
         yield "<math", "<math> by hand; write $...$, or show a claim"
     elif tag == "img":
@@ -40,25 +41,25 @@ def faults(tag: str, attributes: Attributes, token: re.Pattern) -> Iterator[tupl
     elif tag not in TAGS:
         yield f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks"
     for name, value in attributes:
-        yield from _of_attribute(tag, name, value or "", token)
+        yield from _attribute_faults(tag, name, value or "", token)
 
 
-def _of_attribute(tag: str, name: str, value: str, token: re.Pattern) -> Iterator[tuple[str, str]]:
+def _attribute_faults(tag: str, name: str, value: str, token: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     if token.fullmatch(value) or (name, value) == ("data-search-exclude", ""):
         return
-    if name == "style" and not LAID_OUT.fullmatch(value):
+    if name == "style" and not ALIGNMENT.fullmatch(value):
         yield "style=", f'style="{value}" by hand; how a page looks is the business of its style sheets'
     elif name not in ATTRIBUTES and tag in TAGS:
         yield name, f"the attribute {name} by hand; an element holds {', '.join(sorted(ATTRIBUTES))}, and text says the rest"
     if name == "href" and _scheme(value) not in SCHEMES:
         yield value, f"a link to {value!r}; a link leads to a page, by a path or by https"
-    for one in value.split() if name == "class" else ():
-        if one not in CLASSES and not FAMILIES.fullmatch(one):
-            yield one, f"class={one!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"
+    for css in value.split() if name == "class" else ():
+        if css not in CLASSES and not FAMILIES.fullmatch(css):
+            yield css, f"class={css!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"
 
 
 def _scheme(address: str) -> str:
     try:
-        return urlsplit(HIDDEN.sub("", address)).scheme
+        return urlsplit(IGNORED.sub("", address)).scheme
     except ValueError:
         return "none"

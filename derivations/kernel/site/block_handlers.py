@@ -1,4 +1,8 @@
-"""What a page shows beside its claims: tables that count them, stations on a claim's way, sources, and figures."""
+"""Handlers of the blocks that show something other than claims: trust tables, stages of a claim, the map, sources, snippets and figures.
+
+Each appends its content to `parent` and raises PageError, at the line of the block, if it cannot. Each also notes what the page then
+depends on (page_dependencies.py).
+"""
 
 import posixpath
 from collections.abc import Callable
@@ -13,15 +17,15 @@ from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, api
 from .claim_html import ClaimError
-from .claim_journey import JourneyError, told
+from .claim_journey import JourneyError, render_stage
 from .figure_block import FigureError, figure
 from .page import TOPIC, Page
-from .sources_table import RowsError, rows, table
-from .trust_counts import LISTS, TABLES, counted
+from .sources_table import RowsError, add_table, read_rows
+from .trust_counts import LISTS, TABLES, render_table
 
 
-def count(page: Page, parent: Element, name: str) -> Element:
-    """Append one of the trust page's tables, with the command that makes its numbers again."""
+def add_trust_table(page: Page, parent: Element, name: str) -> Element:
+    """Append one of the trust page's tables, with the command that reproduces its numbers, or one of its lists of claims."""
     page_dependencies.note("all", *(f"within:{stored.path('')}" for stored in (mutant_results.SURVEYS, fuzz_results.STORE)))
     line = page.source.line_of(f"/// trust | {name}")
     if name not in (*TABLES, *LISTS):
@@ -29,10 +33,10 @@ def count(page: Page, parent: Element, name: str) -> Element:
     try:
         if name in LISTS:
             page_dependencies.note_files([coq_exceptions.FILE])
-            return list_claims(page, parent, *LISTS[name])
+            return _add_claims(page, parent, *LISTS[name])
         if name == "runs":
             page_dependencies.note_files([full_runs.FILE])
-        html = counted(name)
+        html = render_table(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
     box = SubElement(parent, "div", {"class": "trust"})
@@ -40,33 +44,33 @@ def count(page: Page, parent: Element, name: str) -> Element:
     return box
 
 
-def list_claims(page: Page, parent: Element, found: Callable[[], list[tuple[str, str]]], without: str) -> Element:
-    """Append a list of claims, each a link to it and what is said of it; and where there is none, that."""
-    claims = found()
+def _add_claims(page: Page, parent: Element, find: Callable[[], list[tuple[str, str]]], if_none: str) -> Element:
+    """Append a list of claims, each a link followed by its note; the text `if_none` if there are no claims."""
+    claims = find()
     if not claims:
-        none = SubElement(parent, "p")
-        none.text = without
-        return none
-    listed = SubElement(parent, "ul", {"class": "trust__claims"})
-    for key, said in claims:
+        paragraph = SubElement(parent, "p")
+        paragraph.text = if_none
+        return paragraph
+    entries = SubElement(parent, "ul", {"class": "trust__claims"})
+    for key, note in claims:
         topic, _, name = key.partition("#")
-        address = posixpath.relpath(f"{topic}.md", folder_of(page))
-        link = SubElement(SubElement(listed, "li"), "a", {"href": f"{address}#{name}"})
-        link.text, link.tail = key, f": {page.stash(escape(said))}" if said else ""  # what is said is data, and no Markdown
-    return listed
+        address = posixpath.relpath(f"{topic}.md", _folder_of(page))
+        link = SubElement(SubElement(entries, "li"), "a", {"href": f"{address}#{name}"})
+        link.text, link.tail = key, f": {page.stash(escape(note))}" if note else ""  # a note is data, not Markdown
+    return entries
 
 
-def folder_of(page: Page) -> str:
-    """The folder of a page, below that of all pages."""
+def _folder_of(page: Page) -> str:
+    """Return the folder of a page, relative to the folder of all pages."""
     path, _ = page.source.file()
     return (posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else "") or "."
 
 
-def follow(page: Page, parent: Element, argument: str) -> Element:
-    """Append what one station made of a claim."""
+def add_journey(page: Page, parent: Element, argument: str) -> Element:
+    """Append the data of a claim at one stage between its script and its page."""
     page_dependencies.note("all")
     try:
-        html = told(argument, page.certificate, page.repository)
+        html = render_stage(argument, page.certificate, page.repository)
     except (JourneyError, CertificateError) as error:
         line = page.source.line_of(f"/// journey | {argument}")
         raise page.source.error(line, " ".join(str(error).split())) from None
@@ -75,10 +79,10 @@ def follow(page: Page, parent: Element, argument: str) -> Element:
     return box
 
 
-def chart(page: Page, parent: Element, argument: str) -> Element:
-    """Append the map of all claims, and the same as a list."""
+def add_map(page: Page, parent: Element, argument: str) -> Element:
+    """Append the map of all claims, as a picture and as a list."""
     page_dependencies.note("all", f"file:{ROOT / 'mkdocs.yml'}")
-    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # they say what is a page's result
+    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # they say which claims are results of pages
     line = page.source.line_of("/// map")
     if argument:
         raise page.source.error(line, f"there is one map, '/// map'; leave out {argument!r}")
@@ -90,38 +94,39 @@ def chart(page: Page, parent: Element, argument: str) -> Element:
         SubElement(box, "div", {"class": "map__bar"})
         frame = SubElement(box, "div", {"class": "map__frame"})
         picture = graph_svg.drawn(graph)
-        room = f"aspect-ratio: {graph_svg.proportion(picture)}"
-        # Where scripts run, map.js puts the picture there once the theme's are done: each of these has the browser compute all styles anew.
-        SubElement(frame, "div", {"class": "map__stage", "style": page.stash(room)}).text = page.stash(f"<noscript>{picture}</noscript>")
-        graph_svg.listed(graph, box, page.stash, lambda path: posixpath.relpath(path, folder_of(page)))
+        ratio = page.stash(f"aspect-ratio: {graph_svg.aspect_ratio(picture)}")
+        # Where scripts run, map.js inserts the picture after the theme's scripts: each of these has the browser compute all styles anew.
+        SubElement(frame, "div", {"class": "map__stage", "style": ratio}).text = page.stash(f"<noscript>{picture}</noscript>")
+        graph_svg.add_list(graph, box, page.stash, lambda path: posixpath.relpath(path, _folder_of(page)))
     except (ClaimError, CertificateError, MathsError) as error:
         raise page.source.error(line, f"the map cannot be drawn: {' '.join(str(error).split())}") from None
     return box
 
 
-def list_sources(page: Page, parent: Element, group: str) -> Element:
-    """Append the table of a group of rows, each with links to the claims that hold it."""
+def add_sources(page: Page, parent: Element, group: str) -> Element:
+    """Append the table of a group of sources, each with links to the claims that support it."""
     line = page.source.line_of(f"/// sources | {group}".rstrip())
     page_dependencies.note("all", f"file:{page.source.docs / 'sources.toml'}")
-    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # whose titles its links have
+    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # the links show their titles
     try:
-        chosen = rows(page.source.docs, group)
-        for row in chosen:
-            refuse_unknown(page, row)
-        return table(parent, chosen, page.source.docs, folder_of(page))
+        rows = read_rows(page.source.docs, group)
+        for row in rows:
+            _check_claims(page, row)
+        return add_table(parent, rows, page.source.docs, _folder_of(page))
     except (RowsError, CertificateError) as error:
         raise page.source.error(line, " ".join(str(error).split())) from None
 
 
-def refuse_unknown(page: Page, row: dict) -> None:
+def _check_claims(page: Page, row: dict) -> None:
+    """Raise RowsError if a row of sources names a claim that does not exist."""
     for claim in row["claims"]:
         match = TOPIC.fullmatch(claim)
-        if not match or not match[2] or match[2] not in (one["id"] for one in page.certificate(match[1])["claims"]):
+        if not match or not match[2] or match[2] not in (other["id"] for other in page.certificate(match[1])["claims"]):
             raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
 
 
-def list_snippets(page: Page, parent: Element, chapter: str) -> Element:
-    """Append what the snippets of a chapter offer."""
+def add_api(page: Page, parent: Element, chapter: str) -> Element:
+    """Append the reference of a chapter's snippets."""
     page_dependencies.note_files((ROOT / "snippets").rglob("*.py"))
     path, _ = page.source.file()
     here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
@@ -134,26 +139,28 @@ def list_snippets(page: Page, parent: Element, chapter: str) -> Element:
     return box
 
 
-def draw(page: Page, parent: Element, argument: str) -> Element:
-    """Append a figure: its picture, and a place for its caption; and for the script that plays it, where one does, its name and numbers."""
+def add_figure(page: Page, parent: Element, argument: str) -> Element:
+    """Append a figure, and return the element for its caption. A figure with a widget also gets the widget's name and numbers."""
     page.figures += 1
     try:
-        name, widget = widgets.asked(argument)
+        name, widget = widgets.parse_argument(argument)
         html, identifier, numbers = figure(name, page.source.docs, page.figures)
     except (FigureError, widgets.PlayError) as error:
         about = f"the figure {argument}: " if argument else ""
-        raise page.source.error(line_of_figure(page, argument), about + str(error)) from None
-    data = {key: page.stash(value) for key, value in widgets.attributes(widget, numbers).items()}
+        raise page.source.error(_line_of_figure(page, argument), about + str(error)) from None
+    data = {key: page.stash(value) for key, value in widgets.data_attributes(widget, numbers).items()}
     box = SubElement(parent, "figure", {"class": "picture", "id": identifier} | data)
     SubElement(box, "div", {"class": "play__stage"} if widget else {}).text = page.stash(html)
     return SubElement(box, "figcaption")
 
 
-def refuse_without_caption(page: Page, name: str, caption: Element) -> None:
+def check_caption(page: Page, argument: str, caption: Element) -> Element:
+    """Return the caption of a figure. Raise PageError if it is empty."""
     if not "".join(caption.itertext()).strip():
-        line = line_of_figure(page, name)
-        raise page.source.error(line, f"the figure {name} has no caption; write a sentence before the closing '///'")
+        line = _line_of_figure(page, argument)
+        raise page.source.error(line, f"the figure {argument} has no caption; write a sentence before the closing '///'")
+    return caption
 
 
-def line_of_figure(page: Page, name: str) -> int:
-    return next((one.line for one in page.source.openings() if (one.name, one.argument) == ("figure", name)), 0)
+def _line_of_figure(page: Page, argument: str) -> int:
+    return next((opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("figure", argument)), 0)

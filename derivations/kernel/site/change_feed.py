@@ -1,6 +1,6 @@
-"""When pages were changed last, by what git keeps: for the site's map, and as a feed in Atom's format (RFC 4287).
+"""The dates when pages last changed, taken from git, for sitemap.xml and as an Atom feed (RFC 4287).
 
-Git is asked once. Where it knows nothing, or keeps the last commits alone, nothing is said: a date that is not known is not made up.
+Git runs once for all pages. Without git, or in a shallow clone, there are no dates: an unknown date is left out rather than guessed.
 """
 
 import subprocess
@@ -11,13 +11,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 ATOM = "http://www.w3.org/2005/Atom"
 NAME = "feed.xml"
-NEWEST = 50  # pages that the feed holds
-WAIT = 60  # seconds for git
+NEWEST = 50  # pages in the feed
+TIMEOUT = 60  # seconds for git
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A page that was changed."""
+    """A page and the date of its last change."""
 
     title: str
     address: str
@@ -27,51 +27,52 @@ class Changed:
 
 
 def dates(folder: Path) -> dict[str, datetime]:
-    """When each file below a folder was last part of a commit, by its path there; nothing where git does not know."""
-    if _asked(folder, "rev-parse", "--is-shallow-repository") != "false\n":
+    """Return the date of the last commit of each file below a folder, by its path there; empty if git does not know the history."""
+    if _run_git(folder, "rev-parse", "--is-shallow-repository") != "false\n":
         return {}
-    found: dict[str, datetime] = {}
-    said = _asked(folder, "log", "--no-renames", "--relative", "--name-only", "-z", "--format=tformat:%x01%cI", "--", ".")
-    for commit in said.split("\x01")[1:]:
+    latest: dict[str, datetime] = {}
+    log = _run_git(folder, "log", "--no-renames", "--relative", "--name-only", "-z", "--format=tformat:%x01%cI", "--", ".")
+    for commit in log.split("\x01")[1:]:
         when, *files = (part.strip("\n") for part in commit.split("\0"))
         for name in filter(None, files):
-            moment = datetime.fromisoformat(when).astimezone(UTC)
-            found[name] = max(moment, found.get(name, moment))
-    return found
+            date = datetime.fromisoformat(when).astimezone(UTC)
+            latest[name] = max(date, latest.get(name, date))
+    return latest
 
 
-def _asked(folder: Path, *words: str) -> str:
-    """What git says of a folder; "" where there is no git, or it refuses."""
+def _run_git(folder: Path, *arguments: str) -> str:
+    """Return the output of a git command in a folder; "" if git is missing or fails."""
     try:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=WAIT)
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""
 
 
 def feed(pages: list[Changed], *, name: str, about: str, home: str, address: str) -> str:
-    """The pages that were changed last, the newest first."""
-    ordered = sorted(pages, key=lambda one: (-one.when.timestamp(), one.address))[:NEWEST]
+    """Return the Atom feed of the pages that changed last, newest first. `pages` must not be empty."""
+    newest = sorted(pages, key=lambda page: (-page.when.timestamp(), page.address))[:NEWEST]
     root = Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    texts(root, title=name, subtitle=about, id=home, updated=moment(ordered[0].when))
+    _add_texts(root, title=name, subtitle=about, id=home, updated=_timestamp(newest[0].when))
     SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": address})
     SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": home})
-    texts(SubElement(root, "author"), name=name)
-    for one in ordered:
+    _add_texts(SubElement(root, "author"), name=name)
+    for page in newest:
         entry = SubElement(root, "entry")
-        texts(entry, title=one.title, id=one.address, updated=moment(one.when), summary=one.about)
-        SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": one.address})
-        if one.chapter:
-            SubElement(entry, "category", {"term": one.chapter})
+        _add_texts(entry, title=page.title, id=page.address, updated=_timestamp(page.when), summary=page.about)
+        SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": page.address})
+        if page.chapter:
+            SubElement(entry, "category", {"term": page.chapter})
     indent(root)
-    return tostring(root, encoding="unicode", xml_declaration=False).join(['<?xml version="1.0" encoding="utf-8"?>\n', "\n"])
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode", xml_declaration=False)}\n'
 
 
-def texts(parent: Element, **said: str) -> None:
-    for tag, text in said.items():
+def _add_texts(parent: Element, **texts: str) -> None:
+    """Append an element for each text that is not empty."""
+    for tag, text in texts.items():
         if text:
             SubElement(parent, tag).text = text
 
 
-def moment(when: datetime) -> str:
+def _timestamp(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""What stands behind a claim, and behind each of its steps: what every witness did, what it was given, the code, and the lines of the script."""
+"""The details of a claim and of its steps: each witness's verdict and input, the code, and the lines of the script."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,26 +12,28 @@ from . import code_verdicts, step_details
 Stash = Callable[[str], str]
 
 WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq"}
-SOURCES = {"sympy": "the program", "coq": "the theorem"}  # what a witness's file is called
-VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # who agrees, by numbers alone, has proved nothing
+SOURCES = {"sympy": "the program", "coq": "the theorem"}  # the link text for a witness's file
+VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # "agrees" means in numbers only, which is no proof
 
-GIVEN: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {  # what a witness's source says: the sizes, and the lines
+# For a witness with a source: functions from the source to the sizes that it tries, and from the source, the number of a step and the
+# number of steps to the lines about that step.
+INPUTS: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {
     "sympy": (step_details.sizes, lambda source, k, of: step_details.checked(source, k)),
     "coq": (lambda source: "", lambda source, k, of: step_details.theorem(source, k, of == 1)),
 }
 
 
 @dataclass(frozen=True)
-class Stated:
-    """The script that states a claim: its name, what it says, and its address in the repository; "" where that is not known."""
+class ScriptSource:
+    """The script that states a claim: its name, its text, and its address in the repository; the last two are "" if unknown."""
 
     script: str
     text: str
     address: str
 
 
-class Elements:
-    """Elements of Markdown's tree, with every text in them stashed."""
+class ElementWriter:
+    """Adds elements to Markdown's tree, with every text in them stashed."""
 
     def __init__(self, stash: Stash):
         self.stash = stash
@@ -41,22 +43,23 @@ class Elements:
             attributes["class"] = css
         child = SubElement(parent, tag, attributes)
         if html:
-            # The line's end is invisible on the page; it keeps words apart where its text is read: by search, by a
-            # screen reader, in a copy. (As a tail it would be searched for Markdown, which takes a third of the time.)
+            # The newline is invisible on the page; it separates words for search, for screen readers and in copied text.
+            # (As a tail it would be searched for Markdown, which takes a third of the time.)
             child.text = self.stash(html if tag == "a" else f"{html}\n")
         return child
 
 
-class Behind(Elements):
-    """What a badge opens to, and what a step does."""
+class DetailsWriter(ElementWriter):
+    """Writes what opens below a claim's badge, and below a step. Steps are counted from 1."""
 
-    def __init__(self, stash: Stash, file: Callable[..., str], code: Callable[[str], str], stated: Stated):
+    def __init__(self, stash: Stash, file: Callable[..., str], code: Callable[[str], str], source: ScriptSource):
         super().__init__(stash)
         self.file = file
         self.code = code
-        self.stated = stated
+        self.source = source
 
-    def vouching(self, section, claim):
+    def badge(self, section: Element, claim: dict) -> None:
+        """Add the badge, with the claim's scope and witnesses; it opens to the details of the whole claim."""
         if not claim["witnesses"]:
             summary = self.add(section, "div", "claim__summary")
             self.add(summary, "span", "claim__scope", escape(claim["scope"]))
@@ -74,16 +77,16 @@ class Behind(Elements):
             self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
-            self._said(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
-        self._computed(rows, claim)
+            self._witness(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
+        self._code_verdict(rows, claim)
         if claim["letters"]:
             self.add(rows, "dt", "", "letters")
-            self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(letter, claim["letters"])))
+            self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(describe_symbol, claim["letters"])))
         if len(claim["steps"]) == 1:
-            self._lines(rows, claim, 1)
+            self._script_lines(rows, claim, 1)
 
-    def step(self, box, claim, k):
-        """One of several steps: its reason, which opens to what stands behind it."""
+    def step(self, box: Element, claim: dict, k: int) -> None:
+        """Add the reason of one of several steps, which opens to the step's details."""
         fold = self.add(box, "details", "claim__step")
         self.add(fold, "summary", "claim__reason", authored(claim["steps"][k - 1]["reason"]))
         rows = self.add(fold, "dl")
@@ -92,32 +95,34 @@ class Behind(Elements):
             self.add(self.add(rows, "dd"), "span", "claim__note", prose("; ".join(one["text"] for one in claim["assumptions"])))
         for witness in claim["witnesses"]:
             if witness["name"] in claim["steps"][k - 1]["witnesses"]:
-                proves = witness | {"verdict": "proved"} if witness["name"] == "coq" else witness  # maybe of some steps alone
-                self._said(rows, proves, claim, k)
+                # Coq's verdict on the claim may differ, since it may prove only some of the steps.
+                of_step = witness | {"verdict": "proved"} if witness["name"] == "coq" else witness
+                self._witness(rows, of_step, claim, k)
         if claim.get("code"):
             self.add(rows, "dt", "", "code")
             self.snippets(self.add(rows, "dd"), claim["code"])
-        self._lines(rows, claim, k)
+        self._script_lines(rows, claim, k)
 
-    def _said(self, rows, witness, claim, k):
-        """What a witness said, and where it can be read; of a step, counted from 1, also what the witness was given."""
+    def _witness(self, rows: Element, witness: dict, claim: dict, k: int) -> None:
+        """Add a witness's verdict and a link to its file; for step k also its input. k is 0 for a claim of several steps."""
         self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {name(witness)}")
         row = self.add(rows, "dd")
-        given = k and GIVEN.get(witness["name"])
-        reach = " · ".join(filter(None, (witness["verdict"], witness["scope"], given and given[0](witness.get("source", "")))))
-        self.add(row, "span", "claim__verdict", escape(reach))
+        source = witness.get("source", "")
+        inputs = INPUTS.get(witness["name"]) if k else None
+        verdict = " · ".join(filter(None, (witness["verdict"], witness["scope"], inputs and inputs[0](source))))
+        self.add(row, "span", "claim__verdict", escape(verdict))
         if witness["note"]:
             self.add(row, "span", "claim__note", prose(witness["note"]))
-        if given and (lines := given[1](witness.get("source", ""), k, len(claim["steps"]))):
+        if inputs and (lines := inputs[1](source, k, len(claim["steps"]))):
             self.add(row, "pre", "claim__lines", escape(lines))
         if witness.get("file"):
             address = self.file(witness["file"], witness["source"])
             self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
         if witness.get("file") and witness["name"] == "coq":
-            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{step_details.imported(witness['source'])}.v"))
+            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{step_details.prelude_of(witness['source'])}.v"))
 
-    def _computed(self, rows, claim):
-        """What the code that the claim names was shown to compute."""
+    def _code_verdict(self, rows: Element, claim: dict) -> None:
+        """Add whether the code that the claim names is proved to compute it."""
         if not (verdict := code_verdicts.verdict(claim)):
             return
         self.add(rows, "dt", "", f"{VERDICTS['proved' if code_verdicts.is_proved(claim) else 'agrees']} code")
@@ -126,34 +131,39 @@ class Behind(Elements):
         if note := code_verdicts.note(claim):
             self.add(row, "span", "claim__note", escape(note))
 
-    def _lines(self, rows, claim, k):
-        """The lines of the script that state a step."""
-        place = step_details.stated(self.stated.text, claim, k)
+    def _script_lines(self, rows: Element, claim: dict, k: int) -> None:
+        """Add the lines of the script that state a step, if they are found."""
+        place = step_details.stated(self.source.text, claim, k)
         if place is None:
             return
         self.add(rows, "dt", "", "script")
         row = self.add(rows, "dd")
-        if self.stated.address:
-            self.add(row, "a", "claim__place", place.named(), href=self.stated.address + place.fragment())
+        if self.source.address:
+            self.add(row, "a", "claim__place", place.named(), href=self.source.address + place.fragment())
         else:
             self.add(row, "span", "claim__place", place.named())
         if place.text:
             self.add(row, "pre", "claim__lines", escape(place.text))
 
-    def snippets(self, row, snippets):
+    def snippets(self, row: Element, snippets: list[str]) -> None:
+        """Add a list of snippets, each with a link to the file that contains it, if a page shows that."""
         names = self.add(row, "ul")
         for snippet in snippets:
-            called, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
+            html, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
             item = self.add(names, "li")
-            self.add(item, "a", "", called, href=address) if address else self.add(item, "span", "", called)
+            if address:
+                self.add(item, "a", "", html, href=address)
+            else:
+                self.add(item, "span", "", html)
 
 
-def letter(one: dict, joined: str = ", ") -> str:
-    """A letter, what it is, and its size, as HTML."""
-    lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(one["is"], "")
-    size = " by ".join(f"${axis}$" for axis in one["axes"])
-    return prose(" ".join(filter(None, (f"${one['latex']}${joined}{one['is']}", lead if size else "", size))))
+def describe_symbol(symbol: dict, separator: str = ", ") -> str:
+    """Return a symbol, its kind, and its size, as HTML."""
+    lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(symbol["is"], "")
+    size = " by ".join(f"${axis}$" for axis in symbol["axes"])
+    return prose(" ".join(filter(None, (f"${symbol['latex']}${separator}{symbol['is']}", lead if size else "", size))))
 
 
 def name(witness: dict) -> str:
+    """Return the name of a witness as pages show it."""
     return escape(WITNESSES.get(witness["name"], witness["name"]))

@@ -1,5 +1,4 @@
-"""A claim for who takes it along: as LaTeX, as plain text, and as the record that claims.json holds. Nothing is added to what its
-certificate says."""
+"""Export a claim: as LaTeX, as plain text, and as its record in claims.json. All of it comes from the claim's certificate."""
 
 import re
 from xml.etree.ElementTree import Element
@@ -8,19 +7,19 @@ from ..check.proving_witnesses import provers
 from ..printing.mathml import mathml, tree_of
 from . import code_verdicts
 
-PORTABLE = {r"\coloneqq": ":="}  # what not everything that reads LaTeX knows
+PORTABLE = {r"\coloneqq": ":="}  # commands that some programs which read LaTeX do not know
 FORMULA = re.compile(r"\$([^$]+)\$")
-APPLIED = "\u2061"  # between a function and what it is applied to; it is not seen
+APPLIED = "\u2061"  # invisible, between a function and its argument
 LIMIT = re.compile(r"\\xrightarrow\{(.*)\}", re.DOTALL)
-CLOSE = "()[]{}|‖⟨⟩⌊⌋⌈⌉⋅!′/"  # signs without room around them
-WRITTEN = {  # what has parts, and how these are written on a line
+CLOSE = "()[]{}|‖⟨⟩⌊⌋⌈⌉⋅!′/"  # signs without spaces around them
+FORMATS = {  # of elements with parts, on one line
     "msup": "{}^{}", "msub": "{}_{}", "msubsup": "{}_{}^{}", "mfrac": "{}/{}", "mroot": "({})^(1/{})",
     "mover": "{}^{}", "munder": "{}_{}", "munderover": "{}_{}^{}",
 }  # fmt: skip
 
 
 def latex_of(claim: dict) -> str:
-    """The whole claim, each step on a line of its own."""
+    """Return the LaTeX of the whole claim, with each step on a line of its own."""
     steps = [(PORTABLE.get(step["relation"], step["relation"]), step["latex"]) for step in claim["steps"]]
     if len(steps) == 1:
         return " ".join((claim["start"], *steps[0]))
@@ -30,7 +29,7 @@ def latex_of(claim: dict) -> str:
 
 
 def text_of(claim: dict) -> str:
-    """The same as plain text, for who reads no LaTeX."""
+    """Return the claim as plain text, for programs and readers that do not read LaTeX."""
     return " ".join([spelt(claim["start"]), *(_step(step["relation"], spelt(step["latex"])) for step in claim["steps"])])
 
 
@@ -40,62 +39,62 @@ def _step(relation: str, right: str) -> str:
 
 
 def spelt(latex: str) -> str:
-    r"""A formula as plain text.
+    r"""Return a formula as plain text. Raise MathsError if math-core cannot read it.
 
     >>> spelt(r"\frac{q \cdot k}{\sqrt{d_k}}")
     '(q⋅k)/√(d_k)'
     """
-    return re.sub(r"(?<=\S)([+−]) | +", lambda match: match[1] or " ", _spelt(tree_of(mathml(latex)))).strip()
+    return re.sub(r"(?<=\S)([+−]) | +", lambda match: match[1] or " ", _text_of_node(tree_of(mathml(latex)))).strip()
 
 
 def plain(text: str) -> str:
-    """Words with formulas between dollars, as plain text."""
+    """Return text with formulas between dollars as plain text."""
     return FORMULA.sub(lambda match: spelt(match[1]), text)
 
 
-def _spelt(node: Element) -> str:
+def _text_of_node(node: Element) -> str:
     if node.tag == "mspace" or node.tag == "mprescripts":
         return " "
     if node.tag == "mtable":
         return "[" + "; ".join(", ".join(map(_row, row)) for row in node) + "]"
     if node.tag == "msqrt":
         return f"√({_row(node)})"
-    if node.tag in WRITTEN:
-        return WRITTEN[node.tag].format(*map(_whole, node))
+    if node.tag in FORMATS:
+        return FORMATS[node.tag].format(*map(_bracketed, node))
     if node.tag == "mo":
         return _sign(node)
     return _row(node) if len(node) else node.text or ""
 
 
 def _row(row: Element) -> str:
-    """What stands side by side; two factors with a space between them."""
-    text, after = "", False
+    """Return the children of an element side by side, with spaces between factors."""
+    text, after_factor = "", False
     for node in row:
-        sign = node.tag in ("mo", "mspace")
-        said = _spelt(node)
-        bracketed = said.startswith(tuple("([{)]}"))  # an argument, or a factor that says so itself
-        text += " " * (after and not sign and not bracketed) + said
-        after = bool(said) and not sign
+        is_sign = node.tag in ("mo", "mspace")
+        part = _text_of_node(node)
+        bracketed = part.startswith(tuple("([{)]}"))  # an argument, or a factor in brackets
+        text += " " * (after_factor and not is_sign and not bracketed) + part
+        after_factor = bool(part) and not is_sign
     return text.strip() if row.tag != "math" else text
 
 
-def _whole(node: Element) -> str:
-    """In brackets where it is more than one thing."""
-    text = _spelt(node).strip()
-    return text if re.fullmatch(r"[^\W_]*|\W|(√|\w+)?\([^()]*\)", text) or _closed(text) else f"({text})"
+def _bracketed(node: Element) -> str:
+    """Return the text of an element, in brackets if it has several parts."""
+    text = _text_of_node(node).strip()
+    return text if re.fullmatch(r"[^\W_]*|\W|(√|\w+)?\([^()]*\)", text) or _is_enclosed(text) else f"({text})"
 
 
-def _closed(text: str) -> bool:
-    """Do the first and the last character, two brackets, belong to one another?"""
+def _is_enclosed(text: str) -> bool:
+    """Return whether one pair of brackets encloses the whole text."""
     depths, depth = [], 0
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+    for char in text:
+        depth += (char in "([") - (char in ")]")
         depths.append(depth)
     return text[:1] in ("(", "[") and depth == 0 and 0 not in depths[:-1]
 
 
 def _sign(node: Element) -> str:
-    """Relations and what adds stand apart; brackets and what multiplies do not."""
+    """Return an operator, with spaces around relations and sums but not around brackets and products."""
     text = node.text or ""
     if text == APPLIED or text in CLOSE or node.get("form") == "prefix":
         return "" if text == APPLIED else text
@@ -103,9 +102,9 @@ def _sign(node: Element) -> str:
 
 
 def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor: str, url: str, script: str, repository: str = "") -> dict:
-    """What claims.json says of a claim; `page` and `anchor` are where it stands on the site, `url` is both."""
+    """Return the record of a claim for claims.json; `page` and `anchor` locate it on the site, and `url` is its full address."""
     place = f"{script}#L{claim['line']}"
-    found = {
+    entry = {
         "id": f"{topic}#{claim['id']}",
         "title": plain(claim["title"]),
         "kind": claim["kind"],
@@ -132,5 +131,5 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "line": int(claim["line"]),
     }
     if claim["kind"] == "refutation":
-        found["counterexample"] = [spelt(one["latex"]) for one in claim["counterexample"]]
-    return found | ({"source": f"{repository.rstrip('/')}/blob/main/{place}"} if repository else {})
+        entry["counterexample"] = [spelt(binding["latex"]) for binding in claim["counterexample"]]
+    return entry | ({"source": f"{repository.rstrip('/')}/blob/main/{place}"} if repository else {})

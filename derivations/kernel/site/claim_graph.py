@@ -1,4 +1,4 @@
-"""How results rest on one another: the claims of all topics, where the pages show them, and the uses that scripts record."""
+"""The graph of all claims and their uses, with the places where pages show them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,19 +12,21 @@ from ..store.project_files import ROOT
 from .page import Page, used_by
 from .page_source import RANKS, Source
 
-ALONE = "More"  # the chapter of what the navigation leads to from no chapter
+NO_CHAPTER = "More"  # the chapter of topics that are in no chapter of the navigation
+
+Place = tuple[str, str, int, str]  # the page, anchor and number of a claim, and its highest rank on any page
 
 
 @dataclass(frozen=True)
 class Node:
-    """One claim, and where a reader finds it: on the page of its topic, or on the first one that shows it; "" where no page does."""
+    """One claim and its place: on the page of its topic, or on the first page that shows it. `page` is "" if no page does."""
 
     topic: str
     claim: dict
     page: str = ""
     anchor: str = ""
     number: int = 0
-    rank: str = "unshown"  # the highest that any page gives it
+    rank: str = "unshown"  # the highest on any page
 
     @property
     def id(self) -> str:
@@ -32,20 +34,22 @@ class Node:
 
     @property
     def uses(self) -> list[str]:
-        """The ids of what it uses. Raises ClaimError where one names no claim."""
+        """The ids of the claims that it uses. Raise ClaimError if one has not the form of an id."""
         return ["#".join(used_by(self.topic, use)) for use in self.claim["uses"]]
 
 
 @dataclass(frozen=True)
 class Topic:
+    """The claims of one script, in its order: a claim comes before those of the same script that use it."""
+
     name: str
     title: str
-    nodes: tuple[Node, ...]  # as the script states them: what is used comes before what uses it
+    nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Resting:
-    """Chapters in the order of the navigation, each with its topics."""
+    """The graph: chapters in the order of the navigation, each with its topics."""
 
     chapters: tuple[tuple[str, tuple[Topic, ...]], ...]
 
@@ -55,21 +59,20 @@ class Resting:
 
     @cached_property
     def edges(self) -> list[tuple[str, str]]:
-        """Each use: what uses, and what is used."""
+        """Pairs of ids: a claim, and a claim that it uses."""
         return [(node.id, use) for node in self.nodes.values() for use in node.uses]
 
     @cached_property
     def linked(self) -> set[str]:
-        """What uses something, or is used."""
+        """The ids of claims that use a claim or are used by one."""
         return {end for edge in self.edges for end in edge}
 
     def missing(self) -> list[tuple[str, str]]:
-        """Uses of what is no claim."""
+        """Return the uses of claims that do not exist."""
         return [edge for edge in self.edges if edge[1] not in self.nodes]
 
     def idle(self) -> list[Node]:
-        """Results that nothing uses and that are the result of no page. A definition names something, and what is refuted holds nothing
-        up: neither could be used as a result is."""
+        """Return the claims that no claim uses and that are no page's result, without definitions and refutations, which are rarely used."""
         used = {use for _, use in self.edges}
         return [
             node
@@ -79,48 +82,52 @@ class Resting:
 
 
 def resting(docs: Path, load: Callable[[str], dict], names: list[str], settings: str | None = None) -> Resting:
-    """What there is, with what `load` says of each of the topics named. Raises PageError, ClaimError, CertificateError."""
+    """Return the graph of the claims of the topics in `names`; `load` returns a topic's certificate, `settings` is the text of mkdocs.yml.
+
+    Raise PageError, ClaimError or CertificateError if a page, a use or a certificate is wrong.
+    """
     order = list(navigation(settings if settings is not None else (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    listed = {path: (chapter, title) for chapter, title, path in order}
-    kept = {name: load(name) for name in names}
-    shown = places(docs, [path for _, _, path in order], kept)
-    found: dict[str, list[Topic]] = {chapter: [] for chapter, _, _ in order}
-    places_of = {path: at for at, path in enumerate(listed)}
-    for name in sorted(names, key=lambda name: (places_of.get(f"{name}.md", len(places_of)), name)):
-        chapter, title = listed.get(f"{name}.md", ("", name))
-        nodes = tuple(Node(name, claim, *shown.get(f"{name}#{claim['id']}", ())) for claim in kept[name]["claims"])
-        found.setdefault(chapter or ALONE, []).append(Topic(name, title, nodes))
-    return Resting(tuple((chapter, tuple(topics)) for chapter, topics in found.items() if topics))
+    pages = {path: (chapter, title) for chapter, title, path in order}
+    certificates = {name: load(name) for name in names}
+    places = _find_places(docs, [path for _, _, path in order], certificates)
+    chapters: dict[str, list[Topic]] = {chapter: [] for chapter, _, _ in order}
+    positions = {path: at for at, path in enumerate(pages)}
+    for name in sorted(names, key=lambda name: (positions.get(f"{name}.md", len(positions)), name)):
+        chapter, title = pages.get(f"{name}.md", ("", name))
+        nodes = tuple(Node(name, claim, *places.get(f"{name}#{claim['id']}", ())) for claim in certificates[name]["claims"])
+        chapters.setdefault(chapter or NO_CHAPTER, []).append(Topic(name, title, nodes))
+    return Resting(tuple((chapter, tuple(topics)) for chapter, topics in chapters.items() if topics))
 
 
 def navigation(settings: str) -> Iterator[tuple[str, str, str]]:
-    """(chapter, title, page) in the order of mkdocs.yml; the chapter is the nearest one around the page, and "" of what stands alone."""
-    yield from entries(yaml.load(settings, yaml.BaseLoader).get("nav", []), "")
+    """Yield (chapter, title, page) in the order of mkdocs.yml; the chapter is the innermost around the page, "" if there is none."""
+    yield from _navigation_entries(yaml.load(settings, yaml.BaseLoader).get("nav", []), "")
 
 
-def entries(listed: list[dict], chapter: str) -> Iterator[tuple[str, str, str]]:
-    for entry in listed:
-        ((title, within),) = entry.items()
-        if isinstance(within, str):
-            yield chapter, title, within
+def _navigation_entries(nav: list[dict], chapter: str) -> Iterator[tuple[str, str, str]]:
+    for entry in nav:
+        ((title, content),) = entry.items()
+        if isinstance(content, str):
+            yield chapter, title, content
         else:
-            yield from entries(within, title)
+            yield from _navigation_entries(content, title)
 
 
-def places(docs: Path, order: list[str], kept: dict[str, dict]) -> dict[str, tuple[str, str, int, str]]:
-    """Where each claim is shown: the page, its anchor and its number there, and the highest rank that any page gives it."""
-    found: dict[str, tuple[str, str, int, str]] = {}
+def _find_places(docs: Path, order: list[str], certificates: dict[str, dict]) -> dict[str, Place]:
+    """Return the place of each claim that a page shows, by its id. `order` lists pages as the navigation does."""
+    places: dict[str, Place] = {}
     paths = sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
     for path in sorted(paths, key=lambda path: order.index(path) if path in order else len(order)):
-        for id_, here in on_page(Source((docs / path).read_text(encoding="utf-8-sig"), docs, docs / path), path, kept):
-            before = found.get(id_, here)
+        source = Source((docs / path).read_text(encoding="utf-8-sig"), docs, docs / path)
+        for id_, here in _places_on_page(source, path, certificates):
+            before = places.get(id_, here)
             home = here if path == f"{id_.partition('#')[0]}.md" else before
-            found[id_] = (*home[:3], min(before[3], here[3], key=RANKS.index))
-    return found
+            places[id_] = (*home[:3], min(before[3], here[3], key=RANKS.index))
+    return places
 
 
-def on_page(source: Source, path: str, kept: dict[str, dict]) -> Iterator[tuple[str, tuple[str, str, int, str]]]:
-    page = Page(source, certificates=kept)
+def _places_on_page(source: Source, path: str, certificates: dict[str, dict]) -> Iterator[tuple[str, Place]]:
+    page = Page(source, certificates=certificates)
     numbers = page.numbers()
     for opening, topic, claims in page.blocks:
         for claim in claims:
@@ -128,6 +135,6 @@ def on_page(source: Source, path: str, kept: dict[str, dict]) -> Iterator[tuple[
             yield f"{topic}#{claim['id']}", (path, page.anchor(topic, claim["id"]), numbers[topic, claim["id"]], rank)
 
 
-def counted(graph: Resting) -> Counter:
-    """How many claims, uses, linked claims and idle results there are."""
+def counted(graph: Resting) -> Counter[str]:
+    """Count the claims, uses, linked claims and idle claims."""
     return Counter(claims=len(graph.nodes), uses=len(graph.edges), linked=len(graph.linked), idle=len(graph.idle()))

@@ -1,8 +1,8 @@
-"""One claim as HTML.
+"""Render one claim as HTML.
 
-What comes from a certificate is text to be escaped or LaTeX for math-core, never markup. It reaches the page through
-`stash`, which trades finished HTML for a token, so that nothing in it can be read as Markdown; only ids and links are
-elements of Markdown's own tree, where the generators look for them.
+The data of a certificate is text, which is escaped, or LaTeX, which math-core converts; it is never markup. It reaches the page through
+`stash`, which replaces finished HTML by a token, so that nothing in it is read as Markdown. Only ids and links are elements of Markdown's
+own tree, where the generators look for them.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from html import escape
 from xml.etree.ElementTree import Element
 
 from ..printing.mathml import MathsError, authored, breadth, mathml, prose
-from .claim_details import VERDICTS, Behind, Elements, Stash, Stated, letter
+from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
 from .claim_export import latex_of
 from .formula_layout import in_pieces
 
@@ -27,7 +27,7 @@ REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what
 
 
 class ClaimError(ValueError):
-    """A claim that cannot be shown: why, without a place."""
+    """A claim that cannot be shown; the message names no page or line."""
 
 
 def render(
@@ -46,16 +46,16 @@ def render(
     code: Callable[[str], str] = lambda name: "",
     text: str = "",
 ) -> Element:
-    """Append the claim to `parent` as a section whose id is `anchor`.
+    """Append the claim to `parent` as a section whose id is `anchor`, and return the section.
 
-    `rank` is one of `source.RANKS`. `link` turns an entry of the claim's `uses` into an address, `named` into what it is called, as HTML,
-    `file` the name of a file beside the pages into its address, and `code` the name of a snippet into that of the file that holds it, or
-    "". `text` is what the script says, where that can be read. Raises ClaimError.
+    `rank` is one of `page_source.RANKS`. `link` returns the address of an entry of the claim's `uses`, and `named` its name as HTML.
+    `file` returns the address of a file in the docs folder, and `code` the address of the file with a snippet, or "". `text` is the
+    text of the script, or "". Raise ClaimError if no witness vouches for the claim or the record is incomplete.
     """
     try:
-        _refuse_unproved(claim)
-        stated = Stated(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
-        return _Writer(stash, named, Behind(stash, file, code, stated)).claim(claim, parent, number, rank, anchor, link)
+        _check_verdicts(claim)
+        source = ScriptSource(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
+        return _Writer(stash, named, DetailsWriter(stash, file, code, source)).claim(claim, parent, number, rank, anchor, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -64,8 +64,8 @@ def render(
         raise ClaimError(f"the certificate lacks something ({error!r}); run 'python -m derivations check --fresh'") from None
 
 
-def _refuse_unproved(claim: dict) -> None:
-    """The loader refuses what failed; that is worth a second look where it becomes public."""
+def _check_verdicts(claim: dict) -> None:
+    """Raise ClaimError unless a witness proves the claim and none refutes it. Loading a certificate checks this, too."""
     if claim["kind"] not in KINDS:
         raise ClaimError(f"kind {claim['kind']!r} is none of {', '.join(KINDS)}")
     verdicts = [witness["verdict"] for witness in claim["witnesses"]]
@@ -74,67 +74,68 @@ def _refuse_unproved(claim: dict) -> None:
         raise ClaimError(f"verdict {unknown[0]!r} is none of {', '.join(VERDICTS)}")
     if claim["kind"] == "definition":
         return
-    bearing = {"proved", "refuted"} if claim["kind"] == "refutation" else {"proved"}
-    if not bearing.intersection(verdicts) or ("refuted" in verdicts and "refuted" not in bearing):
+    decisive = {"proved", "refuted"} if claim["kind"] == "refutation" else {"proved"}
+    if not decisive.intersection(verdicts) or ("refuted" in verdicts and "refuted" not in decisive):
         raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
 
 
-class _Writer(Elements):
-    """A claim, part by part."""
+class _Writer(ElementWriter):
+    """Writes the elements of a claim."""
 
-    def __init__(self, stash: Stash, named: Callable[[str], str], behind: Behind):
+    def __init__(self, stash: Stash, named: Callable[[str], str], details: DetailsWriter):
         super().__init__(stash)
         self.named = named
-        self.behind = behind
+        self.details = details
 
-    def claim(self, claim, parent, number, rank, anchor, link):
+    def claim(self, claim: dict, parent: Element, number: int, rank: str, anchor: str, link: Callable[[str], str]) -> Element:
+        """Append the section of a claim."""
         kind = claim["kind"]
         outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
-            self._number(outer, number, anchor)  # what opens by a press may hold no link
+            self._number(outer, number, anchor)  # a summary, which opens on a click, may contain no link
             section = self.add(outer, "details", "claim__folded")
         head = self._head(section, claim, rank)
         if rank != "routine":
             self._number(head, number, anchor)
-        # Nobody can go on without knowing what a letter stands for: a definition shows it folded as well.
+        # Readers need to know what a symbol means, so a definition shows its formula even when folded.
         self._steps(head if rank == "routine" and kind == "definition" else section, claim)
         if kind == "refutation":
             self._counterexample(section, claim)
         if claim.get("because"):
             self._because(section, claim["because"])
-        if odd := [letter for letter in claim["letters"] if _looks_like_a_matrix(letter)]:
-            self._letters(section, odd)
+        if misleading := [letter for letter in claim["letters"] if _looks_like_a_matrix(letter)]:
+            self._letters(section, misleading)
         if claim["assumptions"]:
             self._assumptions(section, claim["assumptions"])
         if claim["uses"]:
             self._uses(section, claim["uses"], link)
         if claim.get("code"):
             self._code(section, claim["code"])
-        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # what a button copies
-        topic = self.behind.stated.script.removeprefix("derivations/").removesuffix(".py")
+        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # a button copies it
+        topic = self.details.source.script.removeprefix("derivations/").removesuffix(".py")
         id_ = self.stash(escape(f"{topic}#{claim['id']}"))
         base = self.add(section, "div", "claim__base", **{"data-latex": latex, "data-claim": id_})
-        self.behind.vouching(base, claim)
+        self.details.badge(base, claim)
         self._script(base, int(claim["line"]))
         return outer
 
-    def _head(self, section, claim, rank):
+    def _head(self, section: Element, claim: dict, rank: str) -> Element:
         if rank != "claim" and not claim["title"]:
             raise ClaimError(f"a {rank} is known by its name, and it has none; give it a title in its script")
         head = self.add(section, "summary" if rank == "routine" else "header", "claim__head")
-        known_by_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
-        self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if known_by_kind else "Theorem")
+        shows_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
+        self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if shows_kind else "Theorem")
         if claim["title"]:
             self.add(head, "span", "claim__title", authored(claim["title"]))
         return head
 
-    def _number(self, parent, number, anchor):
+    def _number(self, parent: Element, number: int, anchor: str) -> None:
         self.add(parent, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
 
-    def _steps(self, section, claim):
-        """The left-hand side once; then a row for each step, its reason beside it or below."""
+    def _steps(self, section: Element, claim: dict) -> None:
+        """Add the left-hand side, then a row for each step with its reason beside or below it."""
         left = mathml(claim["start"], display=True)
-        # The empty group gives the relation the room it has between two operands.
+        # The empty group gives the relation the spacing of an operator between two operands.
         rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
         layout = "one" if len(rows) == 1 else "chain"
         # About 38 letters and a reason fit side by side.
@@ -144,14 +145,14 @@ class _Writer(Elements):
         self.add(box, "div", "claim__left", in_pieces(left))
         for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
             self.add(box, "div", "claim__right", in_pieces(row))
-            if step["reason"] and len(rows) == 1:  # what stands behind a claim of one step is folded into its badge
+            if step["reason"] and len(rows) == 1:  # the badge of a claim with one step shows its details
                 self.add(box, "div", "claim__reason", authored(step["reason"]))
             elif step["reason"]:
-                self.behind.step(box, claim, k)
+                self.details.step(box, claim, k)
 
-    def _counterexample(self, section, claim):
+    def _counterexample(self, section: Element, claim: dict) -> None:
         rows = self.add(section, "div", "claim__rows")
-        if claim["counterexample"]:  # where there is nothing to choose, there is none
+        if claim["counterexample"]:  # empty if the claim has no variables
             self.add(rows, "span", "claim__label", "at")
             values = self.add(rows, "div", "claim__values")
             for binding in claim["counterexample"]:
@@ -160,8 +161,8 @@ class _Writer(Elements):
         values = self.add(rows, "div", "claim__values")
         self.add(values, "span", "claim__value", in_pieces(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}")))
 
-    def _because(self, section, because):
-        """What an inequality rests on: the difference of its sides, or the factors that bound a rank."""
+    def _because(self, section: Element, because: list[str]) -> None:
+        """Add the reason of an inequality: the difference of its sides, or the factors that bound a rank."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "because")
         values = self.add(rows, "div", "claim__values")
@@ -169,54 +170,54 @@ class _Writer(Elements):
         for latex in because:
             self.add(values, "span", "claim__value", in_pieces(mathml(latex, display=len(because) == 1)))
 
-    def _letters(self, section, letters):
-        """What is a number though it looks like a matrix."""
+    def _letters(self, section: Element, letters: list[dict]) -> None:
+        """Add the symbols that look like matrices but are not."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "where")
-        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(letter(one, " is ") for one in letters))
+        self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(describe_symbol(one, " is ") for one in letters))
 
-    def _assumptions(self, section, assumptions):
+    def _assumptions(self, section: Element, assumptions: list[dict]) -> None:
+        """Add the assumptions, each with what fails without it; folded if there are more than two, so that the list stays short."""
         box = self.add(section, "div", "claim__rows claim__assumptions")
         self.add(box, "span", "claim__label", "assuming")
         items = self.add(box, "ul")
-        # What fails without each is at hand; where there are many it is folded, so that the list stays a list.
-        folded = {} if len(assumptions) > 2 else {"open": "open"}
+        state = {} if len(assumptions) > 2 else {"open": "open"}
         for assumption in assumptions:
             item = self.add(items, "li")
-            if not _tells(assumption["needed"]):
+            if not _is_informative(assumption["needed"]):
                 self.add(item, "span", "", prose(assumption["text"]))
                 continue
-            details = self.add(item, "details", "claim__assumption", **folded)
+            details = self.add(item, "details", "claim__assumption", **state)
             self.add(details, "summary", "", prose(assumption["text"]))
             lead = "" if assumption["needed"].startswith("without") else "without it: "
             self.add(details, "span", "claim__needed", prose(lead + assumption["needed"]))
 
-    def _uses(self, section, uses, link):
+    def _uses(self, section: Element, uses: list[str], link: Callable[[str], str]) -> None:
         row = self.add(section, "div", "claim__rows claim__uses")
         self.add(row, "span", "claim__label", "uses")
         names = self.add(row, "ul")
         for use in uses:
             self.add(self.add(names, "li"), "a", "", self.named(use), href=link(use))
 
-    def _code(self, section, snippets):
-        """The functions that compute what the claim says, which the PyTorch witness ran."""
+    def _code(self, section: Element, snippets: list[str]) -> None:
+        """Add the functions that compute what the claim states; the PyTorch witness ran them."""
         row = self.add(section, "div", "claim__rows claim__code")
         self.add(row, "span", "claim__label", "code")
-        self.behind.snippets(row, snippets)
+        self.details.snippets(row, snippets)
 
-    def _script(self, base, line):
-        html = f"<code>{escape(self.behind.stated.script)}:{line}</code>"
-        if self.behind.stated.address:
-            self.add(base, "a", "claim__script", html, href=f"{self.behind.stated.address}#L{line}")
+    def _script(self, base: Element, line: int) -> None:
+        html = f"<code>{escape(self.details.source.script)}:{line}</code>"
+        if self.details.source.address:
+            self.add(base, "a", "claim__script", html, href=f"{self.details.source.address}#L{line}")
         else:
             self.add(base, "span", "claim__script", html)
 
 
-def _tells(needed: str) -> bool:
-    """Does what happens without an assumption tell a reader more than that something has no value there?"""
+def _is_informative(needed: str) -> bool:
+    """Return whether the consequence of dropping an assumption says more than that something is then undefined."""
     return bool(needed) and not any(sign in needed for sign in ("= undefined", "have no definite value"))
 
 
 def _looks_like_a_matrix(letter: dict) -> bool:
-    """A capital that has not two axes."""
+    """Return whether a symbol is a capital but has fewer than two axes."""
     return letter["latex"][:1].isupper() and len(letter["axes"]) < 2

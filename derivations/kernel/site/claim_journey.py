@@ -1,5 +1,7 @@
-"""What each station made of one claim on its way to a page: read from its script and its certificate, so that a page which tells of it
-cannot go stale."""
+"""The data of one claim at each stage between its script and its page, for the page that follows a claim through the project.
+
+It is read from the script and the certificate when the page is built, so it cannot go stale.
+"""
 
 import ast
 import json
@@ -10,11 +12,11 @@ from pathlib import Path
 from textwrap import dedent
 
 from .claim_details import VERDICTS, WITNESSES
-from .trust_counts import code_lines, table
+from .trust_counts import code_lines, html_table
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# The files that a claim passes, in order; {script} is the one that states it, {page} the one that shows it.
+# The files that a claim passes through, in order; {script} is the script that states it.
 FILES = (
     "{script}",
     "derivations/kernel/__init__.py",
@@ -39,23 +41,28 @@ FILES = (
     "derivations/kernel/store/claim_cache.py",
     "derivations/kernel/coq/witness.py",
     "derivations/kernel/store/coq_results.py",
-    "derivations/kernel/site/__init__.py",
+    "derivations/kernel/site/extension.py",
     "derivations/kernel/site/claim_html.py",
     "derivations/kernel/site/claim_details.py",
     "derivations/kernel/site/step_details.py",
 )
 
 
-_PLACE = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
+Link = Callable[[str], str]  # from the path of a file of the project to HTML that shows it
+
+_ARGUMENT = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
 
 
 class JourneyError(ValueError):
-    """What cannot be told of a claim: why, without a place."""
+    """A stage of a claim that cannot be shown; the message names no page or line."""
 
 
-def told(argument: str, load: Callable[[str], dict], repository: str) -> str:
-    """What a block asks for, `chapter/topic#id PART`, as HTML. `load` gives a topic's certificate."""
-    match = _PLACE.fullmatch(argument)
+def render_stage(argument: str, load: Callable[[str], dict], repository: str) -> str:
+    """Return the stage that a block names, `chapter/topic#id PART`, as HTML. `load` returns a topic's certificate.
+
+    Raise JourneyError if there is no such part or claim.
+    """
+    match = _ARGUMENT.fullmatch(argument)
     if not match or match[3] not in PARTS:
         raise JourneyError(f"expected '/// journey | chapter/topic#id PART' with a part of {', '.join(PARTS)}, found {argument!r}")
     topic, name, part = match.groups()
@@ -63,52 +70,55 @@ def told(argument: str, load: Callable[[str], dict], repository: str) -> str:
     claims = [claim for claim in certificate["claims"] if claim["id"] == name]
     if not claims:
         raise JourneyError(f"{topic} has no claim {name!r}")
-    return PARTS[part](certificate, claims[0], lambda file: source(file, repository))
+    return PARTS[part](certificate, claims[0], lambda file: file_html(file, repository))
 
 
-def source(name: str, repository: str) -> str:
-    """A file of the project by its path; a link, where it is said where sources are."""
+def file_html(name: str, repository: str) -> str:
+    """Return the path of a file as HTML; a link if the address of the repository is known."""
     shown = f"<code>{escape(name).replace('/', '/<wbr>')}</code>"  # a long path breaks between its folders
     return f"<a href='{escape(repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if repository else shown
 
 
-def statement(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """The lines of the script that state the claim."""
+def statement(certificate: dict, claim: dict, link: Link) -> str:
+    """Return the lines of the script that state the claim. Raise JourneyError if there is no statement at its line."""
     path = ROOT / certificate["script"]
     text = path.read_text(encoding="utf-8")
-    around = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt) and node.lineno <= claim["line"] <= node.end_lineno]
+    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    around = [node for node in statements if node.lineno <= claim["line"] <= (node.end_lineno or node.lineno)]
     if not around:
         raise JourneyError(f"{certificate['script']} has no statement at line {claim['line']}")
     innermost = max(around, key=lambda node: node.lineno)
     lines = dedent("\n".join(text.splitlines()[innermost.lineno - 1 : innermost.end_lineno])).splitlines()
-    return f"<p>{link(certificate['script'])}, from line {innermost.lineno} on:</p>{code(lines)}"
+    return f"<p>{link(certificate['script'])}, from line {innermost.lineno} on:</p>{_code_block(lines)}"
 
 
-def witnesses(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """What each witness said, and how far it reaches."""
-    rows = [[WITNESSES.get(one["name"], one["name"]), marked(one), one["scope"], one["note"]] for one in claim["witnesses"]]
-    return table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
+def witnesses(certificate: dict, claim: dict, link: Link) -> str:
+    """Return a table with the verdict, scope and note of each witness."""
+    rows = [
+        [WITNESSES.get(witness["name"], witness["name"]), _verdict(witness), witness["scope"], witness["note"]]
+        for witness in claim["witnesses"]
+    ]
+    return html_table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
 
 
-def marked(witness: dict) -> str:
-    """What a witness said, behind the sign for it."""
+def _verdict(witness: dict) -> str:
+    """Return the verdict of a witness after its sign."""
     return f"{VERDICTS.get(witness['verdict'], '')} {witness['verdict']}".strip()
 
 
-def record(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """The record that is stored of the claim, less the seconds, the words of the witnesses, which the table has, SymPy's program, and most
-    letters."""
+def record(certificate: dict, claim: dict, link: Link) -> str:
+    """Return the stored record of the claim, without most of its letters and without the times, notes and sources of its witnesses."""
     short = claim | {
         "letters": claim["letters"][:2],
-        "witnesses": [{"name": one["name"], "verdict": one["verdict"], "scope": one["scope"]} for one in claim["witnesses"]],
+        "witnesses": [{key: witness[key] for key in ("name", "verdict", "scope")} for witness in claim["witnesses"]],
     }
-    return code(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
+    return _code_block(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
 
 
-def certificate(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """What the certificate holds beside the claims."""
+def certificate(certificate: dict, claim: dict, link: Link) -> str:
+    """Return a table of the certificate's other contents: its path, inputs, versions and seal."""
     versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate["versions"].items()))
-    return table(
+    return html_table(
         ["the certificate has", "which is"],
         [
             ["its place", f"<code>.certificates/certificates/{escape(certificate['topic'])}</code>"],
@@ -119,8 +129,11 @@ def certificate(certificate: dict, claim: dict, link: Callable[[str], str]) -> s
     )
 
 
-def files(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
-    """The files that the claim passes, what each says of itself, and how long it is."""
+def files(certificate: dict, claim: dict, link: Link) -> str:
+    """Return a table of the files that the claim passes through, with the first paragraph of their docstrings and their lengths.
+
+    Raise JourneyError if one does not exist.
+    """
     rows = []
     for name in FILES:
         name = name.format(script=certificate["script"])
@@ -131,11 +144,11 @@ def files(certificate: dict, claim: dict, link: Callable[[str], str]) -> str:
             )
         docstring = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
         rows.append([link(name), escape(docstring), str(code_lines(path))])
-    return table(["file", "what it says of itself", "lines of code"], rows)
+    return html_table(["file", "what it says of itself", "lines of code"], rows)
 
 
 PARTS = {"statement": statement, "witnesses": witnesses, "record": record, "certificate": certificate, "files": files}
 
 
-def code(lines: list[str]) -> str:
+def _code_block(lines: list[str]) -> str:
     return f"<div class='highlight'><pre><code>{escape(chr(10).join(lines))}\n</code></pre></div>"

@@ -1,6 +1,7 @@
-"""Prose that looks like a claim: one that begins as a claim's head does, or that sets witnesses and a scope side by side as its badge does.
+"""Find prose that looks like a claim: it begins like a claim's head, or lists witnesses and a scope like a claim's badge.
 
-A reader knows a claim by these, and behind them stand witnesses. A sentence may name a witness, or how far it reaches; it says so with a verb.
+Readers recognize a claim by its head and its badge, so nothing unchecked may look like them. A sentence with a verb may name a witness or
+a scope.
 """
 
 import re
@@ -10,13 +11,13 @@ from .claim_details import WITNESSES
 from .claim_html import KINDS
 
 BOLD = ("strong", "b")
-WITHIN = allowed_html.WITHIN | {"code", "br"}  # a paragraph goes on through these
-LISTS = ("ul", "ol", "dl", "table")  # what stands side by side in these is read as one row
+WITHIN = allowed_html.WITHIN | {"code", "br"}  # these do not end a paragraph
+LISTS = ("ul", "ol", "dl", "table")  # neighbouring entries of these are read as one row
 TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "th")
 NAMED = ("Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")
 HEADS = (*KINDS.values(), *NAMED)
 HEAD = re.compile(rf"\W*(?:{'|'.join(HEADS)})(?:\s+\d[\d.]*)?\s*[(.:·]", re.IGNORECASE)
-ALONE = re.compile(rf"\W*(?:{'|'.join(NAMED)})(?:\s+\d[\d.]*)?\W*", re.IGNORECASE)  # a title that says no more
+HEAD_ALONE = re.compile(rf"\W*(?:{'|'.join(NAMED)})(?:\s+\d[\d.]*)?\W*", re.IGNORECASE)  # a title that consists of a head
 WITNESS = re.compile(rf"\b(?:{'|'.join(WITNESSES.values())})\b(?! counterexample)", re.IGNORECASE)
 SCOPE = re.compile(
     r"\b(?:every (?:shape|value|size|field|ring|commutative ring|ordered field|real closed field)(?: that the assumptions allow)?"
@@ -24,24 +25,29 @@ SCOPE = re.compile(
     re.IGNORECASE,
 )
 _MARK = rf"(?:{SCOPE.pattern}|{WITNESS.pattern})"
-ROW = re.compile(rf"{_MARK}(?:\W{{1,5}}(?:and\s+|by\s+)?{_MARK})+", re.IGNORECASE)  # with dots, commas or brackets between them
+BADGE = re.compile(rf"{_MARK}(?:\W{{1,5}}(?:and\s+|by\s+)?{_MARK})+", re.IGNORECASE)  # with dots, commas or brackets between the marks
 
 
 def is_title(tag: str, classes: str) -> bool:
+    """Return whether an element is shown as a title."""
     return tag in TITLES or "admonition-title" in classes.split()
 
 
-def poses(text: str, bold: bool = False, title: bool = False) -> str:
-    """What of a paragraph, or of what is bold in it, looks like a claim; '' where nothing does. A title may be a head alone.
+def find_lookalike(text: str, bold: bool = False, title: bool = False) -> str:
+    """Return the part of a paragraph that looks like a claim, or "". `bold` and `title` say how the text is set.
 
-    >>> poses("Theorem (every shape · exact · SymPy). The transpose of a sum."), poses("The limit. Then it stops."), poses("Limit.", bold=True)
-    ('Theorem (', '', 'Limit.')
-    >>> poses("exact, every shape, SymPy"), poses("The exact witness proves it at every shape; that SymPy does not")
+    A head with an opening bracket looks like a claim anywhere, other heads where they are bold. A title looks like one if it is a head.
+
+    >>> find_lookalike("Theorem (every shape · exact · SymPy). The transpose of a sum."), find_lookalike("The limit. Then it stops.")
+    ('Theorem (', '')
+    >>> find_lookalike("Limit.", bold=True)
+    'Limit.'
+    >>> find_lookalike("exact, every shape, SymPy"), find_lookalike("The exact witness proves it at every shape; that SymPy does not")
     ('exact, every shape, SymPy', '')
     """
     head = HEAD.match(text)
     if head and (bold or head[0].endswith("(")):
         return head[0].strip()
-    if title and ALONE.fullmatch(text):
+    if title and HEAD_ALONE.fullmatch(text):
         return text.strip()
-    return next((row[0] for row in ROW.finditer(text) if SCOPE.search(row[0]) and len(WITNESS.findall(row[0])) > 1), "")
+    return next((badge[0] for badge in BADGE.finditer(text) if SCOPE.search(badge[0]) and len(WITNESS.findall(badge[0])) > 1), "")

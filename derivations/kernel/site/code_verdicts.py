@@ -1,37 +1,41 @@
-"""What the code witness says of the snippets that a claim names, in words: that they compute the formula, or that numbers alone compare them."""
+"""The code witness's verdict on the snippets that a claim names, in words: they compute the formula, or are only compared in numbers."""
 
 from __future__ import annotations
 
-EVERY = "every shape"  # as a certificate writes it
+EVERY_SHAPE = "every shape"  # the scope, as in certificates
 
 
 def is_proved(claim: dict) -> bool:
-    """Is the claim's code shown to compute it?"""
+    """Return whether the claim's code is proved to compute it."""
     return claim.get("computed", {}).get("state") == "proved"
 
 
 def verdict(claim: dict) -> str:
-    """The sentence that stands for the verdict; "" where the claim names no code, or was checked by something that did not ask."""
-    said = claim.get("computed", {})
-    if said.get("state") == "proved":
-        where = "at every shape" if said["scope"] == EVERY else f"where {said['scope']}"
-        inputs = "for every input" if not said.get("conditions") else f"where {'; '.join(said['conditions'])}"
+    """Return the verdict as a sentence; "" if the claim names no code, or the code witness did not run."""
+    result = claim.get("computed", {})
+    if result.get("state") == "proved":
+        where = "at every shape" if result["scope"] == EVERY_SHAPE else f"where {result['scope']}"
+        inputs = "for every input" if not result.get("conditions") else f"where {'; '.join(result['conditions'])}"
         return f"this code computes this formula, {where}, {inputs}, rounding aside"
-    return "the code is compared in numbers alone" if said.get("state") == "not read" else ""
+    return "the code is compared in numbers alone" if result.get("state") == "not read" else ""
 
 
 def note(claim: dict) -> str:
-    """What belongs to it: why the code is not read, or which of its floats are read as which numbers."""
-    said = claim.get("computed", {})
-    if said.get("state") == "not read":
-        return said.get("reason", "")
-    constants = said.get("constants", ())
+    """Return why the code is not read, or the exact numbers that its floats are read as; "" if there is nothing to add."""
+    result = claim.get("computed", {})
+    if result.get("state") == "not read":
+        return result.get("reason", "")
+    constants = result.get("constants", ())
     return f"read as exact numbers: {'; '.join(constants)}" if constants else ""
 
 
 def counts(claims: list[dict]) -> dict[str, int]:
-    """How many claims have their code proved at every shape, at the shapes that they say, and how many compare it in numbers alone."""
-    said = [claim["computed"] for claim in claims if claim.get("computed", {}).get("state") in ("proved", "not read")]
-    proved = [one for one in said if one["state"] == "proved"]
-    everywhere = sum(one["scope"] == EVERY for one in proved)
-    return {EVERY: everywhere, "shapes that are named": len(proved) - everywhere, "numbers only": len(said) - len(proved)}
+    """Count the claims whose code is proved at every shape, at named shapes, or only compared in numbers."""
+    results = [claim["computed"] for claim in claims if claim.get("computed", {}).get("state") in ("proved", "not read")]
+    proved = [result for result in results if result["state"] == "proved"]
+    at_every_shape = sum(result["scope"] == EVERY_SHAPE for result in proved)
+    return {
+        EVERY_SHAPE: at_every_shape,
+        "shapes that are named": len(proved) - at_every_shape,
+        "numbers only": len(results) - len(proved),
+    }

@@ -1,10 +1,16 @@
-"""MkDocs hook for what lies around the pages: the content security policy names the theme's inline scripts by hash, so that no other
-can run, what mkdocs.yml says to readers states no relation, and a sign in a title is set as a sign."""
+"""MkDocs hook for the parts of a page outside its text.
+
+The content security policy lists the hashes of the theme's inline scripts, so that no other script can run. The texts in mkdocs.yml that
+readers see may state no relation. An index in a title is set as a subscript.
+"""
 
 import base64
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
 
 from derivations.kernel.site import PageError, hardcoded_numbers, page_errors
 
@@ -12,30 +18,30 @@ from derivations.kernel.site import PageError, hardcoded_numbers, page_errors
 _INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content="[^"]*?script-src \'self\') \'unsafe-inline\'')
 
-# Titles are plain text, in the navigation too. In what is shown of them (no attribute, not the name of a tab) an index stands low.
+# Titles are plain text, also in the navigation. Where they are shown as text (not in attributes or <title>) an index becomes a subscript.
 _INDEX = re.compile(r"√d_k(?=[^<>]*<(?!/(?:title|text)\b))")
-_INDEX_OF_PICTURE = re.compile(r"√d_k(?=[^<>]*</text>)")
-_INDEX_OF_HEADING = re.compile(r"(<h[123]\b[^>]*>[^<>]*\bd)_k")
+_INDEX_IN_PICTURE = re.compile(r"√d_k(?=[^<>]*</text>)")
+_INDEX_IN_HEADING = re.compile(r"(<h[123]\b[^>]*>[^<>]*\bd)_k")
 
 
-def on_config(config):
-    """PageError at a relation in the navigation, in the site's name or in its description."""
+def on_config(config: MkDocsConfig) -> None:
+    """Raise PageError if the navigation, the site's name or its description states a relation."""
     path = Path(config.config_file_path)
-    for line, said in hardcoded_numbers.in_settings(path.read_text(encoding="utf-8")):
-        raise PageError(f"{path.name}:{line}: {said}")
+    for line, message in hardcoded_numbers.in_settings(path.read_text(encoding="utf-8")):
+        raise PageError(f"{path.name}:{line}: {message}")
 
 
-def on_post_page(output, **_):
-    """Replace 'unsafe-inline' in the page's policy by the hashes of the inline scripts that the page holds; and set an index in a title low."""
-    output = _INDEX_OF_PICTURE.sub('√d<tspan baseline-shift="sub" font-size="70%">k</tspan>', output)
-    output = _INDEX_OF_HEADING.sub(r"\1<sub>k</sub>", _INDEX.sub("√d<sub>k</sub>", output))
-    if page_errors.are_shown():  # `mkdocs serve` adds a script of its own to each answer: the one that loads a rebuilt page
+def on_post_page(output: str, **_: Any) -> str:
+    """Replace 'unsafe-inline' in the page's policy by the hashes of its inline scripts, and set indices in titles as subscripts."""
+    output = _INDEX_IN_PICTURE.sub('√d<tspan baseline-shift="sub" font-size="70%">k</tspan>', output)
+    output = _INDEX_IN_HEADING.sub(r"\1<sub>k</sub>", _INDEX.sub("√d<sub>k</sub>", output))
+    if page_errors.are_shown():  # `mkdocs serve` adds an inline script to each response: the one that reloads a rebuilt page
         return output
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(output))
     hashes = sorted({f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests})
     return _POLICY.sub(lambda policy: " ".join([policy[1], *hashes]), output, count=1)
 
 
-def on_post_template(output_content, **_):
-    """The same for the page that says a page was not found."""
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same for 404.html."""
     return on_post_page(output_content)

@@ -1,8 +1,8 @@
-"""The map: how results rest on one another, as one picture, and as a list for those who do not see it.
+"""The map of all claims and their uses, as an SVG picture and as a list for those who cannot see the picture.
 
-A chapter is a region, and a topic in it a row of dots, one for each claim, in the order of its script: so what a claim rests on stands to
-its left or in another row. A use is a curve. The same claims always lie in the same places. What a dot's address leads to is its entry in
-the list; where JavaScript runs, docs/assets/js/map.js reads all that it shows from the two.
+A chapter is a region, a topic in it a row of dots, and a dot a claim, in the order of the script: the claims that a claim uses are to its
+left or in another row. A use is a curve. The layout is deterministic. A dot links to its entry in the list; where JavaScript runs,
+docs/assets/js/map.js takes everything that it shows from the picture and the list.
 """
 
 import re
@@ -20,62 +20,67 @@ from .claim_html import KINDS
 from .svg_picture import Point, short
 
 COLUMNS = 5
-STEP, ROW = 14.0, 46.0  # from dot to dot, and from a topic's name to the next
-MOST = 20  # dots beside one another
-MORE = 22.0  # how far down the next row of the same topic stands
-EDGE, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, its title's room, and the distance to the next
+STEP, ROW = 14.0, 46.0  # the distance between dots, and the height of a topic with one row of dots
+MOST = 20  # dots in a row
+MORE = 22.0  # the distance between rows of dots of the same topic
+EDGE, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, the height of its title, and the distance to the next region
 WIDTH = 2 * EDGE + MOST * STEP
 DOTS = 34.0  # from the top of a topic down to its dots
-NAME, LINE = 30, 18.0  # characters of a topic's name in a line, as large as it gets, and from one line to the next
+NAME, LINE = 30, 18.0  # characters in a line of a topic's name at its largest size, and the distance between lines
 
 Parts = list[str]
+Stash = Callable[[str], str]
 
 
-# Where everything stands -------------------------------------------------------------------------------------------------------
+# Layout ------------------------------------------------------------------------------------------------------------------------
 
 
-def lines(topic: Topic) -> list[str]:
+def title_lines(topic: Topic) -> list[str]:
+    """Return the title of a topic, broken into lines."""
     return wrap(topic.title, NAME) or [""]
 
 
-def head_of(topic: Topic) -> float:
-    """From the top of a topic down to its first dots."""
-    return DOTS + LINE * (len(lines(topic)) - 1)
+def dots_offset(topic: Topic) -> float:
+    """Return the distance from the top of a topic down to its first dots."""
+    return DOTS + LINE * (len(title_lines(topic)) - 1)
 
 
-def height_of(topic: Topic) -> float:
-    return ROW - DOTS + head_of(topic) + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
+def topic_height(topic: Topic) -> float:
+    return ROW - DOTS + dots_offset(topic) + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
 
 
 def height(topics: tuple[Topic, ...]) -> float:
-    return HEAD + sum(map(height_of, topics)) + EDGE / 2
+    """Return the height of the region of a chapter."""
+    return HEAD + sum(map(topic_height, topics)) + EDGE / 2
 
 
 def columns(heights: list[float], count: int = COLUMNS) -> list[int]:
-    """For each region its column: in order, with the tallest column as low as can be.
+    """Return the column of each region: regions stay in order, and the tallest column is as low as possible.
 
     >>> columns([3, 1, 1, 1, 3], 3)
     [0, 1, 1, 1, 2]
     """
     limits = sorted({sum(heights[i:j]) for i in range(len(heights)) for j in range(i + 1, len(heights) + 1)})
-    return next(found for limit in limits if max(found := filled(heights, limit), default=0) < count) if heights else []
+    return next(filled for limit in limits if max(filled := fill_columns(heights, limit), default=0) < count) if heights else []
 
 
-def filled(heights: list[float], limit: float) -> list[int]:
-    """The columns that are filled one after another, none beyond the limit; a column too many where one region is taller."""
-    found, column, room = [], 0, limit
-    for one in heights:
-        if one > room:
+def fill_columns(heights: list[float], limit: float) -> list[int]:
+    """Return the columns of regions that fill one column after another up to the limit; a column too many if a region exceeds it."""
+    filled, column, room = [], 0, limit
+    for tall in heights:
+        if tall > room:
             column, room = column + 1, limit
-        room = room - one if one <= limit else float("-inf")
-        found.append(column if one <= limit else len(heights) + COLUMNS)
-    return found
+        room = room - tall if tall <= limit else float("-inf")
+        filled.append(column if tall <= limit else len(heights) + COLUMNS)
+    return filled
 
 
 def laid(graph: Resting) -> tuple[list[Point], dict[str, Point], Point]:
-    """The corners of the regions, where each claim's dot is, and how large the whole is."""
+    """Return the corners of the regions, the positions of the dots by id, and the width and height of the picture."""
     heights = [height(topics) + GAP for _, topics in graph.chapters]
-    corners, dots, tops = [], {}, {}
+    corners: list[Point] = []
+    dots: dict[str, Point] = {}
+    tops: dict[int, float] = {}
     for (_, topics), column, tall in zip(graph.chapters, columns(heights), heights):
         x, y = column * (WIDTH + GAP), tops.get(column, 0.0)
         tops[column] = y + tall
@@ -83,71 +88,71 @@ def laid(graph: Resting) -> tuple[list[Point], dict[str, Point], Point]:
         y += HEAD
         for topic in topics:
             for at, node in enumerate(topic.nodes):
-                dots[node.id] = (x + EDGE + (at % MOST + 0.5) * STEP, y + head_of(topic) + MORE * (at // MOST))
-            y += height_of(topic)
+                dots[node.id] = (x + EDGE + (at % MOST + 0.5) * STEP, y + dots_offset(topic) + MORE * (at // MOST))
+            y += topic_height(topic)
     size = (WIDTH * len(tops) + GAP * (len(tops) - 1), max(tops.values()) - GAP) if tops else (0.0, 0.0)
     return corners, dots, size
 
 
-# How it looks ------------------------------------------------------------------------------------------------------------------
+# Picture -----------------------------------------------------------------------------------------------------------------------
 
 
 def key(id_: str) -> str:
-    """A claim's name in an address of the map."""
+    """Return the id of a claim's entry in the list."""
     return id_.replace("#", "--")
 
 
 def drawn(graph: Resting) -> str:
-    """The picture. Who cannot see it has the list, so that nothing here is read aloud until a script makes it work."""
+    """Return the picture as SVG. It is hidden from screen readers, which have the list, until map.js makes it interactive."""
     corners, dots, (wide, tall) = laid(graph)
     parts = [
         f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
     ]
     placed = list(zip(graph.chapters, corners))
-    parts += [region(topics, x, y) for (_, topics), (x, y) in placed]
+    parts += [draw_region(topics, x, y) for (_, topics), (x, y) in placed]
     parts.append('<g class="map__edges">')
-    parts += [edge(graph.nodes[start], graph.nodes[end], dots) for start, end in graph.edges if end in dots]
+    parts += [draw_edge(graph.nodes[start], graph.nodes[end], dots) for start, end in graph.edges if end in dots]
     parts.append('</g><g class="map__names">')  # above the curves, which would strike them through
     for (title, topics), (x, y) in placed:
-        parts += names(title, topics, x, y)
+        parts += draw_names(title, topics, x, y)
     parts.append('</g><g class="map__dots">')
-    parts += [dot(node, *dots[node.id], node.id in graph.linked) for node in graph.nodes.values()]
+    parts += [draw_dot(node, *dots[node.id], node.id in graph.linked) for node in graph.nodes.values()]
     return "\n".join([*parts, "</g></svg>"])
 
 
-def region(topics: tuple[Topic, ...], x: float, y: float) -> str:
+def draw_region(topics: tuple[Topic, ...], x: float, y: float) -> str:
     return f'<rect class="map__region" x="{short(x)}" y="{short(y)}" width="{short(WIDTH)}" height="{short(height(topics))}" rx="6"/>'
 
 
-def names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
-    """The name of a chapter and of its topics, a long one in more than one line."""
+def draw_names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
+    """Return the names of a chapter and of its topics; long names take several lines."""
     at = short(x + EDGE)
     parts = [f'<text class="map__chapter" x="{at}" y="{short(y + 27)}">{escape(title)}</text>']
     y += HEAD
     for topic in topics:
-        spans = "".join(f'<tspan x="{at}" dy="{short(LINE)}">{escape(line)}</tspan>' for line in lines(topic)[1:])
-        parts.append(f'<text class="map__topic" x="{at}" y="{short(y + 10)}">{escape(lines(topic)[0])}{spans}</text>')
-        y += height_of(topic)
+        spans = "".join(f'<tspan x="{at}" dy="{short(LINE)}">{escape(line)}</tspan>' for line in title_lines(topic)[1:])
+        parts.append(f'<text class="map__topic" x="{at}" y="{short(y + 10)}">{escape(title_lines(topic)[0])}{spans}</text>')
+        y += topic_height(topic)
     return parts
 
 
-def edge(start: Node, end: Node, dots: dict[str, Point]) -> str:
-    """An arc above the dots within a topic; a curve that leans to one side between topics."""
+def draw_edge(start: Node, end: Node, dots: dict[str, Point]) -> str:
+    """Return a use: an arc above the dots within a row, else a curve that bends to one side."""
     (a, b), (c, d) = dots[start.id], dots[end.id]
     if start.topic == end.topic and b == d:
         lift = min(5 + abs(a - c) * 0.14, 17)
         curve = f"M{short(a)} {short(b)}C{short(a)} {short(b - lift)} {short(c)} {short(d - lift)} {short(c)} {short(d)}"
     else:
-        far = hypot(c - a, d - b)
-        lean = min(0.16 * far, 60) / (far or 1)
-        x, y = (a + c) / 2 - (d - b) * lean, (b + d) / 2 + (c - a) * lean
+        distance = hypot(c - a, d - b)
+        bend = min(0.16 * distance, 60) / (distance or 1)
+        x, y = (a + c) / 2 - (d - b) * bend, (b + d) / 2 + (c - a) * bend
         curve = f"M{short(a)} {short(b)}Q{short(x)} {short(y)} {short(c)} {short(d)}"
     across = "" if start.topic == end.topic else ' class="map__across"'
     return f'<path{across} d="{curve}" data-from="{key(start.id)}" data-to="{key(end.id)}"/>'
 
 
-def dot(node: Node, x: float, y: float, linked: bool) -> str:
-    """Large if it is a page's result, small if nothing uses it and it uses nothing; a diamond if it is refuted, a ring if it is a name."""
+def draw_dot(node: Node, x: float, y: float, linked: bool) -> str:
+    """Return a claim: large for a page's result, small without uses; a diamond for a refutation, a ring for a definition."""
     size = 5.6 if node.rank == "theorem" else 4.0 if linked else 2.6
     kind = node.claim["kind"]
     if kind == "refutation":
@@ -159,18 +164,21 @@ def dot(node: Node, x: float, y: float, linked: bool) -> str:
     return f'<a{css} href="#{key(node.id)}" tabindex="-1">{shape}</a>'
 
 
-def proportion(picture: str) -> str:
-    """The breadth and the height of a picture, as a style says them."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
-    assert found, "what was drawn has a viewBox"
-    return f"{found[1]} / {found[2]}"
+def aspect_ratio(picture: str) -> str:
+    """Return the aspect ratio of a picture as CSS writes it."""
+    match = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
+    assert match, "every picture has a viewBox"
+    return f"{match[1]} / {match[2]}"
 
 
-# As a list ---------------------------------------------------------------------------------------------------------------------
+# List --------------------------------------------------------------------------------------------------------------------------
 
 
-def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Callable[[str], str]) -> Element:
-    """Append every claim with what it uses, by chapter and topic. `way` turns a page into the way there. Raises MathsError."""
+def add_list(graph: Resting, parent: Element, stash: Stash, link: Callable[[str], str]) -> Element:
+    """Append every claim with its uses, by chapter and topic. `link` returns the link to a page, given by its path below docs/.
+
+    Raise MathsError if a title contains a formula that cannot be shown.
+    """
     box = SubElement(parent, "div", {"class": "map__list", "data-search-exclude": ""})
     for title, topics in graph.chapters:
         chapter = SubElement(box, "details")
@@ -178,35 +186,36 @@ def listed(graph: Resting, parent: Element, stash: Callable[[str], str], way: Ca
         SubElement(chapter, "summary").text = stash(f"{escape(title)} <span class='map__said'>{quantity(count, 'claim')}</span>")
         for topic in topics:
             head = SubElement(chapter, "p")
-            SubElement(head, "a", {"href": way(f"{topic.name}.md")}).text = stash(escape(topic.title))
+            SubElement(head, "a", {"href": link(f"{topic.name}.md")}).text = stash(escape(topic.title))
             entries = SubElement(chapter, "ul", {"data-topic": stash(escape(topic.title))})
             for node in topic.nodes:
-                entry(graph, node, entries, stash, way)
+                _add_entry(graph, node, entries, stash, link)
     return box
 
 
-def entry(graph: Resting, node: Node, parent: Element, stash: Callable[[str], str], way: Callable[[str], str]) -> None:
+def _add_entry(graph: Resting, node: Node, parent: Element, stash: Stash, link: Callable[[str], str]) -> None:
     item = SubElement(parent, "li", {"id": key(node.id), "data-rank": stash(node.rank)})
     if node.page:
-        address = f"{way(node.page)}#{node.anchor}"
-        SubElement(item, "a", {"href": address}).text = stash(f"({node.number}) {called(node)}")
+        address = f"{link(node.page)}#{node.anchor}"
+        SubElement(item, "a", {"href": address}).text = stash(f"({node.number}) {_title(node)}")
     else:
-        SubElement(item, "span").text = stash(called(node))
-    SubElement(item, "span", {"class": "map__said"}).text = stash(escape(said(node)))
+        SubElement(item, "span").text = stash(_title(node))
+    SubElement(item, "span", {"class": "map__said"}).text = stash(escape(_summary(node)))
     if node.uses:
-        rests = SubElement(item, "span", {"class": "map__uses"})
-        rests.text = stash("uses ")
+        uses = SubElement(item, "span", {"class": "map__uses"})
+        uses.text = stash("uses ")
         for use in node.uses:
-            link = SubElement(rests, "a", {"href": f"#{key(use)}"})
-            link.text, link.tail = stash(called(graph.nodes[use])), stash(", ") if use != node.uses[-1] else None
+            anchor = SubElement(uses, "a", {"href": f"#{key(use)}"})
+            anchor.text, anchor.tail = stash(_title(graph.nodes[use])), stash(", ") if use != node.uses[-1] else None
 
 
-def called(node: Node) -> str:
+def _title(node: Node) -> str:
+    """Return the title of a claim as HTML, or its id."""
     return authored(node.claim["title"]) if node.claim["title"] else escape(node.claim["id"])
 
 
-def said(node: Node) -> str:
-    """Its kind, and who vouches for it."""
+def _summary(node: Node) -> str:
+    """Return the kind of a claim, and the witnesses that vouch for it."""
     kind = KINDS[node.claim["kind"]].lower()
     names = [NAMES.get(one["name"], one["name"]) for one in node.claim["witnesses"] if one["verdict"] != "not applicable"]
     rank = f"{kind}, a page’s result" if node.rank == "theorem" else kind

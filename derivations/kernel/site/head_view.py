@@ -1,30 +1,33 @@
-"""A view of attention heads: choose a head, then a token, and see its weights. HTML, SVG and CSS; no script.
+"""A view of attention heads in HTML, SVG and CSS: choose a head, then a token, and see its weights.
 
-Heads are a group of radio buttons and so are tokens, so that arrow keys, a finger and a mouse all work, and each button says in
-words where its token looks. Each token holds its own lines, one drawing for each head; site.css shows those of the head chosen.
+Heads and tokens are two groups of radio buttons, so that arrow keys, touch and mouse all work without a script. Each button says in words
+which tokens its token attends to. Each token contains a drawing of its lines for each head; site.css shows the one of the chosen head.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from ..printing.relation_signs import fault_of_text
 from .svg_picture import DrawingError, Picture, number
 
-HERE = "\x03"  # stands for the figure's id, which is known only on the page
+HERE = "\x03"  # a placeholder for the figure's id, which is known only on the page
 FAINT = 0.005  # a weight below this is neither drawn nor printed
-HEADS = 4  # as many as site.css has rules for
+HEADS = 4  # the number of heads that site.css has rules for
+
+
+Head = tuple[str, list[list[float]]]  # a label, and weights (n, m)
 
 
 @dataclass(frozen=True)
 class HeadView(Picture):
-    """A picture that is HTML."""
+    """A picture that is HTML instead of SVG."""
 
     html: str = ""
 
 
 def head_view(
-    heads: Sequence[tuple[str, object]],
+    heads: Sequence[tuple[str, Iterable[Iterable[float]]]],
     left: Sequence[str],
     right: Sequence[str],
     *,
@@ -33,40 +36,24 @@ def head_view(
     sides: tuple[str, str] = ("query", "key"),
     shown: int | None = None,
 ) -> HeadView:
-    """Heads are pairs (label, weights), weights being (n, m): from each token at the left to each at the right.
+    """Return a view of up to four heads, pairs (label, weights); the weights (n, m) lead from tokens at the left to tokens at the right.
 
-    `shown` is the token at the left that is chosen at first, counted from 0; without it, all are shown.
+    `shown` is the index of the token at the left that is chosen at first; without it, all are. Raise DrawingError if shapes do not match
+    or a text states a relation.
     """
-    heads = [(label, [[float(weight) for weight in row] for row in weights]) for label, weights in heads]
-    if not 1 <= len(heads) <= HEADS:
-        raise DrawingError(f"{len(heads)} heads; a view has from 1 to {HEADS}")
-    for label, weights in heads:
-        if {len(weights)} | {len(row) + len(left) - len(right) for row in weights} != {len(left)}:
-            found = f"the weights of the {label} are {len(weights)} by {len(weights[0])}"
-            raise DrawingError(f"{len(left)} and {len(right)} tokens; {found}")
+    named = [(label, [[float(weight) for weight in row] for row in weights]) for label, weights in heads]
+    _check_shapes(named, left, right)
     names = {"aria-labelledby": f"{HERE}-title", "aria-describedby": f"{HERE}-desc"}
     view = Element("div", {"class": "heads", "role": "group", "data-search-exclude": "", **names})
     _add(view, "p", "heads__hidden", title, id=f"{HERE}-title")
     _add(view, "p", "heads__hidden", description, id=f"{HERE}-desc")
     choice = _add(view, "div", "heads__choice", role="radiogroup", **{"aria-label": "Head"})
-    for order, (label, _) in enumerate(heads):
-        _radio(choice, "head", label, order == 0, css=f"heads__head heads__head--{order}")
+    for order, (label, _) in enumerate(named):
+        _add_radio(choice, "head", label, order == 0, css=f"heads__head heads__head--{order}")
     table = _add(view, "div", "heads__table", style=f"--rows: {max(len(left), len(right))}")
     for side, words in zip(("left", "right"), sides):
         _add(table, "span", f"heads__side heads__side--{side}", words)
-    asks = _add(table, "div", "heads__asks", role="radiogroup", **{"aria-label": f"One {sides[0]}, or all"})
-    for i, token in enumerate(left):
-        row = _add(asks, "div", "heads__row")
-        said = "; ".join(f"{label}: {_in_words(weights[i], right)}" for label, weights in heads)
-        _radio(row, "token", token, i == shown, hidden=f", place {i + 1}; {said}")
-        for order, (_, weights) in enumerate(heads):
-            row.append(_lines(i, weights[i], max(len(left), len(right)), order))
-            printed = _add(row, "div", f"heads__numbers heads__of--{order}", **{"aria-hidden": "true"})
-            for j, weight in enumerate(weights[i]):
-                if weight >= FAINT:
-                    _add(printed, "span", "", number(weight), style=f"--row: {j}")
-    every = _add(asks, "div", "heads__every")
-    _radio(every, "token", "all", shown is None)
+    _add_queries(table, named, left, right, sides[0], shown)
     keys = _add(table, "div", "heads__keys", **{"aria-hidden": "true"})
     for token in right:
         _add(keys, "span", "", token)
@@ -76,14 +63,39 @@ def head_view(
     return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
 
 
+def _check_shapes(heads: list[Head], left: Sequence[str], right: Sequence[str]) -> None:
+    if not 1 <= len(heads) <= HEADS:
+        raise DrawingError(f"{len(heads)} heads; a view has from 1 to {HEADS}")
+    for label, weights in heads:
+        if len(weights) != len(left) or any(len(row) != len(right) for row in weights):
+            found = f"the weights of the {label} are {len(weights)} by {len(weights[0])}"
+            raise DrawingError(f"{len(left)} and {len(right)} tokens; {found}")
+
+
+def _add_queries(table: Element, heads: list[Head], left: Sequence[str], right: Sequence[str], side: str, shown: int | None) -> None:
+    """Append the tokens at the left, each with its lines and numbers for every head, and the button that shows all."""
+    queries = _add(table, "div", "heads__asks", role="radiogroup", **{"aria-label": f"One {side}, or all"})
+    for i, token in enumerate(left):
+        row = _add(queries, "div", "heads__row")
+        spoken = "; ".join(f"{label}: {_largest_weights(weights[i], right)}" for label, weights in heads)
+        _add_radio(row, "token", token, i == shown, hidden=f", place {i + 1}; {spoken}")
+        for order, (_, weights) in enumerate(heads):
+            row.append(_lines(i, weights[i], max(len(left), len(right)), order))
+            numbers = _add(row, "div", f"heads__numbers heads__of--{order}", **{"aria-hidden": "true"})
+            for j, weight in enumerate(weights[i]):
+                if weight >= FAINT:
+                    _add(numbers, "span", "", number(weight), style=f"--row: {j}")
+    _add_radio(_add(queries, "div", "heads__every"), "token", "all", shown is None)
+
+
 def _add(parent: Element, tag: str, css: str, words: str = "", **attributes: str) -> Element:
     element = SubElement(parent, tag, ({"class": css} if css else {}) | attributes)
     element.text = words or None
     return element
 
 
-def _radio(parent: Element, group: str, words: str, checked: bool, css: str = "heads__token", hidden: str = "") -> None:
-    """A radio button in its label; `hidden` is read out and not shown."""
+def _add_radio(parent: Element, group: str, words: str, checked: bool, css: str = "heads__token", hidden: str = "") -> None:
+    """Append a radio button with its label; `hidden` is text for screen readers only."""
     label = _add(parent, "label", css)
     _add(label, "input", "", type="radio", name=f"{HERE}-{group}", **({"checked": "checked"} if checked else {}))
     _add(label, "span", "", words)
@@ -92,7 +104,7 @@ def _radio(parent: Element, group: str, words: str, checked: bool, css: str = "h
 
 
 def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
-    """From the middle of row i at the left to the rows at the right, over the whole table; one unit is half a row."""
+    """Return the lines from the middle of row i at the left to the rows at the right, over the whole table; a unit is half a row."""
     svg = Element(
         "svg",
         {
@@ -117,7 +129,7 @@ def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
     return svg
 
 
-def _in_words(weights: Sequence[float], right: Sequence[str]) -> str:
-    """The two largest weights, as somebody hears them who does not see the lines."""
+def _largest_weights(weights: Sequence[float], right: Sequence[str]) -> str:
+    """Return the two largest weights in words, for those who cannot see the lines."""
     largest = sorted(range(len(weights)), key=lambda j: -weights[j])[:2]
     return ", ".join(f"{number(weights[j])} on {right[j]} at place {j + 1}" for j in largest if weights[j] >= FAINT)

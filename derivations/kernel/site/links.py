@@ -1,4 +1,4 @@
-"""The ways from one page to the others, and to the files that stand beside the pages."""
+"""Relative links from one page to other pages, and to files in the docs folder."""
 
 import posixpath
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from .claim_html import ClaimError
 
 @dataclass(frozen=True)
 class Ways:
-    """The ways from the page at `path`, which is written as it stands below `docs`; None for a page that shows no claim."""
+    """The links from the page at `path`, relative to `docs`; None for a page that shows no claim."""
 
     docs: Path
     path: str | None
 
     def to(self, path: str) -> str:
-        """The way to another page, or to a file beside the pages."""
+        """Return the link to another page or file, given by its path below `docs`."""
         return posixpath.relpath(path, posixpath.dirname(self.path or "") or ".")
 
     def file(self, name: str, text: str = "") -> str:
-        """The way to a file beside the pages, which has to hold the text."""
+        """Return the link to a file in the docs folder. Raise ClaimError if it does not contain exactly `text`, unless that is empty."""
         path = self.docs / name
         page_dependencies.note_files([path])
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
@@ -30,7 +30,7 @@ class Ways:
         return self.to(name)
 
     def heading(self, path: str) -> str:
-        """The title of another page, as HTML; "" where there is no such page."""
+        """Return the title of another page, as HTML; "" if there is no such page, or it is this one."""
         if path == self.path or not (self.docs / path).is_file():
             return ""
         page_dependencies.note_files([self.docs / path])
@@ -38,7 +38,7 @@ class Ways:
         return prose(page_summary.heading(text))
 
     def code(self, snippet: str) -> str:
-        """The address of the whole file that holds a function, on the page of its topic; "" where no page has its name."""
+        """Return the link to the file with a function, as its topic's page shows it; "" if the topic has no page."""
         topic = "/".join(snippet.split(".")[1:-1])
         page = f"{topic}.md"
         if not (self.docs / page).is_file():

@@ -1,7 +1,7 @@
-"""What a mistake does to a page: it stops the build, or, while the page is served to its author, it stands in its place as a box.
+"""Decide what a mistake on a page does: it stops the build, or it is shown as a box on the page while the author serves the site.
 
-Strict is how this begins, and nothing in the environment or in mkdocs.yml changes that: only `shown()`, which the hook of
-`mkdocs serve` enters (serve_hook.py), and `collected()`, whose pages are thrown away (`check --page`).
+By default a mistake stops the build. Only `shown()`, which the hook of `mkdocs serve` calls (serve_hook.py), and `collected()`, whose
+pages are thrown away (`check --page`), change that; nothing in the environment or in mkdocs.yml does.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,41 +10,42 @@ from html import escape
 
 from .page_source import PageError
 
-Tell = Callable[[PageError], None]
+Report = Callable[[PageError], None]
 
-_tell: list[Tell] = []  # who hears of a mistake instead of having the build stopped; nobody, and it stops
+_report: list[Report] = []  # at most one function, which receives mistakes; if there is none, a mistake stops the build
 
 
-def shown(tell: Tell | None) -> None:
-    """From now on mistakes are boxes on pages, each also told to `tell`; None makes them stop the build again."""
-    _tell[:] = [tell] if tell else []
+def shown(report: Report | None) -> None:
+    """Show mistakes as boxes on pages from now on, and pass each to `report`; with None, let them stop the build again."""
+    _report[:] = [report] if report else []
 
 
 @contextmanager
 def collected() -> Iterator[list[PageError]]:
-    """All mistakes that are met inside, none of which stops anything. What is rendered meanwhile is for nobody to read."""
-    found: list[PageError] = []
-    before = _tell[:]
-    _tell[:] = [found.append]
+    """Collect all mistakes in a `with` block instead of stopping at the first. Pages rendered there are not for readers."""
+    errors: list[PageError] = []
+    before = _report[:]
+    _report[:] = [errors.append]
     try:
-        yield found
+        yield errors
     finally:
-        _tell[:] = before
+        _report[:] = before
 
 
 def are_shown() -> bool:
-    return bool(_tell)
+    """Return whether mistakes are shown or collected, and do not stop the build."""
+    return bool(_report)
 
 
 def tolerate(error: PageError) -> None:
-    """Raise the error; or, where mistakes are shown, tell of it and go on."""
-    if not _tell:
+    """Raise the error, or report it and return if mistakes are shown."""
+    if not _report:
         raise error
-    _tell[-1](error)
+    _report[-1](error)
 
 
 def box(message: str, head: str = "A page with this is not built") -> str:
-    """A mistake as HTML that may stand anywhere text may; everything in it is escaped."""
+    """Return a mistake as HTML that is valid anywhere in text; everything in it is escaped."""
     return (
         f'<span class="mistake" role="note"><span class="mistake__head">{escape(head)}</span>'
         f'<span class="mistake__message">{escape(message)}</span></span>'

@@ -1,4 +1,4 @@
-"""Where on a page something stands: its file, its lines, and the blocks written on it."""
+"""The source of a page: its file, its lines, and the blocks on it, for errors that name the place of a mistake."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,11 +9,10 @@ from click import ClickException
 
 
 class PageError(ClickException):
-    """A page that may not be built, as one line: file, line, what is wrong, what to do.
+    """A mistake on a page; the message is one line with the file, the line, what is wrong, and what to do.
 
-    A ClickException, since both generators are click programs: each prints the message and stops, without a traceback.
-    `span` holds the first and the last line of what is wrong, counted in the text that the extension was given; (0, 0) where
-    that is the page as a whole.
+    It is a ClickException because both generators are click programs, which print the message and stop without a traceback. `span` is
+    the first and the last line of the mistake, in the text that the extension received; (0, 0) is the whole page.
     """
 
     def __init__(self, message: str, span: tuple[int, int] = (0, 0)):
@@ -21,14 +20,14 @@ class PageError(ClickException):
         self.span = span
 
     def over(self, first: int, last: int) -> "PageError":
-        """The same, where more is wrong than the line that it names."""
+        """Set the span to the given lines, and return the error."""
         self.span = (first, last)
         return self
 
 
 @dataclass(frozen=True)
 class Opening:
-    """The first line of a block: `/// name | argument`; and the line that closes it."""
+    """The first line of a block, `/// name | argument`, and the number of the line that closes it."""
 
     line: int
     slashes: str
@@ -37,14 +36,14 @@ class Opening:
     end: int = 0
 
 
-RANKS = ("theorem", "claim", "routine")  # what a claim is on a page: its result, a step towards it, or a thing known
+RANKS = ("theorem", "claim", "routine")  # of a claim on a page: the page's result, a step towards it, or a known fact
 
 _BLOCK = re.compile(r"^[ \t]*(/{3,})[ \t]*([\w-]*)[ \t]*(?:\|[ \t]*(.*?))?[ \t]*$")
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})(.*)$")
 
 
 class Source:
-    """The text of one page as the generator handed it over, that is, without its front matter."""
+    """The text of one page as the extension receives it, without its front matter."""
 
     def __init__(self, text: str, docs: Path, path: Path | None = None):
         self.text = text.rstrip("\n")
@@ -53,17 +52,17 @@ class Source:
         self.lines = self.text.split("\n")
 
     def changed(self, lines: list[str]) -> "Source":
-        """The same page with other lines, as many of them: what was left out of it keeps its place."""
+        """Return the same page with the same number of other lines, so that line numbers stay valid."""
         other = Source("\n".join(lines), self.docs, self.path)
         other.found = self.found
         return other
 
     @cached_property
     def found(self) -> tuple[Path | None, int]:
-        """The page's file and how many lines of front matter it has; (None, 0) where no file holds this text.
+        """The page's file and the number of lines of its front matter; (None, 0) if no file contains this text.
 
-        No generator tells an extension which page it works on, so the file is the one in the docs folder that ends
-        in this text, with nothing but front matter before it.
+        Generators do not tell an extension which page it processes, so this is the file in the docs folder that ends with this text and
+        has only front matter before it.
         """
         if self.path:
             return self.path, 0
@@ -77,22 +76,21 @@ class Source:
         return None, 0
 
     def file(self) -> tuple[Path | None, int]:
-        """The page's file and how many lines of front matter it has."""
+        """Return the page's file and the number of lines of its front matter."""
         return self.found
 
     def name(self) -> str:
-        """The page as an error names it."""
+        """Return the name of the page for errors."""
         path, _ = self.found
         return "a page" if path is None else f"{self.docs.name}/{path.relative_to(self.docs).as_posix()}"
 
     def error(self, line: int, message: str, last: int = 0) -> PageError:
-        """The error that stops the build; `line` counts from 1 in this text, and 0 stands for the whole page. What is wrong goes
-        to the line `last`."""
+        """Return an error about the lines `line` to `last`, counted from 1 in this text; line 0 is the whole page."""
         place = f"{self.name()}:{line + self.found[1]}" if line else self.name()
         return PageError(f"{place}: {message}", (line, max(line, last)))
 
     def line_of(self, *needles: str) -> int:
-        """The line of the first needle found outside fences; the needles run from the longest to the shortest."""
+        """Return the line of the first needle that occurs outside fences; 0 if none does. Pass the most specific needle first."""
         prose = self._without_fences()
         for needle in needles:
             at = prose.find(needle)
@@ -101,19 +99,20 @@ class Source:
         return 0
 
     def openings(self) -> list[Opening]:
-        """Every block opened on the page, in order. Raises PageError where one is left open or closes nothing."""
-        found, stack = [], []
+        """Return all blocks of the page, in order. Raise PageError if a block is not closed, or a closing line has no block."""
+        openings: list[Opening] = []
+        stack: list[int] = []  # the indices of open blocks
         for number, line in enumerate(self._without_fences().split("\n"), start=1):
             match = _BLOCK.match(line)
             if not match:
                 continue
             slashes, name, argument = match[1], match[2], match[3] or ""
             if name:
-                stack.append(len(found))
-                found.append(Opening(number, slashes, name.lower(), argument))
-            elif stack and found[stack[-1]].slashes == slashes:
+                stack.append(len(openings))
+                openings.append(Opening(number, slashes, name.lower(), argument))
+            elif stack and openings[stack[-1]].slashes == slashes:
                 at = stack.pop()
-                closed = found[at] = replace(found[at], end=number)
+                closed = openings[at] = replace(openings[at], end=number)
                 body = self.lines[closed.line : number - 1]
                 if closed.name in (*RANKS, "derivation") and any(map(str.strip, body)):
                     message = f"a '{closed.name}' block holds no text; close it with '{slashes}'"
@@ -121,38 +120,38 @@ class Source:
             else:
                 raise self.error(number, f"'{slashes}' closes no block")
         if stack:
-            left = found[stack[-1]]
-            raise self.error(left.line, f"the '{left.name}' block is left open; close it with '{left.slashes}'")
-        return found
+            unclosed = openings[stack[-1]]
+            raise self.error(unclosed.line, f"the '{unclosed.name}' block is left open; close it with '{unclosed.slashes}'")
+        return openings
 
     def fence_around(self, number: int) -> tuple[int, int] | None:
-        """The first and the last line of the code fence that a line stands in, if it stands in one."""
-        within = self._within_fences()
-        if not within[number - 1]:
+        """Return the first and the last line of the code fence around a line; None if there is none."""
+        fences = self._fence_numbers()
+        if not fences[number - 1]:
             return None
         first = last = number
-        while first > 1 and within[first - 2] == within[number - 1]:
+        while first > 1 and fences[first - 2] == fences[number - 1]:
             first -= 1
-        while last < len(within) and within[last] == within[number - 1]:
+        while last < len(fences) and fences[last] == fences[number - 1]:
             last += 1
         return first, last
 
-    def _within_fences(self) -> list[int]:
-        """For each line which fence it belongs to, counted from 1; 0 is none."""
-        found, fence, count = [], "", 0
+    def _fence_numbers(self) -> list[int]:
+        """Return for each line the number of the fence it belongs to, counted from 1; 0 outside fences."""
+        numbers, marker, count = [], "", 0
         for line in self.lines:
             match = _FENCE.match(line)
-            if fence:
-                found.append(count)
-                if match and match[1].startswith(fence) and not match[2].strip():
-                    fence = ""
+            if marker:
+                numbers.append(count)
+                if match and match[1].startswith(marker) and not match[2].strip():
+                    marker = ""
             elif match:
-                fence, count = match[1], count + 1
-                found.append(count)
+                marker, count = match[1], count + 1
+                numbers.append(count)
             else:
-                found.append(0)
-        return found
+                numbers.append(0)
+        return numbers
 
     def _without_fences(self) -> str:
-        """The text with the lines of code fences blanked, so that lines keep their numbers."""
-        return "\n".join("" if fence else line for line, fence in zip(self.lines, self._within_fences()))
+        """Return the text with the lines of code fences blanked, so that line numbers stay valid."""
+        return "\n".join("" if fence else line for line, fence in zip(self.lines, self._fence_numbers()))

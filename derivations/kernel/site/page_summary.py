@@ -1,4 +1,4 @@
-"""What a page is about, in its own words: its heading, and the first sentence of its first paragraph."""
+"""The heading of a page, and the first sentence of its first paragraph, from its Markdown."""
 
 import re
 
@@ -12,20 +12,20 @@ _NO_TEXT = ("#", "/", "`", "|", "-", ">", "!", "{", ":", "    ")
 
 
 def heading(markdown: str) -> str:
-    """The title that a page gives itself; "" where it has none."""
+    """Return the heading of a page as Markdown; "" if it has none."""
     match = _HEADING.search(markdown)
     return match[1] if match else ""
 
 
 def first_sentence(markdown: str) -> str:
-    """The first sentence of the first paragraph, as plain text; "" where there is no paragraph."""
-    paragraphs = (one for one in re.split(r"\n[ \t]*\n", markdown) if one.strip() and not one.startswith(_NO_TEXT))
-    text = words(next(paragraphs, ""))
+    """Return the first sentence of the first paragraph, as plain text; "" if there is no paragraph."""
+    paragraphs = (part for part in re.split(r"\n[ \t]*\n", markdown) if part.strip() and not part.startswith(_NO_TEXT))
+    text = _plain_text(next(paragraphs, ""))
     end = _END.search(text)
     return text[: end.end()] if end else text
 
 
-def words(markdown: str) -> str:
-    """Markdown of one line or more as plain text."""
-    said = _MARKS.sub(lambda match: match[2], _LINK.sub(lambda match: match[1], " ".join(markdown.split())))
-    return claim_export.plain(said)
+def _plain_text(markdown: str) -> str:
+    """Return the text of Markdown without links, marks and LaTeX, on one line."""
+    text = _MARKS.sub(lambda match: match[2], _LINK.sub(lambda match: match[1], " ".join(markdown.split())))
+    return claim_export.plain(text)

@@ -1,8 +1,7 @@
-"""MkDocs hook for what readers and programs take along: claims.json, llms.txt, robots.txt, a feed of changes, a notebook for each page
-with code, and for each page a description of its own, the date of its last change in sitemap.xml and, where the site is published, a card.
-All of it is read from the pages' sources, the certificates, and what git keeps.
+"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, and notebooks and cards of pages.
 
-While `mkdocs serve` runs only the descriptions are made: the rest is for what is published.
+It also gives each page a description, and the date of its last change in sitemap.xml. All of it comes from the pages' sources, the
+certificates, and git. Under `mkdocs serve` only the descriptions are made; the rest is for a published site.
 """
 
 import json
@@ -12,6 +11,11 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation, Section
+from mkdocs.structure.pages import Page as SitePage
 
 from derivations.kernel.site import (
     Source,
@@ -28,143 +32,160 @@ from derivations.kernel.site.page_source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
 LINK = '<p class="notebook">'
-# The navigation, the pages and their notebooks, of this build: at its end MkDocs hands over its settings alone.
+# The navigation, pages and notebooks of this build, since MkDocs passes only its settings to `on_post_build`.
 KEPT: dict[str, Any] = {"notebooks": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
 ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
 
 
-def on_config(config):
-    """An edit link needs to know where the repository is."""
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Set the address of edit links if that of the repository is known."""
     KEPT["notebooks"] = {}
     if config.repo_url and not config.edit_uri:
         config.edit_uri = EDIT
     return config
 
 
-def on_page_markdown(markdown, *, page, config, **_):
-    """The page's first sentence, for search engines and for who links to it; escaped, since the theme writes it as it is. And the address
-    of its card."""
+def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
+    """Set the page's description to its first sentence, escaped since the theme does not escape it, and the address of its card."""
     if page.file.src_uri.endswith(".md"):
-        if said := page_summary.first_sentence(markdown):
-            page.meta.setdefault("description", escape(said))
-        if has_cards(config):
-            page.meta["card"] = at(social_cards.name_of(page.file.src_uri), config)
+        if sentence := page_summary.first_sentence(markdown):
+            page.meta.setdefault("description", escape(sentence))
+        if _has_cards(config):
+            page.meta["card"] = _absolute(social_cards.name_of(page.file.src_uri), config)
     return markdown
 
 
-def on_page_content(html, *, page, config, **_):
-    """A link to the page's notebook, at its end."""
-    source = None if page_errors.are_shown() else source_of(page.file, config)
-    if not source or not notebook(page, source, config):
+def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
+    """Append a link to the page's notebook."""
+    source = None if page_errors.are_shown() else _source_of(page.file, config)
+    if not source or not _notebook(page, source, config):
         return html
     name = page_notebooks.name_of(source)
     return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
 
 
-def on_post_build(*, config):
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Write the files, unless the site is served to its author."""
     if page_errors.are_shown():
         return
     site, pages = Path(config.site_dir), KEPT["pages"]
-    claims = [one for page in pages for one in claims_of(page, config)]
-    write(site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1))
-    write(site / "llms.txt", for_machines(pages, config))
-    write(site / "robots.txt", for_robots(config))
+    claims = [record for page in pages for record in _claim_records(page, config)]
+    _write(
+        site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1)
+    )
+    _write(site / "llms.txt", _llms_txt(pages, config))
+    _write(site / "robots.txt", _robots_txt(config))
     if config.extra.get("feed"):
-        write(site / change_feed.NAME, feed(pages, config))
-    for page in pages if has_cards(config) else ():
-        of = {"title": title_of(page, config), "chapter": chapter_of(page), "about": about(page, config), "site": config.site_name}
-        social_cards.draw(site / social_cards.name_of(page.file.src_uri), **of)
+        _write(site / change_feed.NAME, _feed(pages, config))
+    for page in pages if _has_cards(config) else ():
+        social_cards.draw(
+            site / social_cards.name_of(page.file.src_uri),
+            title=_title_of(page, config),
+            chapter=_chapter_of(page),
+            about=_description_of(page, config),
+            site=config.site_name,
+        )
     for page in pages:
-        source = source_of(page.file, config)
-        if text := notebook(page, source, config):
-            write(site / Path(page.file.dest_uri).parent / page_notebooks.name_of(source), text)
+        source = _source_of(page.file, config)
+        if source and (text := _notebook(page, source, config)):
+            _write(site / Path(page.file.dest_uri).parent / page_notebooks.name_of(source), text)
 
 
-def notebook(page, source: Source, config) -> str:
-    """The page's notebook; "" if it has none."""
+def _notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
+    """Return the page's notebook, from the cache if nothing changed; "" if it has none."""
 
-    def made() -> str:
-        given = {"address": page.canonical_url or "", "repository": repository(config)}
-        return page_notebooks.made(source, **given) if page_notebooks.has_one(source) else ""
+    def make() -> str:
+        if not page_notebooks.has_one(source):
+            return ""
+        return page_notebooks.made(source, address=page.canonical_url or "", repository=_repository(config))
 
-    name, found = page.file.src_uri, KEPT["notebooks"]
-    if name not in found:
-        found[name] = page_cache.reuse(f"{name}.notebook", page.file.abs_src_path, made)
-    return found[name]
+    name, notebooks = page.file.src_uri, KEPT["notebooks"]
+    if name not in notebooks:
+        notebooks[name] = page_cache.reuse(f"{name}.notebook", page.file.abs_src_path or "", make)
+    return notebooks[name]
 
 
-def write(path: Path, text: str) -> None:
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
 
 
-def on_nav(nav, *, files, config, **_):
-    others = [one.page for one in files.documentation_pages() if one.page and one.page not in nav.pages]
-    KEPT.update(nav=nav, pages=[one for one in [*nav.pages, *others] if one.file.src_uri.endswith(".md")])
+def on_nav(nav: Navigation, *, files: Files, config: MkDocsConfig, **_: Any) -> Navigation:
+    """Note the pages and the dates of their last changes, for sitemap.xml and the feed."""
+    others = [file.page for file in files.documentation_pages() if file.page and file.page not in nav.pages]
+    KEPT.update(nav=nav, pages=[page for page in [*nav.pages, *others] if page.file.src_uri.endswith(".md")])
     KEPT["dates"] = {} if page_errors.are_shown() else change_feed.dates(Path(config.docs_dir))
-    for page in [*nav.pages, *others] if KEPT["dates"] else ():  # what sitemap.xml says; MkDocs would say that all was changed today
+    for page in [*nav.pages, *others] if KEPT["dates"] else ():  # by default MkDocs writes today's date for every page
         when = KEPT["dates"].get(page.file.src_uri)
         page.update_date = f"{when:%Y-%m-%d}" if when else ""
-    known = config.site_url and any(page.file.src_uri in KEPT["dates"] for page in KEPT["pages"])
-    config.extra["feed"] = change_feed.NAME if known else ""
+    has_dates = config.site_url and any(page.file.src_uri in KEPT["dates"] for page in KEPT["pages"])
+    config.extra["feed"] = change_feed.NAME if has_dates else ""
     return nav
 
 
-def on_post_template(output_content, *, template_name, **_):
-    """Where no date is known, the site's map says none."""
+def on_post_template(output_content: str, *, template_name: str, **_: Any) -> str:
+    """Remove the dates from sitemap.xml if none is known."""
     return output_content if template_name != "sitemap.xml" or KEPT["dates"] else DATE.sub("", output_content)
 
 
-def source_of(file, config) -> Source | None:
+def _source_of(file: File, config: MkDocsConfig) -> Source | None:
+    """Return the source of a page; None for a notebook or a generated page."""
     if not file.src_uri.endswith(".md") or not file.abs_src_path:
         return None
     path = Path(file.abs_src_path)
     return Source(path.read_text(encoding="utf-8-sig"), Path(config.docs_dir), path)
 
 
-def repository(config) -> str:
+def _repository(config: MkDocsConfig) -> str:
     return config.repo_url or ""
 
 
 # The feed, and cards ----------------------------------------------------------------------------------------------------------------
 
 
-def feed(pages: list, config) -> str:
-    """The pages that were changed last."""
-    known = [
-        change_feed.Changed(title_of(page, config), at(page.url, config), when, about(page, config), chapter_of(page))
+def _feed(pages: list[SitePage], config: MkDocsConfig) -> str:
+    """Return the feed of the pages whose dates are known."""
+    changed = [
+        change_feed.Changed(_title_of(page, config), _absolute(page.url, config), when, _description_of(page, config), _chapter_of(page))
         for page in pages
         if (when := KEPT["dates"].get(page.file.src_uri))
     ]
     return change_feed.feed(
-        known, name=config.site_name, about=config.site_description, home=at("", config), address=at(change_feed.NAME, config)
+        changed,
+        name=config.site_name,
+        about=config.site_description or "",
+        home=_absolute("", config),
+        address=_absolute(change_feed.NAME, config),
     )
 
 
-def has_cards(config) -> bool:
+def _has_cards(config: MkDocsConfig) -> bool:
     return social_cards.wanted(config.site_url) and not page_errors.are_shown()
 
 
-def title_of(page, config) -> str:
-    return config.site_name if page.is_homepage else page.title
+def _title_of(page: SitePage, config: MkDocsConfig) -> str:
+    return config.site_name if page.is_homepage else page.title or ""
 
 
-def chapter_of(page) -> str:
-    """The title of the section of the navigation in which a page stands."""
+def _chapter_of(page: SitePage) -> str:
+    """Return the title of the section of the navigation that contains the page; "" if none does."""
     return page.parent.title if page.parent else ""
 
 
-def about(page, config) -> str:
+def _description_of(page: SitePage, config: MkDocsConfig) -> str:
     return unescape(page.meta.get("description", "")) or config.site_description or ""
 
 
 # claims.json ------------------------------------------------------------------------------------------------------------------------
 
 
-def claims_of(page, config) -> list[dict]:
-    """The records of all claims that a page shows, in its order."""
-    shown = Page(source_of(page.file, config))
+def _claim_records(page: SitePage, config: MkDocsConfig) -> list[dict]:
+    """Return the records of all claims that a page shows, in its order."""
+    source = _source_of(page.file, config)
+    if source is None:
+        return []
+    shown = Page(source)
     return [
         claim_export.record(
             claim,
@@ -173,9 +194,9 @@ def claims_of(page, config) -> list[dict]:
             number=shown.numbers()[topic, claim["id"]],
             page=page.url,
             anchor=shown.anchor(topic, claim["id"]),
-            url=f"{at(page.url, config)}#{shown.anchor(topic, claim['id'])}",
+            url=f"{_absolute(page.url, config)}#{shown.anchor(topic, claim['id'])}",
             script=shown.certificates[topic]["script"],
-            repository=repository(config),
+            repository=_repository(config),
         )
         for opening, topic, claims in shown.blocks
         for claim in claims
@@ -185,40 +206,41 @@ def claims_of(page, config) -> list[dict]:
 # llms.txt ---------------------------------------------------------------------------------------------------------------------------
 
 
-def for_machines(pages: list, config) -> str:
-    """The site in Markdown, as llmstxt.org has it: what it is, and its pages by chapter, each with a sentence."""
+def _llms_txt(pages: list[SitePage], config: MkDocsConfig) -> str:
+    """Return an overview of the site in the format of llmstxt.org: its pages by chapter, each with a sentence."""
     lines = [f"# {config.site_name}", "", f"> {config.site_description}", ""]
-    lines += [f"{ABOUT} All of them, with LaTeX, assumptions, witnesses and places: [claims.json]({at('claims.json', config)})", ""]
+    lines += [f"{ABOUT} All of them, with LaTeX, assumptions, witnesses and places: [claims.json]({_absolute('claims.json', config)})", ""]
     for title, chapter in chapters(KEPT["nav"], pages):
-        lines += [f"## {title}", "", *(entry(page, config) for page in chapter), ""]
+        lines += [f"## {title}", "", *(_overview_line(page, config) for page in chapter), ""]
     return "\n".join(lines)
 
 
-def chapters(nav, pages: list) -> list[tuple[str, list]]:
-    """The sections of the navigation, each with its pages; pages that stand alone there come last."""
-    known = {id(page) for page in pages}
-    sections = [(one.title, [page for page in one.children if id(page) in known]) for one in within(nav.items)]
-    alone = [page for page in pages if not any(page in chapter for _, chapter in sections)]
-    return [(title, chapter) for title, chapter in [*sections, ("More", alone)] if chapter]
+def chapters(nav: Navigation, pages: list[SitePage]) -> list[tuple[str, list[SitePage]]]:
+    """Return the sections of the navigation, each with its pages; pages in no section come last."""
+    known = {id(page): page for page in pages}
+    sections = [(section.title, [known[id(item)] for item in section.children if id(item) in known]) for section in _sections(nav.items)]
+    others = [page for page in pages if not any(page in chapter for _, chapter in sections)]
+    return [(title, chapter) for title, chapter in [*sections, ("More", others)] if chapter]
 
 
-def within(items: list) -> Iterator:
-    """The sections among the items, and all within them."""
-    for one in items:
-        if one.is_section:
-            yield one
-            yield from within(one.children)
+def _sections(items: list) -> Iterator[Section]:
+    """Yield all sections among the items, nested ones included."""
+    for item in items:
+        if item.is_section:
+            yield item
+            yield from _sections(item.children)
 
 
-def entry(page, config) -> str:
-    said = unescape(page.meta.get("description", ""))
-    return f"- [{page.title}]({at(page.url, config)})" + (f": {said}" if said else "")
+def _overview_line(page: SitePage, config: MkDocsConfig) -> str:
+    description = unescape(page.meta.get("description", ""))
+    return f"- [{page.title}]({_absolute(page.url, config)})" + (f": {description}" if description else "")
 
 
-def at(address: str, config) -> str:
+def _absolute(address: str, config: MkDocsConfig) -> str:
+    """Return the full address of a file of the site."""
     return urljoin(config.site_url or "", address)
 
 
-def for_robots(config) -> str:
+def _robots_txt(config: MkDocsConfig) -> str:
     lines = ["User-agent: *", "Allow: /"]
-    return "\n".join([*lines, f"Sitemap: {at('sitemap.xml', config)}"] if config.site_url else lines)
+    return "\n".join([*lines, f"Sitemap: {_absolute('sitemap.xml', config)}"] if config.site_url else lines)

@@ -1,6 +1,6 @@
-"""A picture of a page for who shares its address: its title, its chapter and what it is about, on the site's paper.
+"""Draw the preview image that is shown where a page's address is shared: its title, its chapter and its description.
 
-It is drawn while the site is built and asks nobody: with Pillow, and with the STIX and DejaVu faces that come with matplotlib.
+The images are drawn with Pillow while the site is built, offline, in the STIX and DejaVu fonts that come with matplotlib.
 """
 
 from importlib.util import find_spec
@@ -14,65 +14,66 @@ SIZE = (1200, 630)
 PAPER, INK, QUIET, HAIRLINE, PROVED = "#fdfcf9", "#1f1e1b", "#6a665e", "#e3dfd5", "#2f6b4f"  # the light scheme of site.css
 MARK = "#3d7a5d"  # of assets/images/mark.svg
 LEFT, RIGHT = 96, 1104
-FACES = {"title": "STIXGeneral.ttf", "text": "STIXGeneral.ttf", "label": "DejaVuSans.ttf"}
-COLOURS = 64  # of ink on paper, with what lies between
+FONTS = {"title": "STIXGeneral.ttf", "text": "STIXGeneral.ttf", "label": "DejaVuSans.ttf"}
+COLOURS = 64  # the few colours above, and those between them at the edges of letters
 LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
 def wanted(address: str | None) -> bool:
-    """Is the site published? A card has to be fetched by others, from its full address."""
+    """Return whether the site is published at a public address; other sites fetch a card from its full address."""
     return (urlsplit(address or "").hostname or "") not in LOCAL
 
 
 def name_of(page: str) -> str:
-    """Where the card of a page stands on the site, by the page's path below docs/."""
+    """Return the path of a page's card on the site; `page` is the page's path below docs/."""
     return f"cards/{page.removesuffix('.md')}.png"
 
 
 def draw(path: Path, *, title: str, chapter: str, about: str, site: str) -> None:
-    """Write a card."""
+    """Draw a card and write it as PNG."""
     image = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(image)
     pen.rectangle((0, 0, 14, SIZE[1]), fill=MARK)
     if chapter:
-        pen.text((LEFT, 92), chapter, font=face("label", 27), fill=PROVED, anchor="ls")
-    lines, font = fitting(title, (88, 76, 64, 54), 3)
+        pen.text((LEFT, 92), chapter, font=_load_font("label", 27), fill=PROVED, anchor="ls")
+    lines, font = _fit(title, (88, 76, 64, 54), 3)
     top = 132
     for line in lines:
         pen.text((LEFT, top), line, font=font, fill=INK, anchor="la")
         top += round(font.size * 1.14)
-    words = face("text", 34)
+    text_font = _load_font("text", 34)
     room = (512 - top - 30) // 46
-    for line in shortened(about, words, min(3, room)):
-        pen.text((LEFT, top + 30), line, font=words, fill=QUIET, anchor="la")
+    for line in shortened(about, text_font, min(3, room)):
+        pen.text((LEFT, top + 30), line, font=text_font, fill=QUIET, anchor="la")
         top += 46
     pen.line((LEFT, 528, RIGHT, 528), fill=HAIRLINE, width=2)
     pen.rounded_rectangle((LEFT, 554, LEFT + 20, 584), radius=2, fill=MARK)
-    pen.text((LEFT + 36, 581), site, font=face("label", 27), fill=INK, anchor="ls")
+    pen.text((LEFT + 36, 581), site, font=_load_font("label", 27), fill=INK, anchor="ls")
     path.parent.mkdir(parents=True, exist_ok=True)
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def face(name: str, size: int) -> Any:
+def _load_font(name: str, size: int) -> Any:
+    """Return one of FONTS in a size in pixels. Raise FileNotFoundError if matplotlib is not installed."""
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
         raise FileNotFoundError("matplotlib, whose faces the cards are written in")
-    return ImageFont.truetype(str(Path(spec.origin).parent / "mpl-data/fonts/ttf" / FACES[name]), size)
+    return ImageFont.truetype(str(Path(spec.origin).parent / "mpl-data/fonts/ttf" / FONTS[name]), size)
 
 
-def fitting(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
-    """The text in lines, in the largest size in which it takes no more than so many; in the smallest it is cut."""
+def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
+    """Return the text in at most `most` lines and its font, in the largest of the sizes that fits; in the smallest it is cut."""
     for size in sizes:
-        font = face("title", size)
-        lines = wrapped(text, font)
+        font = _load_font("title", size)
+        lines = _wrap(text, font)
         if len(lines) <= most:
             return lines, font
     return shortened(text, font, most), font
 
 
 def shortened(text: str, font: Any, most: int) -> list[str]:
-    """The text in so many lines; where it is longer, its end is cut off, at a word."""
-    lines = wrapped(text, font)
+    """Return the text in at most `most` lines; a longer text is cut after a word and ends in an ellipsis."""
+    lines = _wrap(text, font)
     if len(lines) <= most:
         return lines
     if most < 1:
@@ -83,7 +84,7 @@ def shortened(text: str, font: Any, most: int) -> list[str]:
     return [*lines[: most - 1], f"{last} …".strip()]
 
 
-def wrapped(text: str, font: Any) -> list[str]:
+def _wrap(text: str, font: Any) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

@@ -1,6 +1,6 @@
-"""The table of a group of rows from docs/sources.toml: what a source says, what is set right, and which claims hold it.
+"""The table of a group of rows from docs/sources.toml: what a source says, corrections of it, and the claims that support it.
 
-The words are the author's own, so they go through Markdown and its checks like any page's.
+The texts are written by the author, so they go through Markdown and its checks like the text of any page.
 """
 
 import posixpath
@@ -10,54 +10,54 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 FILE = "sources.toml"
-NUMBERED = "numbered"  # the group of rows whose id is a number alone
+NUMBERED = "numbered"  # the group of rows whose id is only a number
 
 
 class RowsError(ValueError):
-    """Rows that cannot be shown: what was found and what to do, without a place."""
+    """Rows that cannot be shown; the message says what to do, but names no page or line."""
 
 
-def group(name: str) -> str:
-    """The group of a row.
+def group_of(row_id: str) -> str:
+    """Return the group of a row.
 
-    >>> group("U12"), group("7")
+    >>> group_of("U12"), group_of("7")
     ('U', 'numbered')
     """
-    return name.rstrip("0123456789") or NUMBERED
+    return row_id.rstrip("0123456789") or NUMBERED
 
 
-def rows(docs: Path, wanted: str) -> list[dict]:
-    """The rows of a group, in order. Raises RowsError."""
+def read_rows(docs: Path, group: str) -> list[dict]:
+    """Return the rows of a group, in order. Raise RowsError if the group is empty or the file is not a list of rows."""
     try:
-        found = tomllib.loads((docs / FILE).read_text(encoding="utf-8"))["row"]
-        groups = list(dict.fromkeys(group(row["id"]) for row in found))
-        chosen = [{"right": "", "pages": []} | row for row in found if group(row["id"]) == wanted]
-        for row in chosen:
-            row["says"], row["claims"]
+        all_rows = tomllib.loads((docs / FILE).read_text(encoding="utf-8"))["row"]
+        groups = list(dict.fromkeys(group_of(row["id"]) for row in all_rows))
+        rows = [{"right": "", "pages": []} | row for row in all_rows if group_of(row["id"]) == group]
+        for row in rows:
+            row["says"], row["claims"]  # KeyError if one is missing
     except FileNotFoundError:
         raise RowsError(f"there is no {docs.name}/{FILE}") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise RowsError(f"{docs.name}/{FILE} is not a list of rows with id, says and claims ({error})") from None
-    if not chosen:
-        raise RowsError(f"expected '/// sources | GROUP' with a group of {', '.join(groups)}, found {wanted!r}")
-    return chosen
+    if not rows:
+        raise RowsError(f"expected '/// sources | GROUP' with a group of {', '.join(groups)}, found {group!r}")
+    return rows
 
 
-def places(row: dict) -> dict[str, list[str]]:
-    """The topics that hold a row, and the claims of each.
+def claims_by_topic(row: dict) -> dict[str, list[str]]:
+    """Return the topics that a row names, each with the ids of its claims.
 
-    >>> places({"claims": ["a/b#c", "a/b#d"], "pages": ["e/f"]})
+    >>> claims_by_topic({"claims": ["a/b#c", "a/b#d"], "pages": ["e/f"]})
     {'a/b': ['c', 'd'], 'e/f': []}
     """
-    found = {}
+    claims: dict[str, list[str]] = {}
     for claim in row["claims"]:
         topic, _, name = claim.partition("#")
-        found.setdefault(topic, []).append(name)
-    return found | {page: [] for page in row["pages"] if page not in found}
+        claims.setdefault(topic, []).append(name)
+    return claims | {page: [] for page in row["pages"] if page not in claims}
 
 
 def heading(docs: Path, topic: str) -> str:
-    """What the topic's page calls itself. Raises RowsError."""
+    """Return the heading of the topic's page. Raise RowsError if it has none."""
     path = docs / f"{topic}.md"
     first = re.match(r"# (.+)", path.read_text(encoding="utf-8")) if path.is_file() else None
     if not first:
@@ -65,20 +65,20 @@ def heading(docs: Path, topic: str) -> str:
     return first[1].strip()
 
 
-def table(parent: Element, chosen: list[dict], docs: Path, start: str) -> Element:
-    """Append the rows as a table; addresses are relative to the folder `start`. Raises RowsError."""
+def add_table(parent: Element, rows: list[dict], docs: Path, start: str) -> Element:
+    """Append the rows as a table; addresses are relative to the folder `start`. Raise RowsError if a topic's page has no heading."""
     box = SubElement(parent, "div", {"class": "rows"})
     body = SubElement(SubElement(box, "table", {"class": "rows__table"}), "tbody")
-    for row in chosen:
+    for row in rows:
         line = SubElement(body, "tr", {"id": f"row-{row['id'].lower()}"})
         SubElement(line, "th", {"scope": "row", "class": "rows__id"}).text = row["id"]
         cell = SubElement(line, "td", {"class": "rows__says"})
         SubElement(cell, "p").text = row["says"]
         if row["right"]:
             SubElement(cell, "p", {"class": "rows__right"}).text = row["right"]
-        listed = SubElement(SubElement(line, "td", {"class": "rows__where"}), "ul")
-        for topic, names in places(row).items():
-            item = SubElement(listed, "li")
+        entries = SubElement(SubElement(line, "td", {"class": "rows__where"}), "ul")
+        for topic, names in claims_by_topic(row).items():
+            item = SubElement(entries, "li")
             address = posixpath.relpath(f"{topic}.md", start)
             SubElement(item, "a", {"href": address}).text = heading(docs, topic)
             for order, name in enumerate(names):

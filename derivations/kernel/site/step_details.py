@@ -1,5 +1,7 @@
-"""What stands behind one step of a claim: the lines of its script that state it, those of SymPy's program that check it and at which sizes,
-and the theorem that Coq proved. All of it is cut from what was checked, and nothing is made for the page."""
+"""The sources of one step of a claim: the lines of the script that state it, the lines and sizes of SymPy's program, and Coq's theorem.
+
+All of them are excerpts of the files that were checked; nothing is written for the page.
+"""
 
 import ast
 import re
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import dedent
 
-LONGEST = 1000  # characters: what is longer is read in its file
+LONGEST = 1000  # characters; longer excerpts are left out, since the page links to the file
 
 SCRIPT = re.compile(r"derivations/[a-z0-9_-]+/[a-z0-9_-]+\.py")
 _LINES_OF_STEP = re.compile(r"start|step_\d+")
@@ -15,7 +17,7 @@ _LINES_OF_STEP = re.compile(r"start|step_\d+")
 
 @dataclass(frozen=True)
 class Place:
-    """Lines of a file, counted from 1, and what stands there; "" where that is long."""
+    """Lines of a file, counted from 1, and their text; "" if it is long."""
 
     first: int
     last: int
@@ -25,7 +27,7 @@ class Place:
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}–{self.last}"
 
     def fragment(self) -> str:
-        """What leads to these lines, behind the address of the file in a repository."""
+        """Return the fragment that leads to these lines, to append to the address of the file in a repository."""
         return f"#L{self.first}" if self.first == self.last else f"#L{self.first}-L{self.last}"
 
 
@@ -33,16 +35,16 @@ class Place:
 
 
 def stated(text: str, claim: dict, step: int) -> Place | None:
-    """Where a script states a claim, and of several steps the one that is meant."""
-    around = [one for one in _statements(text) if one.lineno <= claim["line"] <= (one.end_lineno or 0)]
+    """Return the lines of a script that state a claim, or one of its steps if it has several; None if there are none."""
+    around = [statement for statement in _statements(text) if statement.lineno <= claim["line"] <= (statement.end_lineno or 0)]
     if not around:
         return None
-    node: ast.AST = max(around, key=lambda one: one.lineno)
+    node: ast.stmt | ast.expr = max(around, key=lambda statement: statement.lineno)
     if len(claim["steps"]) > 1:
-        reasons = [one["reason"] for one in claim["steps"]]
-        same = [one for one in ast.walk(node) if isinstance(one, ast.Tuple) and _reason(one) == reasons[step - 1]]
+        reasons = [each["reason"] for each in claim["steps"]]
+        pairs = [pair for pair in ast.walk(node) if isinstance(pair, ast.Tuple) and _reason(pair) == reasons[step - 1]]
         before = reasons[: step - 1].count(reasons[step - 1])
-        node = sorted(same, key=lambda one: one.lineno)[before] if before < len(same) else node
+        node = sorted(pairs, key=lambda pair: pair.lineno)[before] if before < len(pairs) else node
     return _place(text, node)
 
 
@@ -51,20 +53,21 @@ def _statements(text: str) -> tuple[ast.stmt, ...]:
     try:
         return tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
     except (SyntaxError, ValueError):
-        return ()  # a script that was checked is none such
+        return ()  # not a script that was checked
 
 
 def _reason(pair: ast.Tuple) -> object:
+    """Return the reason of a step that is written as a tuple: its last constant."""
     last = pair.elts[-1] if pair.elts else None
     return last.value if isinstance(last, ast.Constant) else None
 
 
-def _place(text: str, node: ast.AST) -> Place:
-    lines = dedent("\n".join(text.split("\n")[node.lineno - 1 : node.end_lineno]))  # type: ignore[attr-defined]
-    return Place(node.lineno, node.end_lineno, _short(lines))  # type: ignore[attr-defined]
+def _place(text: str, node: ast.stmt | ast.expr) -> Place:
+    last = node.end_lineno or node.lineno
+    return Place(node.lineno, last, _unless_long(dedent("\n".join(text.split("\n")[node.lineno - 1 : last]))))
 
 
-def _short(text: str) -> str:
+def _unless_long(text: str) -> str:
     return text if len(text) <= LONGEST else ""
 
 
@@ -72,60 +75,67 @@ def _short(text: str) -> str:
 
 
 def _part(program: str, start: str) -> str:
-    """The statement of a program that begins like this, up to the next one; "" if there is none. Only this is parsed: programs are long."""
-    found = re.search(rf"^{re.escape(start)}.*(?:\n(?![\w@#'\"]).*)*", program, flags=re.M)
-    return found[0] if found else ""
+    """Return the statement of a program that begins with `start`, or "". Programs are long, so only this part is parsed."""
+    match = re.search(rf"^{re.escape(start)}.*(?:\n(?![\w@#'\"]).*)*", program, flags=re.M)
+    return match[0] if match else ""
 
 
 def checked(program: str, step: int) -> str:
-    """What the program computes for a step: the lines of its `claim`, without those of other steps."""
+    """Return the lines of the program's function `claim` that check a step, without those of other steps."""
     text = _part(program, "def claim(")
-    claim = next((one for one in _statements(text) if isinstance(one, ast.FunctionDef)), None)
+    claim = next((statement for statement in _statements(text) if isinstance(statement, ast.FunctionDef)), None)
     if claim is None:
         return ""
-    others = {line for one in ast.walk(claim) if _of_another(one, step) for line in range(one.lineno, one.end_lineno + 1)}
-    body = [line for at, line in enumerate(text.split("\n"), start=1) if claim.body[1].lineno <= at <= claim.end_lineno]
-    kept = [line for at, line in enumerate(body, start=claim.body[1].lineno) if at not in others]
-    return _short(dedent("\n".join(kept)))
+    others = {
+        line
+        for node in ast.walk(claim)
+        if isinstance(node, ast.stmt) and _is_of_another_step(node, step)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    first, last = claim.body[1].lineno, claim.end_lineno or claim.lineno  # body[0] is the docstring
+    lines = text.split("\n")
+    return _unless_long(dedent("\n".join(lines[at - 1] for at in range(first, last + 1) if at not in others)))
 
 
-def _of_another(node: ast.AST, step: int) -> bool:
-    """Is this a line for another step: a side that is none of this one's, or what hands such a step over?"""
+def _is_of_another_step(node: ast.stmt, step: int) -> bool:
+    """Return whether a statement computes a side that the step does not have, or yields another step."""
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _LINES_OF_STEP.fullmatch(node.targets[0].id):
         return node.targets[0].id not in ("start" if step == 1 else f"step_{step - 1}", f"step_{step}")
-    handed = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield) else None
-    first = handed.elts[0] if isinstance(handed, ast.Tuple) and handed.elts else None
-    return isinstance(first, ast.Constant) and type(first.value) is int and len(handed.elts) > 2 and first.value != step
+    yielded = node.value.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield) else None
+    if not isinstance(yielded, ast.Tuple) or len(yielded.elts) <= 2:
+        return False
+    number = yielded.elts[0]
+    return isinstance(number, ast.Constant) and type(number.value) is int and number.value != step
 
 
 def sizes(program: str) -> str:
-    """The sizes that the program writes out, in words; "" where it has none, or leaves some out."""
+    """Return the sizes that the program tries, in words; "" if it names none, or filters them."""
     if "possible(SIZES" in program:
         return ""
-    found = next((one.value for one in _statements(_part(program, "SIZES = ")) if isinstance(one, ast.Assign)), None)
-    tried = [one for one in getattr(found, "elts", []) if isinstance(one, ast.Call) and one.keywords]
-    if not tried:
+    assigned = next((statement.value for statement in _statements(_part(program, "SIZES = ")) if isinstance(statement, ast.Assign)), None)
+    choices = [choice for choice in getattr(assigned, "elts", []) if isinstance(choice, ast.Call) and choice.keywords]
+    if not choices:
         return ""
-    names = [word.arg or "" for word in tried[0].keywords]
+    names = [word.arg or "" for word in choices[0].keywords]
     if len(names) == 1:
-        return f"{names[0]} = {', '.join(ast.unparse(one.keywords[0].value) for one in tried)}"
-    return f"{len(tried)} choices of {', '.join(names[:-1])} and {names[-1]}"
+        return f"{names[0]} = {', '.join(ast.unparse(choice.keywords[0].value) for choice in choices)}"
+    return f"{len(choices)} choices of {', '.join(names[:-1])} and {names[-1]}"
 
 
 # Coq's file ---------------------------------------------------------------------------------------------------------------------
 
 
-def imported(source: str) -> str:
-    """What a file of Coq imports: what such files share."""
-    found = re.search(r"^From Derivations Require Import (\w+)\.$", source, re.MULTILINE)
-    return found[1] if found else "Prelude"
+def prelude_of(source: str) -> str:
+    """Return the name of the prelude that a Coq file imports."""
+    match = re.search(r"^From Derivations Require Import (\w+)\.$", source, re.MULTILINE)
+    return match[1] if match else "Prelude"
 
 
 def theorem(source: str, step: int, single: bool) -> str:
-    """What Coq was given for a step: what is declared and assumed, the theorem, which is the goal of its proof, and the proof."""
+    """Return the part of a Coq file about a step: the declarations, the theorem and its proof. `single` says that it has one theorem."""
     section = source.partition("Section Claim.\n")[2].partition("\nEnd Claim.")[0]
     parts = section.strip("\n").split("\n\n")
-    theorems = [one for one in parts if "Theorem " in one]
-    of_step = theorems if single else [one for one in theorems if f"Theorem step_{step} :" in one]
-    declared = [one for one in parts if one not in theorems]
-    return _short("\n\n".join([*declared, *of_step])) if of_step else ""
+    theorems = [part for part in parts if "Theorem " in part]
+    of_step = theorems if single else [part for part in theorems if f"Theorem step_{step} :" in part]
+    declarations = [part for part in parts if part not in theorems]
+    return _unless_long("\n\n".join([*declarations, *of_step])) if of_step else ""

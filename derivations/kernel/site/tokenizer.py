@@ -1,22 +1,21 @@
-r"""The words that search compares: of pages when the index is made, of a query when somebody types.
+r"""Split text and formulas into the words that search compares, both for the index and for queries.
 
-Both are made by the rules below, which the index carries along: a reader's browser applies this list and has none of its own. So `QK^T`,
-`Q K^\top` and the formula on a page become one word, and so do "masks" and "masking". A rule is a regular expression that Python and
-JavaScript read alike, and what stands in the place of a match.
+The rules below are part of the index, and a reader's browser applies them to queries. So `QK^T`, `Q K^\top` and the formula on a page
+become one word, and so do "masks" and "masking". A rule is a regular expression that Python and JavaScript read alike, and a replacement.
 """
 
 import re
 import unicodedata
 from functools import lru_cache
 
-# A letter or several capitals, with indices, perhaps transposed: what is written side by side in a product.
+# A factor of a product: a letter or several capitals, with indices, possibly transposed.
 FACTOR = r"(?:[A-Z]+|[a-zα-ωΑ-Ω])(?:_[A-Za-z0-9]+)*T?"
 NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
 Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"""
 GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", NAMES.split()))
 NO_LETTER = "(?![A-Za-z])"
 
-# Mathematics, as it is typed and as it stands on a page.
+# For formulas, as they are typed in LaTeX and as formula_text.py writes them.
 FORMULA: list[tuple[str, str]] = [
     (r"\\(?:left|right|[bB]igg?|operatorname\*?|math[a-z]+|text|limits|displaystyle)" + NO_LETTER, ""),
     (r"\\[,;:!>]", ""),
@@ -34,7 +33,7 @@ FORMULA: list[tuple[str, str]] = [
     (r"[\^]\s*[({]?\s*T\s*[)}]?" + NO_LETTER, "T"),
     (rf"(?<![A-Za-z0-9_])({FACTOR})\s*[·⋅*@⊙×]?\s*(?={FACTOR}{NO_LETTER})", "$1"),
 ]
-# Whatever is said.
+# For all text.
 TEXT: list[tuple[str, str]] = [
     ("√", " sqrt "),
     ("∑", " sum "),
@@ -62,7 +61,7 @@ def _compiled(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]
 _RULES = {name: _compiled(rules) for name, rules in RULES.items()}
 
 
-def _ruled(name: str, text: str) -> str:
+def _apply_rules(name: str, text: str) -> str:
     for pattern, instead in _RULES[name]:
         text = pattern.sub(instead, text)
     return text
@@ -70,15 +69,16 @@ def _ruled(name: str, text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    return _ruled("stem", word) if len(word) > 3 else word
+    """Return the stem of a word of more than three letters."""
+    return _apply_rules("stem", word) if len(word) > 3 else word
 
 
 def words(text: str) -> list[str]:
-    """Of prose, or of a formula where `folded` was asked first."""
-    plain = _ruled("text", unicodedata.normalize("NFKC", text)).lower()
+    """Return the words of prose, or of a formula after `folded`."""
+    plain = _apply_rules("text", unicodedata.normalize("NFKC", text)).lower()
     return [stem(word) for word in re.findall(r"[^\W_]+", plain)]
 
 
 def folded(formula: str) -> str:
-    """A formula as it is compared: a product is one word."""
-    return _ruled("formula", unicodedata.normalize("NFKC", formula))
+    """Return a formula in the form that search compares, in which a product is one word."""
+    return _apply_rules("formula", unicodedata.normalize("NFKC", formula))

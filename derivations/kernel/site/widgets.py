@@ -1,16 +1,16 @@
-"""Pictures that come alive: which widget plays a figure, and the numbers that it begins with.
+"""Interactive figures: the widget that replaces a figure's picture, and its initial numbers.
 
     /// figure | softmax/temperature:weights play=temperature
 
-A widget is a module of docs/assets/js/play, which `play.js` there loads and puts in the picture's place. Without JavaScript the picture
-stands. The function that draws the figure hands over the widget's numbers, so that they come from snippets as the picture's do:
+A widget is a module of docs/assets/js/play. `play.js` there loads it and replaces the picture; without JavaScript the picture remains.
+The function that draws the figure also gives the widget its numbers, so that they come from snippets like those of the picture:
 
     return played(heat_map(...), scores=SCORES.tolist())
 """
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from html import escape
 
 from ..printing.relation_signs import fault_of_text
@@ -20,27 +20,30 @@ WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutati
 
 
 class PlayError(ValueError):
-    """A widget that there is not, without a place."""
+    """An unknown widget; the message names no page or line."""
 
 
 @dataclass(frozen=True)
 class Played(Picture):
-    """A picture with the numbers that a widget begins with."""
+    """A picture with the initial numbers of a widget."""
 
-    numbers: dict = field(default_factory=dict)
+    numbers: dict[str, object] = field(default_factory=dict)
 
 
 def played(picture: Picture, **numbers: object) -> Played:
-    """The picture, and numbers for its widget: finite numbers, words that state no relation, and lists of these."""
+    """Return the picture with initial values for its widget.
+
+    Raise DrawingError unless they are finite numbers, words that state no relation, and lists of these.
+    """
     for name, value in numbers.items():
-        _refuse(name, value)
-    return Played(*(getattr(picture, one.name) for one in fields(Picture)), numbers)
+        _check_value(name, value)
+    return Played(picture.title, picture.description, picture.width, picture.height, picture.elements, numbers)
 
 
-def _refuse(name: str, value: object) -> None:
+def _check_value(name: str, value: object) -> None:
     if isinstance(value, list | tuple):
-        for one in value:
-            _refuse(name, one)
+        for item in value:
+            _check_value(name, item)
     elif isinstance(value, str):
         if fault := fault_of_text(value):
             raise DrawingError(f"{name} holds {value!r}, which {fault}")
@@ -48,14 +51,14 @@ def _refuse(name: str, value: object) -> None:
         raise DrawingError(f"{name} holds {value!r}; a widget takes finite numbers, words, and lists of these")
 
 
-def asked(argument: str) -> tuple[str, str]:
-    """A figure's name, and that of the widget which is to play it, or nothing. Raises PlayError."""
-    name, asks, widget = argument.partition(" play=")
-    if asks and widget not in WIDGETS:
+def parse_argument(argument: str) -> tuple[str, str]:
+    """Return the name of the figure and of its widget, "" if it has none. Raise PlayError if there is no such widget."""
+    name, separator, widget = argument.partition(" play=")
+    if separator and widget not in WIDGETS:
         raise PlayError(f"there is no widget {widget!r}; the widgets are {', '.join(WIDGETS)}")
     return name, widget
 
 
-def attributes(widget: str, numbers: dict) -> dict[str, str]:
-    """What a figure's element says to the script that plays it, as HTML writes it."""
+def data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
+    """Return the attributes that tell play.js which widget to load, and its numbers, escaped for HTML."""
     return {"data-play": widget, "data-numbers": escape(json.dumps(numbers, separators=(",", ":")))} if widget else {}
