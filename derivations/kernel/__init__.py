@@ -41,7 +41,7 @@ from .core.assumptions import (
     representable,
     variance,
 )
-from .core.expr import (
+from .core.constructors import (
     E,
     I,
     Var,

@@ -123,7 +123,7 @@ class Scripts:
 
     watched = True
 
-    def refuse_comparison(self, frame: FrameType) -> None:
+    def check_comparison(self, frame: FrameType) -> None:
         """Raise KernelError if the frame is at an == or != of a script, whose author means values while Python compares trees.
 
         Looking a symbol up in a dictionary compares trees as well, so only the operator is an error.

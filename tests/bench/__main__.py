@@ -81,7 +81,7 @@ def unchanged_build(folder: Path) -> float:
     config = absolute(yaml.load((ROOT / "mkdocs.yml").read_text(), _Loader))
     with_ = write_config(folder, "with.yml", config)
     config["markdown_extensions"] = [e for e in config["markdown_extensions"] if "derivations" not in str(e)]
-    config["hooks"] = [hook for hook in config["hooks"] if hook.endswith("labs.py")]
+    config["hooks"] = [hook for hook in config["hooks"] if hook.endswith("lab_hook.py")]
     del config["theme"]["custom_dir"]
     without = write_config(folder, "without.yml", config)
     builds = {"with": [], "without": []}

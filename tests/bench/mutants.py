@@ -53,7 +53,7 @@ def measured(topics: list) -> tuple:
         said = vouched(topic)
         for id_, (claim, mutants) in timed(spent, "making", mutation_run.stated)(str(certificates.script_of(topic))).items():
             covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
-            alike = timed(spent, "printing", mutant_trials.printed_alike)(claim, mutants)
+            alike = timed(spent, "printing", mutant_trials.find_printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:
                 before = Counter(spent)  # what a witness takes for a control is no part of what it takes for a mutant
                 whole = timed(before, "controls", mutant_trials.try_controls)(claim, [], covering, said[id_])
@@ -64,7 +64,7 @@ def measured(topics: list) -> tuple:
             tried = [mutant for k, mutant in enumerate(mutants, many["mutants"]) if covering and k % APART == 0]
             for mutant in tried:
                 became[topic, id_, mutant.operator, mutant.path] = timed(spent, "trying", list)(
-                    mutant_trials.outcomes(mutant, claim, covering)
+                    mutant_trials.try_mutant_with_witnesses(mutant, claim, covering)
                 )
             many.update({"claims": 1, "mutants": len(mutants), "tried": len(tried)})
     return spent, many, became

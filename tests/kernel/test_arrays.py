@@ -136,6 +136,6 @@ def test_sympy_believes_nothing_where_the_assumptions_contradict_each_other():
 def test_the_allowance_for_underflow_is_not_itself_lost():
     import torch
 
-    from derivations.kernel.pytorch.error_bounds import TINY, tiny
+    from derivations.kernel.pytorch.error_bounds import TINY, underflow_error
 
-    assert tiny(torch.tensor([True, False])).tolist() == [TINY, 0.0] and TINY > 0
+    assert underflow_error(torch.tensor([True, False])).tolist() == [TINY, 0.0] and TINY > 0

@@ -405,7 +405,7 @@ def test_assumptions_contradict_each_other_at_no_small_size(name, refused):
     (about, *_) = given[0].args
     said = refused(lambda D: D.identity("claim", absolute(about), about, given=given))
     assert "State it of one entry" in said or "no values were found" in said or "not shown to be needed" in said or "is about sizes" in said
-    empty = assumption_consistency.empty_sizes(stated(lambda D: D.identity("claim", absolute(about), about, given=given)))
+    empty = assumption_consistency.find_empty_sizes(stated(lambda D: D.identity("claim", absolute(about), about, given=given)))
     assert list(empty.values()) in ([2], [3])
 
 
@@ -422,7 +422,9 @@ CONSISTENT = {
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_what_holds_somewhere_at_each_of_them_may_be_assumed(name):
     (about, *_) = CONSISTENT[name][0].args
-    assert assumption_consistency.empty_sizes(stated(lambda D: D.identity("claim", absolute(about), about, given=CONSISTENT[name]))) == {}
+    assert (
+        assumption_consistency.find_empty_sizes(stated(lambda D: D.identity("claim", absolute(about), about, given=CONSISTENT[name]))) == {}
+    )
 
 
 @pytest.mark.parametrize("witness", [exact, by_sympy, by_pytorch], ids=["exact", "sympy", "torch"])

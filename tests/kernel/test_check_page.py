@@ -32,7 +32,7 @@ def made(tree, monkeypatch):
 
 
 def looked_at():
-    return [str(one) for one in check_page.look("fresh/topic") if "cannot be shown" not in str(one)]  # nothing was checked here
+    return [str(one) for one in check_page.find_page_errors("fresh/topic") if "cannot be shown" not in str(one)]  # nothing was checked here
 
 
 def test_a_topic_as_made_has_nothing_to_refuse(made):

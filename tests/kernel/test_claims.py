@@ -110,7 +110,7 @@ def test_a_derivation_knows_where_it_was_made_and_is_found():
 
 def test_a_derivation_is_what_its_script_checks_when_it_runs_on_its_own(monkeypatch):
     ran, derivation = [], Derivation("test")
-    monkeypatch.setattr(run_script, "run_alone", ran.append)
+    monkeypatch.setattr(run_script, "run_script", ran.append)
     derivation.main()
     assert len(ran) == 1 and ran[0] is derivation
 

@@ -11,9 +11,9 @@ import pytest
 
 from derivations.kernel import Derivation, matrix, sizes, softmax, sqrt, vector
 from derivations.kernel.attack import snippet_mutant_trials
-from derivations.kernel.attack.snippet_mutant_trials import judged, tried
-from derivations.kernel.attack.snippet_mutations import Slip, slips
-from derivations.kernel.traced.witness import Said, asked
+from derivations.kernel.attack.snippet_mutant_trials import judge_by_numbers, try_mutations
+from derivations.kernel.attack.snippet_mutations import SnippetMutation, mutate_snippet
+from derivations.kernel.traced.witness import CallVerdict, check_call
 
 n, m, d = sizes("n m d")
 x = vector("x", n)
@@ -48,15 +48,15 @@ def claim(monkeypatch, tmp_path):
 
 
 def outcomes(claim) -> dict:
-    before = asked(claim, 0)
+    before = check_call(claim, 0)
     assert before.state == "proved"
-    return {slip.what: outcome for slip, outcome in tried(claim, 0, before)}
+    return {slip.what: outcome for slip, outcome in try_mutations(claim, 0, before)}
 
 
 def test_each_kind_of_slip_is_made():
     from snippets.attention.formula import attention_steps
 
-    kinds = Counter(slip.what.partition(",")[0] for slip in slips(attention_steps))
+    kinds = Counter(slip.what.partition(",")[0] for slip in mutate_snippet(attention_steps))
     assert {"another operation", "an operand is left out", "another number", "a sign is left out", "written in place"} <= kinds.keys()
     assert {"wrong where a size is more than 100", "wrong where an entry is 0.3712"} <= kinds.keys()
 
@@ -64,16 +64,16 @@ def test_each_kind_of_slip_is_made():
 def test_a_corrupted_function_keeps_its_lines_and_what_it_sees():
     from snippets.softmax.distribution import softmax as run
 
-    slip = next(slips(run))
+    slip = next(mutate_snippet(run))
     assert slip.run.__code__.co_firstlineno == run.__code__.co_firstlineno and slip.run.__globals__ is run.__globals__
     assert [*inspect.signature(slip.run).parameters] == [*inspect.signature(run).parameters]
 
 
 def test_the_judge_sees_by_itself_what_is_wrong_beyond_a_hundred(claim):
     weights = sys.modules["snippets.attacked"].weights
-    slip = next(one for one in slips(weights) if "more than 100" in one.what)
-    assert judged(claim["weights"], 0, slip, asked(claim["weights"], 0)) == "survived"
-    assert judged(claim["weights"], 0, slip, Said("proved", "n = 1")) == "equivalent"  # at the shapes that are said
+    slip = next(one for one in mutate_snippet(weights) if "more than 100" in one.what)
+    assert judge_by_numbers(claim["weights"], 0, slip, check_call(claim["weights"], 0)) == "survived"
+    assert judge_by_numbers(claim["weights"], 0, slip, CallVerdict("proved", "n = 1")) == "equivalent"  # at the shapes that are said
 
 
 def test_every_false_one_is_killed(claim):
@@ -92,14 +92,14 @@ def test_what_computes_the_same_is_judged_by_numbers(claim):
 
 
 def test_what_the_witness_passes_and_numbers_do_not_survives(claim, monkeypatch):
-    monkeypatch.setattr(snippet_mutant_trials.witness, "asked", lambda one, k: Said("proved", "every shape"))
+    monkeypatch.setattr(snippet_mutant_trials.witness, "asked", lambda one, k: CallVerdict("proved", "every shape"))
     assert "survived" in outcomes(claim["weights"]).values()
 
 
 def test_where_nothing_is_drawn_nothing_is_judged(claim, monkeypatch):
     monkeypatch.setattr(snippet_mutant_trials, "trials", lambda *a: iter(()))
-    slip = Slip("none", sys.modules["snippets.attacked"].shifted)
-    assert judged(claim["shifted"], 0, slip, asked(claim["shifted"], 0)) == "unclassified"
+    slip = SnippetMutation("none", sys.modules["snippets.attacked"].shifted)
+    assert judge_by_numbers(claim["shifted"], 0, slip, check_call(claim["shifted"], 0)) == "unclassified"
 
 
 def test_the_function_is_put_back(claim):

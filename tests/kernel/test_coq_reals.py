@@ -86,7 +86,7 @@ def test_the_theorem_speaks_of_all_values_and_its_proof_of_the_counterexample():
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: file_audit.suspicious(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
+    assert {id: file_audit.find_loophole(text) for id, text in written(wrong).items()} == dict.fromkeys(written(wrong), "")
 
 
 @pytest.mark.parametrize(
@@ -196,16 +196,16 @@ SAID = (
 
 
 def test_what_coq_says_is_assumed_is_read_theorem_by_theorem():
-    assert axioms.assumed(SAID) == [{"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}, set()]
-    assert axioms.unexpected({"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}) == []
-    assert axioms.unexpected({"swap", "PrimInt63.add", "PrimFloat.add"}) == ["PrimFloat.add", "PrimInt63.add", "swap"]
+    assert axioms.read_assumptions(SAID) == [{"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}, set()]
+    assert axioms.forbidden_axioms({"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}) == []
+    assert axioms.forbidden_axioms({"swap", "PrimInt63.add", "PrimFloat.add"}) == ["PrimFloat.add", "PrimInt63.add", "swap"]
 
 
 @pytest.mark.parametrize("said", ["swap : False\n", "Axioms:\n%\n", "= 3\n", "nothing to see\n"])
 def test_anything_else_that_coq_says_is_refused(said):
     with pytest.raises(ValueError):
-        axioms.assumed(said)
-    assert not coq_process.judged(OVER_THE_REALS, said, 1)[0]
+        axioms.read_assumptions(said)
+    assert not coq_process.judge_output(OVER_THE_REALS, said, 1)[0]
 
 
 @pytest.mark.parametrize(
@@ -220,20 +220,20 @@ def test_anything_else_that_coq_says_is_refused(said):
     ],
 )
 def test_a_theorem_may_rest_on_the_axioms_that_are_named(said, ok, message):
-    found = coq_process.judged(OVER_THE_REALS, said, 1)
+    found = coq_process.judge_output(OVER_THE_REALS, said, 1)
     assert found[0] is ok and message in found[1]
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = file_audit.uncommented(prelude.REALS_PRELUDE)
+    bare = file_audit.strip_comments(prelude.REALS_PRELUDE)
     assert not FORBIDDEN.search(bare) and not re.search(r"\b(Hypothesis|Variables?|Context)\b", bare)
 
 
 def test_a_source_may_not_import_anything_else():
     text = written(wrong)["commutes"]
-    assert file_audit.over_the_reals(text)
+    assert file_audit.imports_reals(text)
     for line in ("From Flocq Require Import Core.\n", "From Derivations Require Import Other.\n", "Local Open Scope nat_scope.\n"):
-        assert "sentence" in file_audit.suspicious(text.replace("Section", line + "Section", 1))
+        assert "sentence" in file_audit.find_loophole(text.replace("Section", line + "Section", 1))
 
 
 @pytest.mark.coq

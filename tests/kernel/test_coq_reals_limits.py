@@ -84,14 +84,14 @@ def test_what_must_not_be_zero_is_a_premise_or_holds_near_the_limit():
     texts = written(lambda of: of.limit("c", (exp(-t) + s) / (c * (exp(-t) + c)), t, "oo", s / c**2, given=[positive(c)]))
     assert "Hypothesis assumed_1 : 0 < c." in texts["c"]
     assert "Theorem defined :\n  Rbar_locally p_infty (fun t : R => c * (exp (- t) + c) <> 0)." in texts["c"]
-    assert file_audit.theorems(texts["c"]) == ["defined", "claim"]
+    assert file_audit.theorem_names(texts["c"]) == ["defined", "claim"]
     assert "Hypothesis needed_1 : c <> 0." in written(lambda of: of.limit("c", t / (t + s / c), t, "oo", 1))["c"]
 
 
 def test_every_source_is_read_before_coq_reads_it():
     texts = written(true)
-    assert all(file_audit.preludes_of(text) == {prelude.LIMITS_NAME} for text in texts.values())
-    assert {id: file_audit.suspicious(text) for id, text in texts.items()} == dict.fromkeys(texts, "")
+    assert all(file_audit.imported_preludes(text) == {prelude.LIMITS_NAME} for text in texts.values())
+    assert {id: file_audit.find_loophole(text) for id, text in texts.items()} == dict.fromkeys(texts, "")
 
 
 def test_a_symbol_is_not_called_as_a_word_of_coq():
@@ -119,7 +119,7 @@ def test_what_is_not_stated_says_why(state, reason):
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = file_audit.uncommented(prelude.LIMITS_PRELUDE)
+    bare = file_audit.strip_comments(prelude.LIMITS_PRELUDE)
     assert not FORBIDDEN.search(bare)
     assert set(re.findall(r"\b(?:Hypothesis|Hypotheses|Variables?|Context)\b[^.]*", bare)) == {
         "Context {T : Type} {F : (T -> Prop) -> Prop} {FF : Filter F}",

@@ -94,7 +94,7 @@ def false(of):
 def test_the_derivative_is_by_a_number_that_moves_and_its_existence_is_a_theorem():
     text = written(true)["softmax"]
     assert "slope (fun moving => let z := marked z j ord0 moving in (softmax_column exp z) i ord0) (z j ord0) =" in text
-    assert file_audit.theorems(text) == ["derivative", "claim"] and "has_slope (fun moving" in text
+    assert file_audit.theorem_names(text) == ["derivative", "claim"] and "has_slope (fun moving" in text
     assert "slope (fun x => exp (x * y) + x ^+ 3) x" in written(true)["number"]
 
 
@@ -103,13 +103,13 @@ def test_a_derivative_under_a_sum_exists_at_each_place():
 
 
 def test_every_source_is_read_before_coq_reads_it():
-    assert {id: file_audit.suspicious(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
-    assert all(file_audit.preludes_of(text) == {prelude.SLOPES_NAME} for text in written(true).values())
+    assert {id: file_audit.find_loophole(text) for id, text in written(true).items()} == dict.fromkeys(written(true), "")
+    assert all(file_audit.imported_preludes(text) == {prelude.SLOPES_NAME} for text in written(true).values())
 
 
 def test_what_is_no_derivative_stays_over_every_structure():
     (text,) = written(lambda of: of.identity("c", x * y, y * x)).values()
-    assert not file_audit.over_the_reals(text)
+    assert not file_audit.imports_reals(text)
 
 
 def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
@@ -119,7 +119,7 @@ def test_a_symbol_is_not_called_as_a_word_of_the_prelude():
 
 
 def test_the_prelude_takes_nothing_for_granted():
-    bare = file_audit.uncommented(prelude.SLOPES_PRELUDE)
+    bare = file_audit.strip_comments(prelude.SLOPES_PRELUDE)
     assert not FORBIDDEN.search(re.sub(r"Unset Strict Implicit", "", bare))
     assert set(re.findall(r"\b(?:Hypothesis|Variables?|Context)\b[^.]*", bare)) == {
         "Variables (f : R -> R) (x a : R)",

@@ -21,20 +21,20 @@ def three(of):
 
 def test_what_imports_the_same_is_shared_out():
     sources = written(three) | {"more": written(three)["product"]}
-    groups = combined_files.shared_out(sources, frozenset(), 1)
+    groups = combined_files.group_by_imports(sources, frozenset(), 1)
     assert sorted(map(sorted, groups)) == [["commutes"], ["exponential", "more", "product"]]
-    assert len(combined_files.shared_out(sources, frozenset(), 3)) == 4
-    assert ["exponential"] in combined_files.shared_out(sources, frozenset({"exponential"}), 1)
+    assert len(combined_files.group_by_imports(sources, frozenset(), 3)) == 4
+    assert ["exponential"] in combined_files.group_by_imports(sources, frozenset({"exponential"}), 1)
 
 
 def test_no_group_is_larger_than_it_may_be():
-    sources = dict.fromkeys(map(str, range(3 * combined_files.MOST + 1)), written(three)["product"])
-    assert [len(group) for group in combined_files.shared_out(sources, frozenset(), 1)] == [combined_files.MOST] * 3 + [1]
+    sources = dict.fromkeys(map(str, range(3 * combined_files.MAX_FILES + 1)), written(three)["product"])
+    assert [len(group) for group in combined_files.group_by_imports(sources, frozenset(), 1)] == [combined_files.MAX_FILES] * 3 + [1]
 
 
 def test_each_file_stands_in_its_module_and_the_question_is_one():
     texts = list(written(three).values())[:2] * 2
-    text = combined_files.joined(texts)
+    text = combined_files.join_files(texts)
     assert text.count("Require Import") == 1 and text.count("Print Assumptions") == 1
     assert re.findall(r"^Module (\w+)\.", text, re.MULTILINE) == re.findall(r"^End (Claim_\d)\.", text, re.MULTILINE)
     assert "Definition together := conj Claim_1.claim (conj Claim_2.claim (conj Claim_3.claim Claim_4.claim))." in text

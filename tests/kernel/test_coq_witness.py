@@ -151,7 +151,7 @@ def test_the_file_of_a_claim():
         "Print Assumptions claim.",
     ):
         assert line in source.text, f"{line}\n\n{source.text}"
-    assert not file_audit.suspicious(source.text)
+    assert not file_audit.find_loophole(source.text)
 
 
 def test_each_claim_gets_the_weakest_numbers_that_it_can_be_written_in():
@@ -227,8 +227,8 @@ def test_a_title_or_a_reason_stays_in_its_comment(text):
     claim = stated(lambda of: of.identity("claim", x + y, y + x))["claim"]
     plain = coq.source(claim).text
     hostile = coq.source(replace(claim, title=text, steps=(replace(claim.steps[0], reason=text),)), topic="some/topic").text
-    assert file_audit.uncommented(hostile).split() == file_audit.uncommented(plain).split()
-    assert '"' not in hostile and not file_audit.suspicious(hostile)
+    assert file_audit.strip_comments(hostile).split() == file_audit.strip_comments(plain).split()
+    assert '"' not in hostile and not file_audit.find_loophole(hostile)
 
 
 def test_a_name_that_means_something_to_coq_is_changed():
@@ -301,15 +301,17 @@ PLANTED = "From Derivations Require Import Prelude.\nSection Claim.\nTheorem cla
 )
 def test_a_source_that_could_pass_without_a_proof_is_refused(old, new, found):
     assert (
-        old in SOUND and not file_audit.suspicious(SOUND) and not file_audit.suspicious(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
+        old in SOUND
+        and not file_audit.find_loophole(SOUND)
+        and not file_audit.find_loophole(f"(* Axiom, Admitted (* and Print *) *)\n{SOUND}")
     )
-    assert found in file_audit.suspicious(SOUND.replace(old, new, 1))
+    assert found in file_audit.find_loophole(SOUND.replace(old, new, 1))
 
 
 def test_a_word_in_a_name_or_a_comment_is_not_the_command():
     named = SOUND.replace("1 = 1", "Axiom_1 = Axiom_1 + Admitted_ - my_Admitted'")
-    assert not file_audit.suspicious(named)
-    assert not file_audit.suspicious(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
+    assert not file_audit.find_loophole(named)
+    assert not file_audit.find_loophole(SOUND.replace("Proof.", "(* Admitted. Require Import Axioms. (* Print Assumptions *) *)\nProof."))
 
 
 def test_where_coqc_is_missing_nothing_passes(monkeypatch, tmp_path):
@@ -322,12 +324,12 @@ def test_where_coqc_is_missing_nothing_passes(monkeypatch, tmp_path):
 @pytest.mark.parametrize("key", ["", "/", "a//b", "topic#", "Prelude"])
 def test_a_key_that_names_no_claim_has_no_file(key):
     with pytest.raises(ValueError, match="does not name a claim"):
-        coq_process.file_of(key, Path("/folder"))
+        coq_process.path_of_source(key, Path("/folder"))
 
 
 def test_a_file_stays_in_its_folder():
-    assert coq_process.file_of("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
-    assert coq_process.file_of("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
+    assert coq_process.path_of_source("a/b#c-d", Path("/folder")) == Path("/folder/a/b/c_d.v")
+    assert coq_process.path_of_source("../../etc#x", Path("/folder")) == Path("/folder/__/__/etc/x.v")
 
 
 # What is kept
@@ -590,7 +592,7 @@ def test_a_proof_that_does_not_end_is_stopped(program):
 
 
 def test_the_prelude_itself_assumes_nothing():
-    bare = file_audit.uncommented(PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
+    bare = file_audit.strip_comments(PRELUDE).replace("Unset Strict Implicit.", "")  # a convenience of notation
     assert not reserved_words.FORBIDDEN.search(bare)
     outside = re.sub(r"^Section (\w+)\..*?^End \1\.", "", bare, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"\b(Variables?|Hypothes[ie]s|Context)\b", outside)

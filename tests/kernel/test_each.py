@@ -44,12 +44,12 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.attack import random_trees
-from derivations.kernel.attack.claim_mutants import mutants
-from derivations.kernel.attack.equivalent_rewrites import controls
-from derivations.kernel.attack.fuzz_claim import attempt
+from derivations.kernel.attack.claim_mutants import make_mutants
+from derivations.kernel.attack.equivalent_rewrites import make_controls
+from derivations.kernel.attack.fuzz_claim import fuzz_one
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.rebuild_trees import with_index
-from derivations.kernel.attack.rewrite_rules import laws_at
+from derivations.kernel.attack.rebuild_trees import substitute_index
+from derivations.kernel.attack.rewrite_rules import list_rewrites
 from derivations.kernel.coq.algebraic_structures import NotForCoq
 from derivations.kernel.coq.notation import Notation
 from derivations.kernel.core.claims import Refused
@@ -207,17 +207,17 @@ def accepted(witness, claims):
 
 def outer_first(e, at, names, facts):
     """An index that is known outside is not bound again."""
-    return tree_to_normal_form.lower(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
+    return tree_to_normal_form.normalize_entry(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
 
 
 def last_place(e, at, names, facts):
     """The index is the place on the last axis."""
-    return tree_to_normal_form.lower(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
+    return tree_to_normal_form.normalize_entry(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
 
 
 def left_bound(e, at, names, facts):
     """Where the body is read, the index stays what it was; a place outside is read as if it stood within."""
-    return tree_to_normal_form.lower(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
+    return tree_to_normal_form.normalize_entry(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
 
 
 @pytest.mark.parametrize("fault", [outer_first, last_place, left_bound])
@@ -273,7 +273,7 @@ def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch
 def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
     """It decides what a message shows, and that an assumption is needed."""
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
-    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_numbers.number(0)))
+    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_numbers.to_fmpq(0)))
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
 
 
@@ -447,7 +447,7 @@ def test_random_trees_hold_it_and_an_index_bound_within_one_of_its_own_name():
 
 
 def test_random_claims_of_vectors_entry_by_entry_pass_the_gate():
-    outcomes = [attempt(1, number, family="entry by entry", shares={"exact": 1, "sympy": 4, "torch": 4}) for number in range(60)]
+    outcomes = [fuzz_one(1, number, family="entry by entry", shares={"exact": 1, "sympy": 4, "torch": 4}) for number in range(60)]
     assert [o.faults for o in outcomes if o.faults] == []
     truths = [o.truth for o in outcomes]
     assert truths.count("true") > 15 and truths.count("false") > 15
@@ -473,22 +473,22 @@ LAWFUL = [
 
 @pytest.mark.parametrize("tree", LAWFUL, ids=plain)
 def test_what_laws_make_of_it_is_equal_to_it(tree):
-    made = [new for new in laws_at(tree) if new != tree]
+    made = [new for new in list_rewrites(tree) if new != tree]
     assert made
     for new in made:
         assert judge(only(tree, new))[0] == "true", plain(new)
 
 
 def test_an_index_is_not_put_where_another_would_catch_it():
-    assert with_index(each(z[i] * v[j], i), j, l) == each(z[i] * v[l], i)
-    assert with_index(each(z[i], i) * v[i], i, j) == each(z[i], i) * v[j]
+    assert substitute_index(each(z[i] * v[j], i), j, l) == each(z[i] * v[l], i)
+    assert substitute_index(each(z[i], i) * v[i], i, j) == each(z[i], i) * v[j]
     with pytest.raises(KernelError, match="the index i is taken"):
-        with_index(each(z[i] * v[j], i), j, i)
-    assert with_index(each(z[i], i), j, i) == each(z[i], i)
+        substitute_index(each(z[i] * v[j], i), j, i)
+    assert substitute_index(each(z[i], i), j, i) == each(z[i], i)
 
 
 def test_a_slip_binds_another_index_and_leaves_one_as_it_is():
-    said = {plain(m.mutated.start) for m in mutants(only(each(z[i] * v[j], i)[j], z[j] * v[j])) if m.operator == "binding confused"}
+    said = {plain(m.mutated.start) for m in make_mutants(only(each(z[i] * v[j], i)[j], z[j] * v[j])) if m.operator == "binding confused"}
     assert said == {"each(z[i]*v[j], j = 1..n)[j]", "z[i]*v[j]"}
 
 
@@ -497,13 +497,13 @@ def test_a_slip_binds_another_index_and_leaves_one_as_it_is():
 )
 def test_its_mutants_are_refused_and_its_controls_are_not(name):
     claim = only(*TRUE[name])
-    false = [m.mutated for m in mutants(claim) if judge(m.mutated)[0] == "false"]
+    false = [m.mutated for m in make_mutants(claim) if judge(m.mutated)[0] == "false"]
     assert len(false) > 5
     for witness in (exact, sympy, pytorch):
         for mutant in false:
             with pytest.raises(Refused):
                 witness(mutant)
-        for _, control in controls(claim):
+        for _, control in make_controls(claim):
             witness(control)
 
 

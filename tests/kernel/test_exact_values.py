@@ -14,12 +14,12 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import closed_forms
-from derivations.kernel.exact.closed_forms import closed_sides
-from derivations.kernel.exact.counterexample_search import show_both
+from derivations.kernel.exact.closed_forms import evaluate_closed_sides
+from derivations.kernel.exact.counterexample_search import show_distinct
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import differ, number
-from derivations.kernel.exact.proofs import sides_at
-from derivations.kernel.exact.value_printing import number_latex, show_value
+from derivations.kernel.exact.exact_numbers import certainly_differ, to_fmpq
+from derivations.kernel.exact.proofs import evaluate_sides
+from derivations.kernel.exact.value_printing import number_to_latex, show_value
 from derivations.kernel.store import certificates, project_files
 
 n, m = sizes("n m")
@@ -65,9 +65,9 @@ def test_a_side_is_shown_in_closed_form(state, expected):
         expected is None or left.replace(r"\left", "").replace(r"\right", "") == expected.replace(r"\left", "").replace(r"\right", "")
     )
     assert CONVERT.convert_with_local_state(left, displaystyle=True).startswith("<math")
-    for form, value in zip(closed_sides(claim), sides_at(claim)):
+    for form, value in zip(evaluate_closed_sides(claim), evaluate_sides(claim)):
         assert form.keys() == value.keys()
-        assert not any(differ(evaluate(lift_of(form[p]), {})[()], value[p]) for p in form)
+        assert not any(certainly_differ(evaluate(lift_of(form[p]), {})[()], value[p]) for p in form)
 
 
 def lift_of(value):
@@ -106,7 +106,7 @@ BALLS = {
     "a half that is not known to be one": (arb(2).sqrt() ** 2 / 4, "≈0.500000"),
     "a wide one": (arb(1, 0.5), "≈1e+0"),
     "zero, perhaps": (arb(2).sqrt() ** 2 - 2, None),
-    "a rational": (number(Fraction(1, 3)), "1/3"),
+    "a rational": (to_fmpq(Fraction(1, 3)), "1/3"),
     "a complex one": (acb(1, 2).exp(), "-1.13120… + 2.47172…*I"),
 }
 
@@ -114,7 +114,7 @@ BALLS = {
 @pytest.mark.parametrize("ball, shown", BALLS.values(), ids=BALLS)
 def test_the_digits_that_are_shown_are_certain(ball, shown):
     assert shown is None or show_value(ball) == shown
-    assert CONVERT.convert_with_local_state(number_latex(ball), displaystyle=True).startswith("<math")
+    assert CONVERT.convert_with_local_state(number_to_latex(ball), displaystyle=True).startswith("<math")
 
 
 def test_every_digit_that_is_shown_is_one_of_the_number():
@@ -130,7 +130,7 @@ def test_every_digit_that_is_shown_is_one_of_the_number():
 def test_two_values_that_differ_are_never_shown_alike():
     left, right = {(): arb(1).exp()}, {(): arb(1).exp() + arb(2) ** -60}
     assert show_value(left[()]) == show_value(right[()])
-    shown = show_both(left, right)
+    shown = show_distinct(left, right)
     assert shown[0] != shown[1] and all(text.startswith("2.7182818284") for text in shown)
 
 

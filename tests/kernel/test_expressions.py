@@ -30,11 +30,11 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.core import expr
+from derivations.kernel.core import constructors
 from derivations.kernel.core.expr import Expr, free_indices, lift, require_scalar, show, strip, symbols, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import fraction, number
+from derivations.kernel.exact.exact_numbers import to_fmpq, to_fraction
 
 n, m = sizes("n m")
 x, y = scalars("x y")
@@ -44,18 +44,18 @@ i, j, k = index("i", n), index("j", n), index("k", m)
 ENV = {
     "n": 2,
     "m": 3,
-    "x": {(): number(3)},
-    "y": {(): number(Fraction(1, 2))},
-    "A": {(p, r): number(v) for p, row in enumerate([[1, 2], [3, 5]]) for r, v in enumerate(row)},
-    "U": {(p, r): number(10 * p + r) for p in range(2) for r in range(3)},
-    "z": {(0,): number(4), (1,): number(-1)},
-    "w": {(p,): number(p + 1) for p in range(3)},
+    "x": {(): to_fmpq(3)},
+    "y": {(): to_fmpq(Fraction(1, 2))},
+    "A": {(p, r): to_fmpq(v) for p, row in enumerate([[1, 2], [3, 5]]) for r, v in enumerate(row)},
+    "U": {(p, r): to_fmpq(10 * p + r) for p in range(2) for r in range(3)},
+    "z": {(0,): to_fmpq(4), (1,): to_fmpq(-1)},
+    "w": {(p,): to_fmpq(p + 1) for p in range(3)},
 }
 
 
 def value(e):
     """As a number, or as nested lists."""
-    found = {place: fraction(v) for place, v in evaluate(e, ENV).items()}
+    found = {place: to_fraction(v) for place, v in evaluate(e, ENV).items()}
     if not e.shape:
         return found[()]
     if len(e.shape) == 1:
@@ -190,7 +190,7 @@ def test_a_number_of_sympys_is_a_number():
 
 
 def test_a_format_that_is_not_known_is_met_with_those_that_are(monkeypatch):
-    monkeypatch.setitem(expr.FORMATS, "bf16", (8, -133, 127))
+    monkeypatch.setitem(constructors.FORMATS, "bf16", (8, -133, 127))
     with pytest.raises(KernelError, match="^'fp16' is not a format; fp32, bf16 is known$"):
         rounded(x, "fp16")
 

@@ -29,7 +29,7 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.attack.mpmath_evaluation import entry
+from derivations.kernel.attack.mpmath_evaluation import evaluate_entry
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
@@ -218,8 +218,12 @@ def test_the_judge_of_mutants_knows_them():
     from mpmath import mp
 
     at = {"x": {(): mp.mpf(2)}, "q": {(0,): mp.mpf(3), (1,): mp.mpf(4)}, "d": 2}
-    assert entry(norm(q), (), at) == 5
-    assert (entry(cos(x), (), at), entry(sin(x), (), at), entry(tanh(x), (), at)) == (mp.cos(2), mp.sin(2), mp.tanh(2))
+    assert evaluate_entry(norm(q), (), at) == 5
+    assert (evaluate_entry(cos(x), (), at), evaluate_entry(sin(x), (), at), evaluate_entry(tanh(x), (), at)) == (
+        mp.cos(2),
+        mp.sin(2),
+        mp.tanh(2),
+    )
 
 
 def test_a_length_is_of_a_vector():
@@ -241,14 +245,14 @@ def test_what_the_judge_has_computed_once_is_asked_again_only_of_the_same_values
     tree = total(v[i] * v[j], i)
     values = {(0,): mpf(1), (1,): mpf(2)}
     env = {"n": 2, "v": values, ("index", "j"): 0}
-    assert [entry(tree, (), env | {("index", "j"): k}) for k in (0, 1, 0)] == [3, 6, 3]
-    assert entry(tree, (), env | {"v": {(0,): mpf(2), (1,): mpf(2)}}) == 8 and entry(tree, (), env | {"n": 1}) == 1
+    assert [evaluate_entry(tree, (), env | {("index", "j"): k}) for k in (0, 1, 0)] == [3, 6, 3]
+    assert evaluate_entry(tree, (), env | {"v": {(0,): mpf(2), (1,): mpf(2)}}) == 8 and evaluate_entry(tree, (), env | {"n": 1}) == 1
     X = random("X")
     outcomes = [[(mpf(1), {"X": {(): mpf(k)}})] for k in (3, 5)]
     mean = E(X)
-    assert [entry(mean, (), {"outcomes": one}) for one in outcomes] == [3, 5]
+    assert [evaluate_entry(mean, (), {"outcomes": one}) for one in outcomes] == [3, 5]
     seventh = total(v[i] / 7, i)
     with mp.workdps(10):
-        few = entry(seventh, (), env)
+        few = evaluate_entry(seventh, (), env)
     with mp.workdps(40):
-        assert entry(seventh, (), env) != few
+        assert evaluate_entry(seventh, (), env) != few

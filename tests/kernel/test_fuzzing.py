@@ -34,12 +34,13 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import fuzz_claim, mutant_trials, print_round_trip, shrink_claim
-from derivations.kernel.attack.claim_families import FAMILIES, claim_of
-from derivations.kernel.attack.claim_script import pasted
+from derivations.kernel.attack.claim_families import FAMILIES, draw_claim
+from derivations.kernel.attack.claim_script import claim_to_script
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.random_points import points
+from derivations.kernel.attack.random_points import draw_points
 from derivations.kernel.check import fuzz_run
-from derivations.kernel.core.expr import E, Var, lift, show, strip, walk
+from derivations.kernel.core.constructors import E, Var
+from derivations.kernel.core.expr import lift, show, strip, walk
 from derivations.kernel.printing import latex, script_text
 from derivations.kernel.store import fuzz_results, store
 
@@ -57,7 +58,7 @@ def stated(method, *arguments, **more):
 
 
 def attempts(numbers, witnesses=None, family="", shares=None):
-    return [fuzz_claim.attempt(SEED, number, witnesses, family, shares) for number in numbers]
+    return [fuzz_claim.fuzz_one(SEED, number, witnesses, family, shares) for number in numbers]
 
 
 def faults(outcomes):
@@ -84,14 +85,14 @@ def test_no_witness_is_wrong_about_the_first_claims_of_a_seed():
 
 def test_each_family_gives_claims_and_some_of_each_are_false():
     for family in FAMILIES:
-        truths = [judge(claim_of(SEED, number, family)[1], most=6)[0] for number in range(12)]
+        truths = [judge(draw_claim(SEED, number, family)[1], most=6)[0] for number in range(12)]
         assert "false" in truths, family
         assert "true" in truths or family in ("names", "limits"), family
 
 
 def test_a_claim_follows_from_its_seed_and_its_number():
-    assert [claim_of(3, k) for k in range(5)] == [claim_of(3, k) for k in range(5)]
-    assert claim_of(3, 1) != claim_of(4, 1)
+    assert [draw_claim(3, k) for k in range(5)] == [draw_claim(3, k) for k in range(5)]
+    assert draw_claim(3, 1) != draw_claim(4, 1)
 
 
 # Planted faults
@@ -209,7 +210,7 @@ def test_a_term_that_vanishes_at_small_sizes_does_not_at_the_largest_at_which_th
     """Else it takes for true what a witness rightly refuses."""
     found = set()
     for number in range(300):
-        _, claim = claim_of(SEED, number, "laws")
+        _, claim = draw_claim(SEED, number, "laws")
         said = " ".join(show(side) for side in (claim.start, claim.steps[0].expr))
         found |= {k for k in (2, 3, 4, 5, 6) if f" - {k})" in said}
     assert found == {2, 3, 4}
@@ -223,7 +224,7 @@ def test_before_a_witness_is_said_to_refuse_what_is_true_the_judge_looks_at_many
 def test_the_judge_multiplies_by_no_zero_at_a_large_size():
     """What shows at one size only is a multiple of something, and where that is zero nothing shows."""
     for seed in range(20):
-        drawn = points(stated("identity", x * n + u[1], x + u[1]), seed)
+        drawn = draw_points(stated("identity", x * n + u[1], x + u[1]), seed)
         assert {env["n"] for env in drawn if env["x"][()]} >= {4, 5, 6, 7, 8, 9}
 
 
@@ -243,7 +244,7 @@ def test_the_judge_multiplies_by_no_zero_at_a_large_size():
 def test_of_pytorch_is_promised_what_the_judge_can_know(promised, left, given):
     """The judge knows no overflow, and meets a corner by chance."""
     claim = stated("identity", left, 2 * left - left, given=given)
-    assert fuzz_claim.promised("torch", claim) is promised
+    assert fuzz_claim.is_promised("torch", claim) is promised
 
 
 def test_the_judge_takes_nothing_that_its_digits_cannot_hold_for_undefined():
@@ -330,7 +331,7 @@ def test_one_over_what_has_no_value_is_not_nothing(witness):
 
 
 def test_a_moment_is_pasted_in_the_words_of_the_language():
-    assert "given=[has_moment(q, 3)]" in pasted(stated("identity", E(q[1] ** 3 + 1), 1 + E(q[1] ** 3), given=[has_moment(q, 3)]))
+    assert "given=[has_moment(q, 3)]" in claim_to_script(stated("identity", E(q[1] ** 3 + 1), 1 + E(q[1] ** 3), given=[has_moment(q, 3)]))
 
 
 def test_a_counterexample_without_a_value_is_none():
@@ -354,27 +355,27 @@ def test_no_proof_takes_a_counterexample_without_a_value_of_an_index(witness):
 
 def test_what_is_wrong_is_made_small():
     claim = stated("identity", (x + y) ** 2 + sqrt(x**2) * exp(y), x + y + (y * x + 3), given=[nonzero(y)])
-    small = shrink_claim.shrunk(claim, lambda c: any(node.op == "pow" for node in walk(c.start)))
+    small = shrink_claim.shrink(claim, lambda c: any(node.op == "pow" for node in walk(c.start)))
     assert shrink_claim.size(small) < shrink_claim.size(claim) / 2 and small.given == ()
 
 
 def test_what_is_pasted_states_the_claim_again():
     for number in range(60):
-        _, claim = claim_of(SEED, number)
+        _, claim = draw_claim(SEED, number)
         names: dict = {}
-        text = pasted(claim).removesuffix("D.main()")
+        text = claim_to_script(claim).removesuffix("D.main()")
         exec(compile(text, "pasted.py", "exec"), names)  # made here, of a claim that was made here
         again = names["D"].claims[0]
-        assert tuple(map(print_round_trip.alike, again.trees)) == tuple(map(print_round_trip.alike, claim.trees)), text
+        assert tuple(map(print_round_trip.normalize, again.trees)) == tuple(map(print_round_trip.normalize, claim.trees)), text
         assert (again.kind, again.at, again.towards) == (claim.kind, claim.at, claim.towards)
 
 
 def test_a_script_is_read_back_as_the_tree():
     names = {s.data[0]: s for s in (x, y, n, m, u, A, i)}
     for e in (x * (y / 2), -(x * y), (-x) * y, x - (y - x), (A.T @ u)[1], total(u[i] ** 2, i), 2 / (x * y) / y, diff(exp(x), x)):
-        assert strip(print_round_trip.read_back(script_text.script(e), names)) == strip(e)
+        assert strip(print_round_trip.parse_script(script_text.script(e), names)) == strip(e)
     with pytest.raises(print_round_trip.Unreadable):
-        print_round_trip.read_back("__import__('os')", names)
+        print_round_trip.parse_script("__import__('os')", names)
 
 
 def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
@@ -405,7 +406,7 @@ def test_a_slow_witness_is_no_fault_and_no_acceptance(monkeypatch):
         while True:
             pass
 
-    o = fuzz_claim.attempt(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
+    o = fuzz_claim.fuzz_one(SEED, 0, {"exact": slow}, "polynomials", {"exact": 1})
     assert o.said == {"exact": "too slow"} and not [f for f in o.faults if f[0] == "exact"]
     assert mutant_trials.LIMIT > fuzz_claim.SECONDS
 

@@ -25,8 +25,8 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import Expr
-from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.given_values import Fails
+from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.given_values import ProofFailed
 from derivations.kernel.exact.proofs import prove_rank
 from derivations.kernel.exact.witness import prove
 from derivations.kernel.sympy.witness import witness
@@ -49,7 +49,7 @@ def proves(certificate, given=(), left=t):
     (claim,) = derivation.claims
     try:
         prove(claim, claim.start, claim.steps[0].expr, claim.given)
-    except Fails:
+    except ProofFailed:
         return False
     return True
 
@@ -133,7 +133,7 @@ def test_an_inequality_of_a_vector_has_no_certificate():
     derivation = Derivation("test")
     derivation.inequality("claim", 0 * z, z, because=((x - y) ** 2,))
     (claim,) = derivation.claims
-    with pytest.raises(Fails):
+    with pytest.raises(ProofFailed):
         prove(claim, claim.start, claim.steps[0].expr, claim.given)
 
 
@@ -179,7 +179,7 @@ def test_only_two_matrices_that_make_the_whole_bound_its_rank(matrix_, bound, be
     derivation = Derivation("test")
     derivation.inequality("claim", rank(matrix_), bound, because=because)
     (claim,) = derivation.claims
-    said = prove_rank(claim, claim.start, claim.steps[0].expr, facts_of(()))
+    said = prove_rank(claim, claim.start, claim.steps[0].expr, collect_facts(()))
     assert said == f"factors of shapes {factors} do not make a matrix of shape {whole}"
 
 

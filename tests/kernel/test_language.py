@@ -29,7 +29,7 @@ def explained(name):
     value = getattr(kernel, name)
     if not isinstance(value, Expr):
         return inspect.getdoc(value) or ""
-    body = ast.parse((ROOT / "derivations/kernel/core/expr.py").read_text()).body
+    body = ast.parse((ROOT / "derivations/kernel/core/constructors.py").read_text()).body
     (at,) = [k for k, node in enumerate(body) if isinstance(node, ast.Assign) and node.targets[0].id == name]
     return inspect.cleandoc(ast.literal_eval(body[at + 1].value))
 

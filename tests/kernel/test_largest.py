@@ -35,8 +35,8 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import judge
-from derivations.kernel.attack.parse_latex import read_latex
-from derivations.kernel.attack.parse_plain import read_plain
+from derivations.kernel.attack.parse_latex import parse_latex
+from derivations.kernel.attack.parse_plain import parse_plain
 from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
@@ -45,10 +45,10 @@ from derivations.kernel.core.expr import strip
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import max_facts
 from derivations.kernel.exact import max_normal_form as normal_form
-from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.polynomial_printing import show_polynomial
 from derivations.kernel.exact.polynomials import add, scale
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.tree_to_normal_form import normalize
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
@@ -191,7 +191,7 @@ def test_a_slope_of_it_is_refused_at_the_root(name):
     left, right, given = SLOPES[name]
     claim = stated("identity", left, right, *given)
     with pytest.raises(KernelError, match="differentiated by .*: it need not have a slope where two entries are the largest"):
-        read(left, facts_of(given))
+        normalize(left, collect_facts(given))
     with pytest.raises(Refused):
         WITNESSES["exact"](claim)
     with pytest.raises(Refused, match="it need not have a slope where two entries are the largest"):
@@ -273,7 +273,7 @@ def test_it_is_printed_as_what_it_is_and_read_back(name):
     tree, text, formula = PRINTED[name]
     names = {"z": z, "c": c, "x": x, "b": b, "n": n}
     assert (plain(tree), latex(tree)) == (text, formula)
-    assert strip(read_plain(text, names)) == strip(tree) == strip(read_latex(formula, names, [one]))
+    assert strip(parse_plain(text, names)) == strip(tree) == strip(parse_latex(formula, names, [one]))
 
 
 @pytest.mark.parametrize("name", ["largest", "max"])
@@ -283,8 +283,8 @@ def test_nothing_else_has_its_name(name):
 
 
 def test_a_message_shows_the_entries():
-    facts = facts_of(())
-    assert show_polynomial(read(largest(array([x, -x])) - largest(2 * z), facts)) in (
+    facts = collect_facts(())
+    assert show_polynomial(normalize(largest(array([x, -x])) - largest(2 * z), facts)) in (
         "largest([x, -x]) - 2*largest(z)",
         "largest([-x, x]) - 2*largest(z)",
     )
@@ -294,8 +294,8 @@ def test_a_message_shows_the_entries():
 
 
 def difference(left, right, given=()):
-    facts = facts_of(given)
-    return add(read(left, facts), scale(read(right, facts), -1))
+    facts = collect_facts(given)
+    return add(normalize(left, facts), scale(normalize(right, facts), -1))
 
 
 def test_without_the_sign_of_a_factor_nothing_is_taken_out(monkeypatch):
@@ -306,8 +306,8 @@ def test_without_the_sign_of_a_factor_nothing_is_taken_out(monkeypatch):
 
 
 def test_a_bound_needs_that_no_other_entry_is_larger(monkeypatch):
-    whole = max_facts.cases
-    monkeypatch.setattr(max_facts, "cases", lambda found, facts: ((entry, [], place) for entry, _, place in whole(found, facts)))
+    whole = max_facts.list_cases
+    monkeypatch.setattr(max_facts, "list_cases", lambda found, facts: ((entry, [], place) for entry, _, place in whole(found, facts)))
     with pytest.raises(Refused):
         WITNESSES["exact"](stated("inequality", *INEQUALITIES["of a sum"]))
 

@@ -39,7 +39,7 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import Undefined, fraction, number
+from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq, to_fraction
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.store import certificates, project_files
@@ -225,7 +225,7 @@ AT = {"x": Fraction(3, 2), "y": Fraction(-5, 7), "z": Fraction(11)}
 
 
 def value(e):
-    return fraction(evaluate(e, {name: {(): number(q)} for name, q in AT.items()})[()])
+    return to_fraction(evaluate(e, {name: {(): to_fmpq(q)} for name, q in AT.items()})[()])
 
 
 def braces(text, at):

@@ -38,13 +38,13 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.core.expr import lift
-from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.counterexample_search import FAMILIES, distributions
-from derivations.kernel.exact.exact_evaluation import evaluate, polynomial_value
-from derivations.kernel.exact.exact_numbers import fraction, number
+from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.counterexample_search import FAMILIES, list_distributions
+from derivations.kernel.exact.exact_evaluation import evaluate, evaluate_polynomial
+from derivations.kernel.exact.exact_numbers import to_fmpq, to_fraction
 from derivations.kernel.exact.polynomials import atom
-from derivations.kernel.exact.proofs import equal
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.proofs import find_difference
+from derivations.kernel.exact.tree_to_normal_form import normalize
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.sympy.prelude import gaussian_means as by_integration
 from derivations.kernel.sympy.prelude.gaussian_means import gaussian_mean
@@ -88,15 +88,15 @@ def average(names, size, function):
 
 def by_coincidences(expectation, size, rows=1):
     """The normal form of an expectation at a size, with the moments of the two-point distributions put in."""
-    heads = {("size", "d"): number(size), ("size", "n"): number(rows)}
-    heads |= {("moment", name, r): number(sum(v**r for v in values) / 2) for name, values in SUPPORTS.items() for r in range(1, 13)}
-    return fraction(polynomial_value(read(expectation, facts_of((joint,))), heads))
+    heads = {("size", "d"): to_fmpq(size), ("size", "n"): to_fmpq(rows)}
+    heads |= {("moment", name, r): to_fmpq(sum(v**r for v in values) / 2) for name, values in SUPPORTS.items() for r in range(1, 13)}
+    return to_fraction(evaluate_polynomial(normalize(expectation, collect_facts((joint,))), heads))
 
 
 def by_outcomes(expectation, size):
     """The same by the evaluator, which goes through all outcomes one by one."""
-    return fraction(
-        evaluate(expectation, {"d": size, "n": 1, "supports": {name: list(map(number, v)) for name, v in SUPPORTS.items()}})[()]
+    return to_fraction(
+        evaluate(expectation, {"d": size, "n": 1, "supports": {name: list(map(to_fmpq, v)) for name, v in SUPPORTS.items()}})[()]
     )
 
 
@@ -175,9 +175,9 @@ def test_the_entries_of_a_random_matrix_coincide_where_both_indices_do(rows, col
 
 
 def test_two_free_indices_may_coincide():
-    facts = facts_of((independent(q), mean(q, mu), variance(q, nu)))
-    assert not equal(E(q[i] * q[j]), eye(d)[i, j] * nu + mu**2, facts) and not facts.unstated
-    assert equal(E(q[i] * q[j]), mu**2, facts)
+    facts = collect_facts((independent(q), mean(q, mu), variance(q, nu)))
+    assert not find_difference(E(q[i] * q[j]), eye(d)[i, j] * nu + mu**2, facts) and not facts.unstated
+    assert find_difference(E(q[i] * q[j]), mu**2, facts)
 
 
 # Gaussian moments ----------------------------------------------------------------------------------------------------------------
@@ -194,9 +194,9 @@ TABLE = {
 
 @pytest.mark.parametrize("power", TABLE)
 def test_gaussian_moments(power):
-    facts = facts_of((gaussian(x), mean(x, mu), variance(x, nu)))
-    assert not equal(E(x**power), TABLE[power], facts) and not facts.unstated
-    assert equal(E(x**power), TABLE[power] + 1, facts)
+    facts = collect_facts((gaussian(x), mean(x, mu), variance(x, nu)))
+    assert not find_difference(E(x**power), TABLE[power], facts) and not facts.unstated
+    assert find_difference(E(x**power), TABLE[power] + 1, facts)
 
 
 @pytest.mark.parametrize(
@@ -205,15 +205,15 @@ def test_gaussian_moments(power):
     ids=["nothing", "a mean", "a variance", "the distribution", "its variance too"],
 )
 def test_moments_that_are_not_stated_are_not_one_another(stated):
-    facts = facts_of(stated)
+    facts = collect_facts(stated)
     moments = [E(x**power) for power in (1, 2, 3)]
-    assert all(equal(one, other, facts) for one in moments for other in moments if one is not other)
-    assert not equal(Var(x), E(x**2) - E(x) ** 2, facts)
+    assert all(find_difference(one, other, facts) for one in moments for other in moments if one is not other)
+    assert not find_difference(Var(x), E(x**2) - E(x) ** 2, facts)
 
 
 @pytest.mark.parametrize("stated", [(), (mean(x, mu),), (gaussian(x),)], ids=["nothing", "a mean", "the distribution"])
 def test_a_second_moment_that_is_not_stated_is_called_what_it_is(stated):
-    assert read(E(x**2), facts_of(stated)) == atom(("moment", "x", 2))
+    assert normalize(E(x**2), collect_facts(stated)) == atom(("moment", "x", 2))
 
 
 def test_a_mean_and_a_variance_may_be_sums_themselves():
@@ -225,7 +225,7 @@ def test_a_mean_and_a_variance_may_be_sums_themselves():
         (told + [gaussian(x)], 3, m**3 + 3 * m * v),
         (told + [gaussian(x)], 4, m**4 + 6 * m**2 * v + 3 * v**2),
     ):
-        assert facts_of(given_).moments["x"](power) == read(expected, facts_of(()))
+        assert collect_facts(given_).moments["x"](power) == normalize(expected, collect_facts(()))
 
 
 def test_a_law_that_cannot_even_be_read_without_an_assumption_needs_it(proved):
@@ -234,8 +234,8 @@ def test_a_law_that_cannot_even_be_read_without_an_assumption_needs_it(proved):
 
 
 def test_what_is_gaussian_may_be_said_of_one_after_another():
-    facts = facts_of((gaussian(x), mean(x, 0), variance(x, 1), gaussian(y), mean(y, 0), variance(y, 1)))
-    assert not equal(E(x**4), 3 * mu**0, facts) and not equal(E(y**4), 3 * mu**0, facts)
+    facts = collect_facts((gaussian(x), mean(x, 0), variance(x, 1), gaussian(y), mean(y, 0), variance(y, 1)))
+    assert not find_difference(E(x**4), 3 * mu**0, facts) and not find_difference(E(y**4), 3 * mu**0, facts)
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, 4, 5, 6])
@@ -254,9 +254,9 @@ def test_the_moments_beyond_the_second_need_the_distribution(refused):
 
 
 def value_of(expectation, given_, **values):
-    facts = facts_of(tuple(given_))
-    heads = {("size", "d"): number(values.pop("size", 1))} | {("entry", name): number(v) for name, v in values.items()}
-    result = polynomial_value(read(expectation, facts), heads)
+    facts = collect_facts(tuple(given_))
+    heads = {("size", "d"): to_fmpq(values.pop("size", 1))} | {("entry", name): to_fmpq(v) for name, v in values.items()}
+    result = evaluate_polynomial(normalize(expectation, facts), heads)
     assert not facts.unstated
     return complex(result)
 
@@ -307,8 +307,8 @@ TURNING = {  # for |c| >= 1 these have no mean, though the integrals over x, and
 def test_integrals_one_after_another_are_no_mean_where_the_absolute_value_has_none(name, c):
     """Fubini: exact asks whether the mean of the absolute value exists, and SymPy says nothing."""
     left, right = TURNING[name](c)
-    facts = facts_of(tuple(standard(x, y)))
-    equal(left, right, facts)
+    facts = collect_facts(tuple(standard(x, y)))
+    find_difference(left, right, facts)
     assert any("a Gaussian integral converges" in why for why in map(str, facts.unstated))
     derivation = Derivation("test")
     derivation.identity("claim", left, right, given=standard(x, y))
@@ -317,8 +317,8 @@ def test_integrals_one_after_another_are_no_mean_where_the_absolute_value_has_no
 
 @pytest.mark.parametrize("name", TURNING)
 def test_where_it_has_one_they_are(name):
-    facts = facts_of(tuple(standard(x, y)))
-    assert not equal(*TURNING[name](HALF), facts) and not facts.unstated
+    facts = collect_facts(tuple(standard(x, y)))
+    assert not find_difference(*TURNING[name](HALF), facts) and not facts.unstated
 
 
 def test_a_mean_that_grows_faster_than_the_density_falls_is_none():
@@ -487,8 +487,10 @@ def test_what_an_assumption_ties_to_something_does_not_stand_still(derivative, g
 
 
 def test_what_no_assumption_ties_is_differentiated():
-    facts = facts_of((product_is(A, B, 1), mean(x, mu), variance(x, nu)))
-    assert not equal(diff((C @ C)[1, 1] * nu, nu), (C @ C)[1, 1], facts) and not equal(diff(s * E(x**2), s), mu**2 + nu, facts)
+    facts = collect_facts((product_is(A, B, 1), mean(x, mu), variance(x, nu)))
+    assert not find_difference(diff((C @ C)[1, 1] * nu, nu), (C @ C)[1, 1], facts) and not find_difference(
+        diff(s * E(x**2), s), mu**2 + nu, facts
+    )
     assert not facts.unstated
 
 
@@ -552,16 +554,16 @@ def test_a_refuted_law_states_no_more_than_it_takes(what, unneeded, refused):
     ],
 )
 def test_each_distribution_that_is_left_open_is_tried_once(told, moments, families):
-    tried = distributions((independent(x), *told), [x])
+    tried = list_distributions((independent(x), *told), [x])
     assert len(tried) == len(set(tried)) == moments * families
     for assumed, _ in tried:
         assert all(any(a.kind == kind and a.args[0] == x for a in assumed) for kind in ("mean", "variance"))
 
 
 def test_a_variance_over_all_outcomes_is_that_of_the_numbers():
-    pair, env = random("q", 2), {"supports": {"q": [number(1), number(4)], "x": [number(-1), number(0), number(2)]}}
+    pair, env = random("q", 2), {"supports": {"q": [to_fmpq(1), to_fmpq(4)], "x": [to_fmpq(-1), to_fmpq(0), to_fmpq(2)]}}
     body = pair[1] * pair[2] + x
     values = [u * v + w for u, v, w in product((1, 4), (1, 4), (-1, 0, 2))]
     centre = Fraction(sum(values), len(values))
-    assert fraction(evaluate(E(body), env)[()]) == centre
-    assert fraction(evaluate(Var(body), env)[()]) == sum((v - centre) ** 2 for v in values) / len(values)
+    assert to_fraction(evaluate(E(body), env)[()]) == centre
+    assert to_fraction(evaluate(Var(body), env)[()]) == sum((v - centre) ** 2 for v in values) / len(values)

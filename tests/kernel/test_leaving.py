@@ -174,7 +174,7 @@ ABOVE = {
 def test_assumptions_that_contradict_each_other_at_a_larger_size_are_refused_with_it(name):
     state, size = ABOVE[name]
     one = claim(state)
-    assert ", ".join(f"{size} = {value}" for size, value in assumption_consistency.empty_sizes(one).items()).startswith(size)
+    assert ", ".join(f"{size} = {value}" for size, value in assumption_consistency.find_empty_sizes(one).items()).startswith(size)
     said = says(state)
     assert "no values were found, with " in said or "not shown to be needed" in said or "not proved" in said or "is about sizes" in said
 
@@ -212,7 +212,7 @@ def test_what_rules_them_out_is_enough():
 
 def test_sizes_that_are_ruled_out_by_themselves_contradict_nothing():
     one = claim(law(absolute(4 - i) * z[i], (4 - i) * z[i], nonnegative(4 - i), nonnegative(4 - n)))
-    assert assumption_consistency.empty_sizes(one) == {}
+    assert assumption_consistency.find_empty_sizes(one) == {}
 
 
 OF_INDICES = [nonnegative(30 - i), positive(m - i), nonzero(i - 70), nonnegative(100 * m - i * j), representable(i * j)]
@@ -222,7 +222,7 @@ OF_INDICES = [nonnegative(30 - i), positive(m - i), nonzero(i - 70), nonnegative
 def test_an_assumption_about_an_index_alone_is_one_about_sizes(given):
     said = says(law(absolute(c) * given.args[0], absolute(c * given.args[0]), given))
     assert "is about sizes" in said or "not proved" in said or "false" in said
-    assert assumption_consistency.only_of_indices(claim(law(x * c, c * x + 0 * given.args[0], given))) == given
+    assert assumption_consistency.find_index_only_assumption(claim(law(x * c, c * x + 0 * given.args[0], given))) == given
 
 
 ONES = {
@@ -245,7 +245,7 @@ def test_the_message_says_to_state_it_of_the_size():
 
 @pytest.mark.parametrize("given", [nonnegative(30 - n), nonnegative(z[i] - 1), nonnegative(c - i)], ids=str)
 def test_one_about_more_is_not(given):
-    assert assumption_consistency.only_of_indices(claim(law(x * c, c * x + 0 * given.args[0], given))) is None
+    assert assumption_consistency.find_index_only_assumption(claim(law(x * c, c * x + 0 * given.args[0], given))) is None
 
 
 CONSISTENT = {
@@ -277,7 +277,7 @@ CONSISTENT = {
 @pytest.mark.parametrize("given", CONSISTENT.values(), ids=CONSISTENT)
 def test_what_can_be_at_every_size_is_found(given):
     about = given[0].args[0]
-    assert assumption_consistency.empty_sizes(claim(law(absolute(about), about, *given))) == {}
+    assert assumption_consistency.find_empty_sizes(claim(law(absolute(about), about, *given))) == {}
 
 
 POINTS = {
@@ -294,7 +294,7 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_assumptions_that_leave_one_point_are_seen(name):
     state, point = POINTS[name]
-    assert assumption_consistency.pinned(claim(state)) == point
+    assert assumption_consistency.find_pinned_value(claim(state)) == point
 
 
 def test_assumptions_that_leave_one_point_are_refused():
@@ -315,7 +315,7 @@ MORE_POINTS = {
 
 @pytest.mark.parametrize("given", MORE_POINTS.values(), ids=MORE_POINTS)
 def test_assumptions_that_leave_more_are_not(given):
-    assert assumption_consistency.pinned(claim(law(x + y, y + x, *given))) == ""
+    assert assumption_consistency.find_pinned_value(claim(law(x + y, y + x, *given))) == ""
 
 
 SCOPES = {

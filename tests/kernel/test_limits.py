@@ -29,10 +29,10 @@ from derivations.kernel import (
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.polynomials import add, constant, scale
-from derivations.kernel.exact.series_limits import limit, near
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.series_limits import near_limit, take_limit
+from derivations.kernel.exact.tree_to_normal_form import normalize
 from derivations.kernel.pytorch.witness import witness as numbers
 from derivations.kernel.sympy.witness import witness
 
@@ -64,15 +64,15 @@ KNOWN = {
 
 
 def value(e, variable, to, given=()):
-    facts = facts_of(given)
-    result = limit(read(e, facts), variable, to, facts)
+    facts = collect_facts(given)
+    result = take_limit(normalize(e, facts), variable, to, facts)
     return result, facts.unstated
 
 
 @pytest.mark.parametrize("e, variable, to, expected, given", KNOWN.values(), ids=KNOWN)
 def test_known_limits(e, variable, to, expected, given):
     result, unstated = value(e, variable, to, given)
-    assert not add(result, scale(read(lift(expected), facts_of(given)), -1)) and not unstated
+    assert not add(result, scale(normalize(lift(expected), collect_facts(given)), -1)) and not unstated
 
 
 @pytest.mark.parametrize("e, variable, to, expected, given", KNOWN.values(), ids=KNOWN)
@@ -380,11 +380,11 @@ def test_a_whole_power_of_what_is_positive_near_the_limit_is_an_exponential(e, e
 
 @pytest.mark.parametrize("base", [t + a / n, -1 - a / n, a / n], ids=str)
 def test_a_whole_power_of_what_need_not_be_positive_there_is_not(base):
-    facts = facts_of(())
-    with near(facts, n, "oo"):
-        assert not facts.is_eventually_positive(read(base, facts)) and not facts.missing
-        assert facts.is_eventually_positive(read(1 + base / n, facts))
-    assert not facts.is_eventually_positive(read(1 + base / n, facts))
+    facts = collect_facts(())
+    with near_limit(facts, n, "oo"):
+        assert not facts.is_eventually_positive(normalize(base, facts)) and not facts.missing
+        assert facts.is_eventually_positive(normalize(1 + base / n, facts))
+    assert not facts.is_eventually_positive(normalize(1 + base / n, facts))
 
 
 GROWTH = {

@@ -41,15 +41,16 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import mutant_trials
-from derivations.kernel.attack.claim_mutants import Seen, mutants, well_typed
-from derivations.kernel.attack.equivalent_rewrites import controls
+from derivations.kernel.attack.claim_mutants import TreeCache, is_well_typed, make_mutants
+from derivations.kernel.attack.equivalent_rewrites import make_controls
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.attack.random_points import DRAWN, MOST_DRAWN, POINTS, drawn, points
-from derivations.kernel.attack.rebuild_trees import everywhere
+from derivations.kernel.attack.random_points import CACHED_POINT_SETS, POINT_CACHE, POINTS, draw_points, generate_points
+from derivations.kernel.attack.rebuild_trees import transform_tree
 from derivations.kernel.check import mutation_run, runner, worker
 from derivations.kernel.command import mutants_report as command_mutants
 from derivations.kernel.core import claims
-from derivations.kernel.core.expr import paren, walk
+from derivations.kernel.core.constructors import paren
+from derivations.kernel.core.expr import walk
 from derivations.kernel.store import certificates, mutant_results, project_files, store
 from derivations.kernel.store.store import Differs, Folder, Recheck
 
@@ -69,7 +70,7 @@ def stated(method, *arguments, **more):
 
 
 def described(claim, operator=None):
-    return {mutant_trials.described(mutant)["mutant"] for mutant in mutants(claim) if operator in (None, mutant.operator)}
+    return {mutant_trials.describe(mutant)["mutant"] for mutant in make_mutants(claim) if operator in (None, mutant.operator)}
 
 
 SLIPS = [
@@ -160,34 +161,34 @@ def test_an_operator_makes_what_it_says(operator, claim, expected):
 
 def test_what_is_ill_typed_is_no_mutant():
     claim = stated("identity", A @ B, A @ B + 0 * (A @ B))
-    assert {mutant.mutated.start.shape for mutant in mutants(claim)} == {claim.start.shape}
+    assert {mutant.mutated.start.shape for mutant in make_mutants(claim)} == {claim.start.shape}
     assert "A @ A" not in " ".join(described(claim)) and all("A + B" not in text for text in described(claim))
 
 
 def test_no_mutant_is_made_twice_and_none_is_the_claim():
     for _, claim, _ in SLIPS:
-        found = [mutant.mutated for mutant in mutants(claim)]
+        found = [mutant.mutated for mutant in make_mutants(claim)]
         assert len(found) == len(set(found)) and claim not in found and len(found) >= 4
 
 
 def test_trees_are_one_that_differ_in_brackets_only():
-    seen = Seen()
+    seen = TreeCache()
     assert seen.number(paren(x) + paren(paren(y))) == seen.number(x + y) != seen.number(y + x)
     assert seen.number(x + 1) != seen.number(x + 2) and seen.number(total(v[i], i)) != seen.number(total(v[j], j))
 
 
 def test_one_name_for_two_things_is_ill_typed():
     claim = stated("identity", x + y, y + x)
-    assert well_typed(claim) and well_typed(replace(claim, start=paren(y) + x))
+    assert is_well_typed(claim) and is_well_typed(replace(claim, start=paren(y) + x))
     for other in (vector("x", n)[1], random("x"), total(1, index("k", sizes("x")))):
-        assert not well_typed(replace(claim, start=other + y)), other
+        assert not is_well_typed(replace(claim, start=other + y)), other
 
 
 def test_parts_without_a_change_stay_the_same_objects():
     tree = (x + y) * exp(x)
-    changed = everywhere(tree, lambda e: 2 * e if e == y else None)
+    changed = transform_tree(tree, lambda e: 2 * e if e == y else None)
     assert str(changed) == "(x + 2*y)*exp(x)" and changed.args[1] is tree.args[1]
-    assert everywhere(tree, lambda e: None) is tree
+    assert transform_tree(tree, lambda e: None) is tree
 
 
 def test_a_slip_in_a_definition_is_made_wherever_its_name_stands():
@@ -195,9 +196,11 @@ def test_a_slip_in_a_definition_is_made_wherever_its_name_stands():
     p = derivation.define("p", 1 / (1 + exp(-x)))
     derivation.identity("claim", p * (1 - p), exp(-x) / (1 + exp(-x)) ** 2)
     definition, claim = derivation.claims
-    inside = [mutant.mutated for mutant in mutants(claim) if mutant.path[0] == "p"]
+    inside = [mutant.mutated for mutant in make_mutants(claim) if mutant.path[0] == "p"]
     assert inside and all(len({n for n in walk(mutated.start) if n.op == "defined"}) == 1 for mutated in inside)
-    assert mutants(definition) and all(mutant.mutated.start.args[0] == mutant.mutated.steps[0].expr for mutant in mutants(definition))
+    assert make_mutants(definition) and all(
+        mutant.mutated.start.args[0] == mutant.mutated.steps[0].expr for mutant in make_mutants(definition)
+    )
 
 
 # Running: in this process, with witnesses of the test's own
@@ -258,7 +261,7 @@ derivation.inequality("means", 2 * x * y, x ** 2 + y ** 2, because=(x - y) ** 2)
 
 
 def test_good_witnesses_pass_the_gate(trial):
-    result = trial(SQUARES, exact=mutant_trials.by_exact, sympy=mutant_trials.WITNESSES["sympy"])
+    result = trial(SQUARES, exact=mutant_trials.ask_exact, sympy=mutant_trials.WITNESSES["sympy"])
     assert result.passes
     for name in ("exact", "sympy"):
         sums = result.totals[name]
@@ -267,7 +270,7 @@ def test_good_witnesses_pass_the_gate(trial):
 
 
 def test_a_definition_is_covered_by_who_computes_it_alone(trial):
-    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutant_trials.by_exact)
+    result = trial(SQUARES + 'derivation.define("p", x / 2)\n', exact=mutant_trials.ask_exact)
     counts = result.claims["define-p"]
     assert (
         result.passes
@@ -308,8 +311,8 @@ def test_a_witness_that_cannot_see_signs_is_caught(trial):
         certificates_ = any(s.relation == "<=" for s in claim.steps)
         return (
             "accepted"
-            if certificates_ and "+ y)^2" in mutant_trials.described(SimpleNamespace(path=(), mutated=claim))["mutant"]
-            else mutant_trials.by_exact(claim)
+            if certificates_ and "+ y)^2" in mutant_trials.describe(SimpleNamespace(path=(), mutated=claim))["mutant"]
+            else mutant_trials.ask_exact(claim)
         )
 
     result = trial(SQUARES, blind=blind)
@@ -321,7 +324,7 @@ def test_a_witness_that_cannot_see_signs_is_caught(trial):
 
 
 def test_true_mutants_are_recognised_with_a_reason(trial):
-    listed = trial(SQUARES, exact=mutant_trials.by_exact).claims["square"]["witnesses"]["exact"]["listed"]
+    listed = trial(SQUARES, exact=mutant_trials.ask_exact).claims["square"]["witnesses"]["exact"]["listed"]
     assert any(o["operator"] == "operands swapped" and "(y - x)^2" in o["mutant"] for o in listed)
     assert {o["outcome"] for o in listed} == {"equivalent"} and all("agree at 16 random points" in o["how"] for o in listed)
 
@@ -344,9 +347,9 @@ def test_a_witness_that_accepts_no_control_is_caught(trial):
 
 def test_an_index_under_another_name_keeps_its_value():
     claim = stated("refute", S[i, j], S[j, i], at={S: [[0, 1], [2, 0]], i: 1, j: 2})
-    made = dict(controls(claim))
+    made = dict(make_controls(claim))
     assert dict(made["renamed dummies"].at)["dummyi"].data == 1
-    assert {mutant_trials.by_exact(control) for control in made.values()} == {"accepted"}
+    assert {mutant_trials.ask_exact(control) for control in made.values()} == {"accepted"}
 
 
 def test_a_definition_is_changed_in_the_assumptions_that_speak_of_it_as_well():
@@ -354,7 +357,7 @@ def test_a_definition_is_changed_in_the_assumptions_that_speak_of_it_as_well():
     derivation = Derivation("Definitions")
     both = derivation.define("b", x + y)
     derivation.identity("quotient", (both * x + both) / both, x + 1, given=[nonzero(both)])
-    made = dict(controls(derivation.claims[-1]))
+    made = dict(make_controls(derivation.claims[-1]))
     assert {"brackets", "reordered sums"} <= made.keys()
     assert {mutant_trials.WITNESSES["sympy"](control) for control in made.values()} == {"accepted"}
 
@@ -363,14 +366,14 @@ def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
     x, y = scalars("x y")
     code = (("snippets.a.b.of_x", (x,), ()), ("snippets.a.b.of_both", (x, y), ()))
     claim = replace(stated("chain", x + 0 * y, (x + y - y, "step"), (1 * x, "step")), code=code)
-    made = dict(controls(claim))
+    made = dict(make_controls(claim))
     assert [one[0] for one in made["step 1 on its own"].code] == ["snippets.a.b.of_x", "snippets.a.b.of_both"]
     short = replace(stated("chain", 1 * x, (x + 0, "step"), (x + y - y, "step")), code=code)
-    assert [one[0] for one in dict(controls(short))["step 1 on its own"].code] == ["snippets.a.b.of_x"]
+    assert [one[0] for one in dict(make_controls(short))["step 1 on its own"].code] == ["snippets.a.b.of_x"]
 
 
 def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
-    result = trial(SQUARES, exact=mutant_trials.by_exact, broken=lambda claim: "broke: ImportError")
+    result = trial(SQUARES, exact=mutant_trials.ask_exact, broken=lambda claim: "broke: ImportError")
     assert not result.passes and result.totals["broken"]["controls failed"] == 2
     assert result.claims["square"]["witnesses"]["broken"]["failed"] == ["the claim itself: broke: ImportError"]
 
@@ -394,10 +397,10 @@ def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial):
 
 def test_a_witness_that_breaks_leaves_the_mutant_unclassified_and_is_named(trial, monkeypatch):
     monkeypatch.setattr(mutant_trials, "still_proved", lambda claim, given: 1 / 0)
-    mutant = mutants(SLIPS[0][1])[0]
-    (told,) = mutant_trials.outcomes(mutant, SLIPS[0][1], ["exact"])
+    mutant = make_mutants(SLIPS[0][1])[0]
+    (told,) = mutant_trials.try_mutant_with_witnesses(mutant, SLIPS[0][1], ["exact"])
     assert (told["outcome"], told["how"]) == ("unclassified", "broke: ZeroDivisionError")
-    assert told["mutant"] == mutant_trials.described(mutant)["mutant"]
+    assert told["mutant"] == mutant_trials.describe(mutant)["mutant"]
 
 
 def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others_as_they_are(trial, monkeypatch):
@@ -406,7 +409,7 @@ def test_a_judge_that_breaks_over_a_mutant_leaves_it_unclassified_and_the_others
 
     monkeypatch.setattr(mutant_trials, "judge", judge_)
     result = trial(
-        SQUARES, exact=mutant_trials.by_exact, careless=lambda claim: "accepted" if claim.id == "means" else mutant_trials.by_exact(claim)
+        SQUARES, exact=mutant_trials.ask_exact, careless=lambda claim: "accepted" if claim.id == "means" else mutant_trials.ask_exact(claim)
     )
     said = result.claims["means"]["witnesses"]["careless"]
     assert not result.passes and result.totals["exact"]["killed"] > 60
@@ -418,7 +421,10 @@ def test_no_witness_is_asked_of_what_the_judge_has_found_true(monkeypatch):
     asked = []
     monkeypatch.setitem(mutant_trials.WITNESSES, "torch", lambda claim: asked.append(claim) or "refused")
     claim = stated("identity", (x - y) ** 2, x**2 - 2 * x * y + y**2)
-    found = [tuple(said["outcome"] for said in mutant_trials.outcomes(mutant, claim, ["exact", "torch"])) for mutant in mutants(claim)]
+    found = [
+        tuple(said["outcome"] for said in mutant_trials.try_mutant_with_witnesses(mutant, claim, ["exact", "torch"]))
+        for mutant in make_mutants(claim)
+    ]
     assert {*found} == {("equivalent", "equivalent"), ("killed", "killed")}
     assert len(asked) == found.count(("killed", "killed"))
 
@@ -434,7 +440,7 @@ def test_what_is_true_in_some_parts_is_not_known_to_be_true_for_a_proof_of_all(n
 def test_the_judge_is_asked_once_about_a_mutant_that_is_true_however_many_accept_it(trial, monkeypatch):
     asked, judge_ = [], mutant_trials.judge
     monkeypatch.setattr(mutant_trials, "judge", lambda claim, partial: asked.append(partial) or judge_(claim, partial))
-    result = trial(SQUARES, exact=mutant_trials.by_exact, sympy=mutant_trials.WITNESSES["sympy"], torch=mutant_trials.WITNESSES["torch"])
+    result = trial(SQUARES, exact=mutant_trials.ask_exact, sympy=mutant_trials.WITNESSES["sympy"], torch=mutant_trials.WITNESSES["torch"])
     assert result.passes and 0 < len(asked) < sum(w["equivalent"] for w in result.totals.values())
     assert len(asked) == max(w["equivalent"] for w in result.totals.values())
 
@@ -452,10 +458,10 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
     from derivations.kernel.printing import latex
 
     monkeypatch.setattr(latex.Printer, method, careless)
-    result = trial(SQUARES, exact=mutant_trials.by_exact)
+    result = trial(SQUARES, exact=mutant_trials.ask_exact)
     alike = [mutant for claim in result.claims.values() for mutant in claim["alike"]]
     assert result.passes == (method == "paren") == (not alike)  # brackets mean nothing, so that their loss is none
-    command_mutants.complain("chapter/tiny", result.claims)
+    command_mutants.print_failures("chapter/tiny", result.claims)
     assert ("a page would show the claim and this mutant in the same way" in capsys.readouterr().err) == bool(alike)
 
 
@@ -463,7 +469,7 @@ def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_
     derivation = Derivation("test")
     p = derivation.define("p", total(exp(v[i]), i))
     derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.move", p, x, y)])
-    new = dict(controls(derivation.claims[-1]))["renamed dummies"]
+    new = dict(make_controls(derivation.claims[-1]))["renamed dummies"]
     assert "dummyi" in repr(new.code) and not [n for n in walk(new.code[0][1][0]) if n.op == "sum" and n.data[0] == "i"]
     assert mutant_trials.WITNESSES["torch"](new) == "accepted"
 
@@ -481,20 +487,20 @@ def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_
     ids=["identity", "inequality", "limit at infinity", "limit at 0", "refutation", "rank"],
 )
 def test_no_part_of_a_claim_is_left_out_where_it_is_compared_with_its_mutants(claim):
-    found = mutants(claim)
-    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(mutant_trials.alike(m.mutated, claim) for m in found)
-    assert mutant_trials.alike(replace(claim, title="another", line=7), claim)
+    found = make_mutants(claim)
+    assert {m.path[0] for m in found} >= {"side 0", "side 1"} and not any(mutant_trials.prints_alike(m.mutated, claim) for m in found)
+    assert mutant_trials.prints_alike(replace(claim, title="another", line=7), claim)
     for part in ("given", "because", "at", "towards"):
-        assert mutant_trials.alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
+        assert mutant_trials.prints_alike(replace(claim, **{part: ()}), claim) == (not getattr(claim, part)), part
 
 
 def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
-    asked = trial(SQUARES, exact=mutant_trials.by_exact)
+    asked = trial(SQUARES, exact=mutant_trials.ask_exact)
     assert command("check", "chapter/tiny").exit_code == 0
-    told = trial(exact=mutant_trials.by_exact, fresh=True)
+    told = trial(exact=mutant_trials.ask_exact, fresh=True)
     assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
     trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
-    assert len(trial(exact=mutant_trials.by_exact, fresh=True).calls) == len(asked.calls)
+    assert len(trial(exact=mutant_trials.ask_exact, fresh=True).calls) == len(asked.calls)
     assert mutation_run.vouched("chapter/tiny") == mutation_run.vouched("no/topic") == {}
 
 
@@ -502,26 +508,26 @@ def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
 
 
 def test_a_second_run_mutates_nothing(trial):
-    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.ask_exact)
     second = trial()
     assert len(first.calls) > 100 and second.calls == [] and second.results == first.results
     assert sorted(trial(fresh=True).calls) == sorted(first.calls)
 
 
 def test_a_change_mutates_again_only_the_claim_that_it_touches(trial):
-    trial(SQUARES, exact=mutant_trials.by_exact)
+    trial(SQUARES, exact=mutant_trials.ask_exact)
     assert set(trial("# a comment\n" + SQUARES).calls) == set()
     assert set(trial(SQUARES.replace("2 * x * y + y ** 2)", "2 * y * x + y ** 2)")).calls) == {"square"}
 
 
 def test_a_change_of_the_kernel_mutates_all_again(trial):
-    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.ask_exact)
     (trial.tree.kernel / "exact" / "witness.py").write_text((trial.tree.kernel / "exact" / "witness.py").read_text() + "\n")
     assert len(trial().calls) == len(first.calls)
 
 
 def test_a_change_of_one_witness_tries_that_witness_again_and_no_other(trial):
-    witnesses = {"exact": mutant_trials.by_exact, "sympy": mutant_trials.WITNESSES["sympy"]}
+    witnesses = {"exact": mutant_trials.ask_exact, "sympy": mutant_trials.WITNESSES["sympy"]}
     first = trial(SQUARES, **witnesses)
     path = trial.tree.kernel / "sympy" / "witness.py"
     path.write_text(path.read_text() + "\n")
@@ -561,7 +567,7 @@ def test_what_a_snippet_imports_counts_too(tree):
 
 
 def test_a_recheck_that_finds_another_result_is_an_error_and_deletes_all(trial, monkeypatch):
-    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.ask_exact)
     assert trial().calls == []
     monkeypatch.setattr(store.settings, "recheck", Recheck(1))
     assert sorted(trial().calls) == sorted(first.calls)
@@ -575,7 +581,7 @@ def test_a_recheck_that_finds_another_result_is_an_error_and_deletes_all(trial, 
 
 def test_another_machine_uses_what_was_shared(trial, tmp_path, monkeypatch):
     monkeypatch.setattr(store.settings, "shared", Folder(str(tmp_path / "shared")))
-    first = trial(SQUARES, exact=mutant_trials.by_exact)
+    first = trial(SQUARES, exact=mutant_trials.ask_exact)
     monkeypatch.setattr(store, "FOLDER", tmp_path / "another machine")
     second = trial()
     assert first.calls and not second.calls and second.results == first.results
@@ -584,7 +590,7 @@ def test_another_machine_uses_what_was_shared(trial, tmp_path, monkeypatch):
 def test_the_site_shows_results_of_the_topic_as_it_was_checked(trial):
     trial.tree.script.write_text(SQUARES)
     assert runner.check_script("chapter/tiny", trial.tree.script, False, lambda done, more: None).holds
-    first = trial(exact=mutant_trials.by_exact)
+    first = trial(exact=mutant_trials.ask_exact)
     assert mutant_results.of_topics(["chapter/tiny"]) == first.results
     stored = mutant_results.STORE
     stored.delete(stored.keys()[0])
@@ -692,7 +698,7 @@ def test_the_judge(claim, verdict):
 def test_what_is_drawn_is_there_for_all_claims_that_speak_of_the_same_and_for_no_other():
     claim = stated("identity", x * (x - y), x**2 - x * y, given=[positive(x)])
     mutant = replace(claim, start=x * (x + y))
-    assert points(mutant) is points(claim) and judge(mutant)[0] == "false" and judge(claim)[0] == "true"
+    assert draw_points(mutant) is draw_points(claim) and judge(mutant)[0] == "false" and judge(claim)[0] == "true"
     for other in (
         replace(claim, given=()),
         replace(claim, given=(positive(y),)),
@@ -700,15 +706,17 @@ def test_what_is_drawn_is_there_for_all_claims_that_speak_of_the_same_and_for_no
         replace(claim, start=x * (x - n * y)),
         replace(claim, start=exp(x)),
     ):
-        assert points(other) is not points(claim), other
-    assert points(claim, seed=1) != points(claim) == list(drawn(claim, 0, POINTS)) and len(points(claim, most=3)) == 3
+        assert draw_points(other) is not draw_points(claim), other
+    assert (
+        draw_points(claim, seed=1) != draw_points(claim) == list(generate_points(claim, 0, POINTS)) and len(draw_points(claim, most=3)) == 3
+    )
 
 
 def test_only_what_was_drawn_last_is_kept():
-    claims_ = [stated("identity", x * k, k * x) for k in range(2 * MOST_DRAWN)]
+    claims_ = [stated("identity", x * k, k * x) for k in range(2 * CACHED_POINT_SETS)]
     for k, claim in enumerate(claims_):
-        points(claim, seed=k)
-    assert len(DRAWN) == MOST_DRAWN
+        draw_points(claim, seed=k)
+    assert len(POINT_CACHE) == CACHED_POINT_SETS
 
 
 def test_the_judge_takes_a_claim_as_a_witness_does_that_asks_less():
@@ -744,6 +752,6 @@ def test_the_judge_finds_the_claims_of_the_site_true(share):
 
 @pytest.mark.slow
 def test_there_are_thirty_mutants_a_claim_and_every_claim_has_controls():
-    every = [(len(mutants(claim)), len(controls(claim)), claim.kind) for claim in site()]
+    every = [(len(make_mutants(claim)), len(make_controls(claim)), claim.kind) for claim in site()]
     assert sum(count for count, _, _ in every) >= 30 * len(every)
     assert min(count for count, _, _ in every) >= 4 and all(made >= 1 for _, made, kind in every if kind != "definition")

@@ -39,12 +39,12 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.core.expr import Expr, lift
-from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.atom_payloads import Unknown
+from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.atom_payloads import Unsupported
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import differ, number
-from derivations.kernel.exact.proofs import equal
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.exact_numbers import certainly_differ, to_fmpq
+from derivations.kernel.exact.proofs import find_difference
+from derivations.kernel.exact.tree_to_normal_form import normalize
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=120, suppress_health_check=list(HealthCheck))
 
@@ -59,8 +59,8 @@ LEAVES = {(n, m): [A, F], (m, n): [B], (n, n): [C, G], (m, m): [], (): [a, b, c]
 
 def same(left, right, given=()):
     """Does the normal form call them equal, with nothing left unstated?"""
-    facts = facts_of(given)
-    return not equal(left, right, facts) and not facts.unstated
+    facts = collect_facts(given)
+    return not find_difference(left, right, facts) and not facts.unstated
 
 
 def environment(sizes_, random):
@@ -68,7 +68,7 @@ def environment(sizes_, random):
     env = dict(sizes_)
     for s in (A, B, C, F, G, u, v, a, b, c):
         places = product(*(range(sizes_[size.data[0]]) for size in s.shape))
-        env[s.data[0]] = {p: number(Fraction(random.randint(-9, 9), random.randint(1, 4))) for p in places}
+        env[s.data[0]] = {p: to_fmpq(Fraction(random.randint(-9, 9), random.randint(1, 4))) for p in places}
     return env
 
 
@@ -79,7 +79,7 @@ def agree(left, right):
     """Are they equal at random values?"""
     for env in VALUES:
         one, other = evaluate(left, env), evaluate(right, env)
-        if any(differ(one[p], other[p]) for p in one):
+        if any(certainly_differ(one[p], other[p]) for p in one):
             return False
     return True
 
@@ -416,7 +416,7 @@ def test_a_product_of_transposes_that_is_stated(stated, left, right, equal_):
     "assumption", [positive(1 / b), mean(random("x"), a / b), variance(random("x"), a / b)], ids=["sign", "mean", "variance"]
 )
 def test_what_an_assumption_itself_needs_is_to_be_stated(assumption):
-    assert len(facts_of((assumption,)).unstated) == 1 and not facts_of((nonzero(b), assumption)).unstated
+    assert len(collect_facts((assumption,)).unstated) == 1 and not collect_facts((nonzero(b), assumption)).unstated
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_terms_with_too_many_ways_to_be_renamed_are_an_error():
     e = lift(1)
     for p in many:
         e = e * u[p]
-    with pytest.raises(Unknown, match="8 summation indices that look alike"):
+    with pytest.raises(Unsupported, match="8 summation indices that look alike"):
         same(total(e, *many), total(u[i], i) ** 8)
 
 
@@ -474,8 +474,8 @@ def test_what_a_term_gave_up_before_it_met_a_delta_is_not_lost(left, right, lost
 def test_what_was_read_at_a_point_is_read_again_where_it_moves():
     """Each entry of a tensor is to have a value: read once at a point, and once more near it, where less is known."""
     x, y = scalars("x y")
-    v, facts = array([sqrt(x), y]), facts_of((nonnegative(x),))
-    read(v[2] + v[2], facts)
+    v, facts = array([sqrt(x), y]), collect_facts((nonnegative(x),))
+    normalize(v[2] + v[2], facts)
     assert not facts.unstated
-    read(v[2] + diff(v[2], x), facts)
+    normalize(v[2] + diff(v[2], x), facts)
     assert [one.partition(" (")[0] for one in facts.unstated] == ["x is positive"]

@@ -30,11 +30,11 @@ from derivations.kernel import (
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import lift, symbols
-from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.counterexample_search import draw, holds
-from derivations.kernel.exact.exact_evaluation import everywhere
-from derivations.kernel.exact.exact_numbers import Undefined, differ, number
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.counterexample_search import draw_entries, is_satisfied
+from derivations.kernel.exact.exact_evaluation import evaluate_everywhere
+from derivations.kernel.exact.exact_numbers import Undefined, certainly_differ, to_fmpq
+from derivations.kernel.exact.tree_to_normal_form import normalize
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.witness import witness as by_sympy
@@ -211,7 +211,7 @@ def some_polynomial(r: Random, indices: list):
     return result
 
 
-ASKED = {"positive": lambda w: w > 0, "nonnegative": lambda w: w >= 0, "nonzero": lambda w: differ(w, number(0))}
+ASKED = {"positive": lambda w: w > 0, "nonnegative": lambda w: w >= 0, "nonzero": lambda w: certainly_differ(w, to_fmpq(0))}
 
 
 def test_what_follows_from_open_assumptions_holds_wherever_they_do():
@@ -222,13 +222,13 @@ def test_what_follows_from_open_assumptions_holds_wherever_they_do():
         asked = r.choice([stated, some_polynomial(r, [i, j, l]), stated + some_term(r, [i, l]), stated * some_term(r, [i, l])])
         swap = {i: r.choice([i, j, l]), j: r.choice([i, j, l])}
         asked = replaced(asked, swap)
-        facts = facts_of(tuple(given))
-        kinds = [kind for kind in ASKED if getattr(facts, f"is_{kind}")(read(asked, facts))]
-        without = facts_of(())
-        by_assumption += any(not getattr(without, f"is_{kind}")(read(asked, without)) for kind in kinds)
+        facts = collect_facts(tuple(given))
+        kinds = [kind for kind in ASKED if getattr(facts, f"is_{kind}")(normalize(asked, facts))]
+        without = collect_facts(())
+        by_assumption += any(not getattr(without, f"is_{kind}")(normalize(asked, without)) for kind in kinds)
         for env in places(r, given, asked) if kinds else ():
             settled += 1
-            assert all(ASKED[kind](w) for kind in kinds for w in everywhere(asked, env)), (given, asked, env)
+            assert all(ASKED[kind](w) for kind in kinds for w in evaluate_everywhere(asked, env)), (given, asked, env)
     assert settled > 200 and by_assumption > 50
 
 
@@ -247,9 +247,9 @@ def places(r: Random, given: list, asked):
     for chosen in product((1, 2), repeat=len(lengths)):
         env = dict(zip(lengths, chosen))
         for _ in range(6):
-            env |= {s.data[0]: draw(s, env, r) for s in named if s.data[1] != "size"}
+            env |= {s.data[0]: draw_entries(s, env, r) for s in named if s.data[1] != "size"}
             try:
-                if all(holds(assumption, env, asked, asked) for assumption in given):
+                if all(is_satisfied(assumption, env, asked, asked) for assumption in given):
                     yield dict(env)
             except Undefined:
                 continue

@@ -3,9 +3,9 @@
 import pytest
 
 from derivations.kernel import exp, eye, index, scalars, sizes, sqrt, total, vector
-from derivations.kernel.exact.index_sums import summed
-from derivations.kernel.exact.normal_form import MOST_POWER, Facts, power_sum
-from derivations.kernel.exact.polynomials import atom, bernoulli, constant
+from derivations.kernel.exact.index_sums import sum_over_index
+from derivations.kernel.exact.normal_form import MAX_SUMMED_POWER, Facts, power_sum
+from derivations.kernel.exact.polynomials import atom, bernoulli_number, constant
 
 n, m = sizes("n m")
 z, x = vector("z", n), scalars("x")
@@ -62,7 +62,7 @@ def test_a_polynomial_that_vanishes_at_small_sizes_is_refused(refused):
     assert "not proved" in refused(lambda D: D.identity("claim", total(i, i), n * (n + 1) / 2 + vanishing))
 
 
-@pytest.mark.parametrize("power", range(MOST_POWER + 1))
+@pytest.mark.parametrize("power", range(MAX_SUMMED_POWER + 1))
 def test_every_power_has_the_value_of_its_sum(power):
     for size in (0, 1, 2, 7):
         assert power_sum(constant(size), power, Facts()) == constant(sum(k**power for k in range(1, size + 1)))
@@ -70,10 +70,10 @@ def test_every_power_has_the_value_of_its_sum(power):
 
 def test_a_larger_power_is_left_as_a_sum():
     facts, index_ = Facts(), ("f", "i")
-    for power, counted in ((MOST_POWER, False), (MOST_POWER + 1, True)):
-        ((bound, _), *_) = summed(atom(("value",), index_, power=power), index_, n, facts)
+    for power, counted in ((MAX_SUMMED_POWER, False), (MAX_SUMMED_POWER + 1, True)):
+        ((bound, _), *_) = sum_over_index(atom(("value",), index_, power=power), index_, n, facts)
         assert bool(bound) == counted
 
 
 def test_bernoullis_numbers():
-    assert [str(bernoulli(k)) for k in range(7)] == ["1", "1/2", "1/6", "0", "-1/30", "0", "1/42"]
+    assert [str(bernoulli_number(k)) for k in range(7)] == ["1", "1/2", "1/6", "0", "-1/30", "0", "1/42"]

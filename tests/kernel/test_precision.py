@@ -30,12 +30,13 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.core.expr import I, array, walk
+from derivations.kernel.core.constructors import I, array
+from derivations.kernel.core.expr import walk
 from derivations.kernel.pytorch import low_precision
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.evaluation import evaluate
-from derivations.kernel.pytorch.float_formats import FORMATS, RULES, bounded
-from derivations.kernel.pytorch.low_precision import SLACK, Ledger
+from derivations.kernel.pytorch.float_formats import FORMATS, RULES, evaluate_in_format
+from derivations.kernel.pytorch.low_precision import SLACK, FormatResults
 from derivations.kernel.pytorch.sampling import draw
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.store import certificates
@@ -168,7 +169,7 @@ def test_the_bound_covers_what_is_computed_in_the_format(name, format_, at, seed
     low = trial(tree, at, seed, f)
     if low is None:
         return
-    value = bounded(tree, low, f)
+    value = evaluate_in_format(tree, low, f)
     want, bound = (part[:1].flatten() for part in value)
     result = computed(tree, low, f).double().flatten()
     told = bound.expand(result.shape).isfinite()
@@ -185,7 +186,7 @@ def test_the_bound_tells_something(name, format_):
         low = trial(tree, {"n": 3, "m": 3, "d": 3}, seed, f)
         if low is None:
             continue
-        want, bound = (part[:1].flatten() for part in bounded(tree, low, f))
+        want, bound = (part[:1].flatten() for part in evaluate_in_format(tree, low, f))
         off = (computed(tree, low, f).double().flatten() - want).abs()
         told = told or (want.abs() > bound).any()
         shares += (off / bound)[(bound > 0) & bound.isfinite()].tolist()
@@ -200,7 +201,7 @@ def at(tree, f, **values):
     trial_ = Trial([tree], {})
     for name, value in values.items():
         trial_.put({"x": x, "y": y}[name], torch.tensor([value], dtype=torch.float64))
-    return bounded(tree, trial_, FORMAT[f])
+    return evaluate_in_format(tree, trial_, FORMAT[f])
 
 
 def test_what_may_overflow_has_no_bound():
@@ -229,7 +230,7 @@ def test_the_roundings_of_softmax_itself(format_):
         scores_ = torch.linspace(-0.25, 0.25, size).repeat(200, 1) * torch.rand(200, 1, generator=torch.Generator().manual_seed(size))
         low = Trial([softmax(u)], {"n": size})
         low.put(u, scores_.to(f.dtype).double())
-        value = bounded(softmax(u), low, f)
+        value = evaluate_in_format(softmax(u), low, f)
         shares.append(
             ((torch.softmax(scores_.to(f.dtype), -1).double() - value.v.reshape(200, size)).abs() / value.e.reshape(200, size)).max()
         )
@@ -249,7 +250,7 @@ def test_the_bound_covers_the_errors_of_the_arguments(tree):
         middle = {s: 1 + torch.rand((1, 3) if s.shape else (1,), generator=generator, dtype=torch.float64) for s in names}
         for s in names:
             low.put(s, middle[s], torch.full_like(middle[s], error))
-        value = bounded(tree, low, f)
+        value = evaluate_in_format(tree, low, f)
         for signs in range(2 ** sum(middle[s].numel() for s in names)):
             moved = Trial([tree], {"n": 3})
             for s in names:
@@ -407,7 +408,7 @@ def test_outside_the_bound_of_one_side_with_none_for_the_other_nothing_is_said(m
 
 def test_where_a_step_may_overflow_no_point_is_counted():
     stated = claim("identity", exp(300 + x**2) / exp(300 + x**2), 1 + 0 * x, code=[("snippets.softmax.axes.sums", x)])
-    book = Ledger(stated)
+    book = FormatResults(stated)
     for seed in range(4):
         book.compare(draw(stated, {}, seed), [stated.start], [0])
     assert all(told == 0 for told, _ in book.ran.values())

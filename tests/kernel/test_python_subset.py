@@ -10,7 +10,7 @@ from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as numbers
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.python_subset import find_violation, returns_tensors
-from derivations.kernel.traced.witness import asked, called
+from derivations.kernel.traced.witness import called_functions, check_call
 
 n, m = sizes("n m")
 x, A = vector("x", n), matrix("A", n, m)
@@ -119,16 +119,16 @@ MISTAKES = {
 def test_code_outside_the_subset_is_not_read(computing, name):
     body, what = MISTAKES[name]
     claim = computing(body, [x], x + 0 * x, head=HEAD)
-    found = asked(claim, 0)
+    found = check_call(claim, 0)
     assert found.state == "not read" and found.line.startswith("planted.py:"), found
     assert found.reason == f"{what} is not read as mathematics"
-    assert witness.code(claim).state == "not read"  # and never rejected
+    assert witness.check_code(claim).state == "not read"  # and never rejected
 
 
 def test_code_outside_the_subset_is_not_called(computing):
     """A cached tensor without numbers, or a count, would stay behind."""
     claim = computing("SEEN.append(1)\nreturn x", [x], x + 0 * x, head=HEAD)
-    assert asked(claim, 0).state == "not read" and sys.modules["snippets.planted"].SEEN == []
+    assert check_call(claim, 0).state == "not read" and sys.modules["snippets.planted"].SEEN == []
 
 
 READ = {
@@ -153,7 +153,7 @@ READ = {
 
 @pytest.mark.parametrize("name", READ)
 def test_code_inside_the_subset_is_proved(computing, name):
-    found = asked(computing(READ[name], [x], x + 0 * x, head=HEAD), 0)
+    found = check_call(computing(READ[name], [x], x + 0 * x, head=HEAD), 0)
     assert (found.state, found.scope) == ("proved", "every shape"), found
 
 
@@ -170,20 +170,20 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_question_about_a_size_limits_the_shapes(computing, name):
     body, scope = RECORDED[name]
-    found = asked(computing(body, [x], x + 0 * x, head=HEAD), 0)
+    found = check_call(computing(body, [x], x + 0 * x, head=HEAD), 0)
     assert (found.state, found.scope) == ("proved", scope), found
 
 
 def test_a_question_about_numbers_is_a_condition(computing):
     for body in ("return x if x.sum() > 0 else 2 * x", "return x if x.sum().item() > 0 else 2 * x"):
-        found = asked(computing(body, [x], x + 0 * x, head=HEAD), 0)
+        found = check_call(computing(body, [x], x + 0 * x, head=HEAD), 0)
         assert found.state == "proved" and any(
             one.startswith("sum(x[i], i = 1..n)") and "is positive" in one for one in found.conditions
         ), found
 
 
 def test_the_file_and_the_line_are_named(computing):
-    found = asked(computing("return contiguous_sum(x) * x", [x], x + 0 * x, head=HEAD), 0)
+    found = check_call(computing("return contiguous_sum(x) * x", [x], x + 0 * x, head=HEAD), 0)
     line = 1 + HEAD.split("\n").index("    return x.sum() if x.is_contiguous() else 2 * x.sum()")
     assert found.line == f"planted.py:{line}" and "'.is_contiguous' is not read as mathematics" in found.reason
 
@@ -191,7 +191,7 @@ def test_the_file_and_the_line_are_named(computing):
 def test_an_argument_that_another_snippet_computes_is_checked_too(computing):
     claim = computing("return 1 * x", [x], x + 0 * x, head=HEAD)
     inner = ("snippets.planted.contiguous_sum", x)
-    assert list(called(("snippets.planted.f", inner))) == ["snippets.planted.f", "snippets.planted.contiguous_sum"]
+    assert list(called_functions(("snippets.planted.f", inner))) == ["snippets.planted.f", "snippets.planted.contiguous_sum"]
     assert witness.outside_subset(("snippets.planted.f", inner)).state == "not read"
     assert witness.outside_subset(claim.code[0]) is None
 
@@ -220,8 +220,8 @@ def test_operations_are_those_that_return_tensors():
 
 def test_beyond_its_threshold_softplus_is_the_number_itself(computing):
     body = "return x * torch.nn.functional.softplus(torch.full_like(x, 3.0), threshold=1.0)"
-    assert asked(computing(body, [x], x * log(1 + exp(3))), 0).state == "different"
-    assert asked(computing(body, [x], 3 * x), 0).state == "proved"
+    assert check_call(computing(body, [x], x * log(1 + exp(3))), 0).state == "different"
+    assert check_call(computing(body, [x], 3 * x), 0).state == "proved"
 
 
 @pytest.mark.parametrize("size", [10, 60])

@@ -29,11 +29,11 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.expr import Expr, free_indices, lift, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact.assumption_facts import facts_of
+from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.denominators import clear_denominators
 from derivations.kernel.exact.polynomials import add, scale
-from derivations.kernel.exact.series_limits import limit
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.series_limits import take_limit
+from derivations.kernel.exact.tree_to_normal_form import normalize
 
 pytestmark = pytest.mark.slow
 
@@ -217,7 +217,7 @@ def samples(seed, count, depths=(2, 3, 3, 4)):
 def understood(e, facts):
     """The normal form, or None where the witness does not know the expression or needs what is not stated."""
     try:
-        p = read(e, facts)
+        p = normalize(e, facts)
     except KernelError:
         return None
     return None if facts.unstated else p
@@ -226,7 +226,7 @@ def understood(e, facts):
 def test_the_normal_form_of_a_random_expression_has_its_value():
     compared = 0
     for r, e in samples(1, 1500):
-        p = understood(e, facts_of((positive(g),)))
+        p = understood(e, collect_facts((positive(g),)))
         for env in [numbers(r) for _ in range(2)] if p is not None else ():
             try:
                 expected = value(e, env)
@@ -241,9 +241,9 @@ def test_the_normal_form_of_a_random_expression_has_its_value():
 def test_a_corrupted_expression_is_never_called_equal():
     refused, called_equal = 0, 0
     for r, e in samples(2, 1500):
-        wrong, facts = corrupted(r, e), facts_of((positive(g),))
+        wrong, facts = corrupted(r, e), collect_facts((positive(g),))
         try:
-            same = not clear_denominators(add(read(e, facts), scale(read(wrong, facts), -1)), facts)
+            same = not clear_denominators(add(normalize(e, facts), scale(normalize(wrong, facts), -1)), facts)
         except (KernelError, AttributeError):
             continue
         if facts.unstated or not same:
@@ -262,7 +262,7 @@ def test_the_derivative_of_a_random_expression_is_its_slope():
     compared = 0
     for r, e in samples(3, 1500, depths=(2, 3, 3)):
         by = r.choice([x, g, u[1], A[1, 1], u[index("f", n)], A[1, index("f", n)]])
-        p = understood(diff(e, by), facts_of((positive(g),)))
+        p = understood(diff(e, by), collect_facts((positive(g),)))
         if p is None:
             continue
         env = numbers(r)
@@ -317,7 +317,7 @@ def test_the_law_of_random_products_is_the_average_of_all_outcomes():
     while compared < 150:
         body, of = product_of_entries(r), r.choice([E, E, Var])
         try:
-            p = understood(of(body), facts_of((joint,)))
+            p = understood(of(body), collect_facts((joint,)))
         except KernelError:
             continue
         size = r.choice([1, 2])
@@ -369,9 +369,9 @@ def near_infinity(r, depth=3):
 def test_the_limit_of_a_random_expression_is_its_value_far_out():
     r, compared = Random(5), 0
     for _ in range(800):
-        e, facts = near_infinity(r, r.choice([2, 3])), facts_of(())
+        e, facts = near_infinity(r, r.choice([2, 3])), collect_facts(())
         try:
-            found = limit(read(e, facts), n, "oo", facts)
+            found = take_limit(normalize(e, facts), n, "oo", facts)
         except KernelError:
             continue
         if facts.unstated or not small(e, 50):

@@ -17,8 +17,8 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.attack.parse_latex import read_latex
-from derivations.kernel.attack.parse_plain import NotReadable, read_plain
+from derivations.kernel.attack.parse_latex import parse_latex
+from derivations.kernel.attack.parse_plain import ParseError, parse_plain
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.core.expr import strip, symbols, walk
 from derivations.kernel.errors import KernelError
@@ -101,12 +101,12 @@ FILLED = {
 def test_a_matrix_that_is_filled_does_not_look_like_a_vector(tree, shown):
     assert latex(tree) == shown and mathml(shown)
     told = [node for node in walk(tree) if node.op == "fill"]
-    assert strip(read_latex(shown, NAMES, sorted(told, key=lambda one: -len(one.shape)) if len(told) > 1 else told)) == strip(tree)
+    assert strip(parse_latex(shown, NAMES, sorted(told, key=lambda one: -len(one.shape)) if len(told) > 1 else told)) == strip(tree)
 
 
 def test_one_of_another_shape_is_not_read():
-    with pytest.raises(NotReadable, match="another shape"):
-        read_latex(r"\mathbf{1}_{n \times h}", NAMES, [ones(n, n)])
+    with pytest.raises(ParseError, match="another shape"):
+        parse_latex(r"\mathbf{1}_{n \times h}", NAMES, [ones(n, n)])
 
 
 ENTRYWISE = {
@@ -132,14 +132,14 @@ def test_what_a_page_shows(tree, shown):
 
 @pytest.mark.parametrize("tree", [tree for tree, _ in ALL.values()], ids=ALL)
 def test_it_is_read_back(tree):
-    assert strip(read_latex(latex(tree), NAMES)) == strip(tree)
-    assert strip(read_plain(plain(tree), NAMES)) == strip(tree)
+    assert strip(parse_latex(latex(tree), NAMES)) == strip(tree)
+    assert strip(parse_plain(plain(tree), NAMES)) == strip(tree)
 
 
 @pytest.mark.parametrize("text", [r"\exp(A)", r"\operatorname{abs}(A)", r"\exp_{\odot}(x)", r"\cos_{\odot}(z)", r"\operatorname{abs}(z)"])
 def test_what_is_not_marked_as_it_is_meant_is_not_read(text):
-    with pytest.raises(NotReadable, match="marked"):
-        read_latex(text, NAMES)
+    with pytest.raises(ParseError, match="marked"):
+        parse_latex(text, NAMES)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.attack.parse_latex import read_latex
-from derivations.kernel.attack.parse_plain import NotReadable, read_plain
+from derivations.kernel.attack.parse_latex import parse_latex
+from derivations.kernel.attack.parse_plain import ParseError, parse_plain
 from derivations.kernel.attack.rebuild_trees import rebuild
 from derivations.kernel.check import worker
 from derivations.kernel.core import claims
@@ -162,12 +162,12 @@ def shown(e):
 
 
 def from_plain(e, names):
-    return strip(read_plain(plain(e), names))
+    return strip(parse_plain(plain(e), names))
 
 
 def from_latex(e, names):
     """The sizes of what is filled are told, for a formula does not show them."""
-    return strip(read_latex(latex(e), names, [node for node in shown(e) if node.op in ("eye", "fill")]))
+    return strip(parse_latex(latex(e), names, [node for node in shown(e) if node.op in ("eye", "fill")]))
 
 
 READERS = {"plain text": from_plain, "LaTeX": from_latex}
@@ -302,8 +302,8 @@ def test_two_trees_of_one_print_are_found_out(method, fault, monkeypatch):
     ],
 )
 def test_what_is_no_print_is_not_read(text):
-    with pytest.raises(NotReadable):
-        read_plain(text, NAMES)
+    with pytest.raises(ParseError):
+        parse_plain(text, NAMES)
 
 
 NO_LATEX = [
@@ -340,14 +340,14 @@ NO_LATEX += [
 
 @pytest.mark.parametrize("text", NO_LATEX)
 def test_what_is_no_formula_is_not_read(text):
-    with pytest.raises(NotReadable):
-        read_latex(text, NAMES)
+    with pytest.raises(ParseError):
+        parse_latex(text, NAMES)
 
 
 @pytest.mark.parametrize("text", ["A + x", "A @ x", "u[1, 2]", "softmax(x)"])
 def test_shapes_that_do_not_go_together_are_not_read(text):
     with pytest.raises(KernelError):
-        read_plain(text, NAMES)
+        parse_plain(text, NAMES)
 
 
 # Functions beside what could be taken for their argument, and norms within norms, whose bars are the same on both sides.

@@ -40,8 +40,8 @@ from derivations.kernel.core.assumptions import assumption_text
 from derivations.kernel.core.claims import Refused, Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import number
-from derivations.kernel.exact.value_printing import nested, number_latex
+from derivations.kernel.exact.exact_numbers import to_fmpq
+from derivations.kernel.exact.value_printing import nest_entries, number_to_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
 
@@ -245,8 +245,8 @@ def test_a_refutation_shows_its_counterexample_and_both_sides(state, at, left, r
 
 def test_values_that_are_not_rational_are_decimals():
     two = evaluate(sqrt(lift(2)), {})
-    assert number_latex(two[()]).startswith("1.41421") and number_latex(number(Fraction(1, 3))) == r"\frac{1}{3}"
-    assert value_latex(nested({(0,): number(1), (1,): two[()]}), number_latex).startswith("(1, 1.41421")
+    assert number_to_latex(two[()]).startswith("1.41421") and number_to_latex(to_fmpq(Fraction(1, 3))) == r"\frac{1}{3}"
+    assert value_latex(nest_entries({(0,): to_fmpq(1), (1,): two[()]}), number_to_latex).startswith("(1, 1.41421")
 
 
 def test_a_value_of_one_row_is_a_matrix():

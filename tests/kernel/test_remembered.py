@@ -7,11 +7,11 @@ from derivations.kernel import diff, index, matrix, scalars, sizes, total, vecto
 from derivations.kernel.core.expr import Expr
 from derivations.kernel.pytorch import evaluation as evaluating
 from derivations.kernel.pytorch import evaluation_cache
-from derivations.kernel.pytorch.error_bounds import Value
+from derivations.kernel.pytorch.error_bounds import BoundedValue
 from derivations.kernel.pytorch.evaluation import evaluate
-from derivations.kernel.pytorch.evaluation_cache import has
-from derivations.kernel.pytorch.float_formats import FORMATS, bounded
-from derivations.kernel.pytorch.sampling import DRAWN, entries
+from derivations.kernel.pytorch.evaluation_cache import contains_leaf
+from derivations.kernel.pytorch.float_formats import FORMATS, evaluate_in_format
+from derivations.kernel.pytorch.sampling import DRAW_CACHE, draw_entries
 from derivations.kernel.pytorch.trial import Trial
 
 x, y = scalars("x y")
@@ -40,7 +40,7 @@ def test_with_other_values_it_is_evaluated_anew():
     tree = x * y
     t = trial(tree)
     before = evaluate(tree, t)
-    t.values["x"] = Value(t.values["x"].v + 1, t.values["x"].e)
+    t.values["x"] = BoundedValue(t.values["x"].v + 1, t.values["x"].e)
     assert torch.allclose(evaluate(tree, t).v, before.v + t.values["y"].v)
     t.points(torch.tensor([1]))
     assert len(evaluate(tree, t).v) == 1
@@ -52,7 +52,7 @@ def test_at_other_sizes_or_told_to_be_exact_it_is_evaluated_anew():
     before = evaluate(tree, t)
     t.sizes["n"] = 7
     assert torch.allclose(evaluate(tree, t).v, t.values["x"].v + 7)
-    t.sizes["n"], t.values["x"] = 2, Value(torch.ones_like(before.v), torch.zeros_like(before.e))
+    t.sizes["n"], t.values["x"] = 2, BoundedValue(torch.ones_like(before.v), torch.zeros_like(before.e))
     assert evaluate(tree, t).e.all()
     t.exactly = True
     assert not evaluate(tree, t).e.any()
@@ -69,7 +69,7 @@ def test_one_tree_is_another_where_its_index_runs_along_another_axis():
 def test_what_is_bounded_is_another_in_each_format():
     tree = x / 3
     t = trial(tree)
-    assert len({float(bounded(tree, t, f).e.max()) for f in FORMATS}) == len(FORMATS)
+    assert len({float(evaluate_in_format(tree, t, f).e.max()) for f in FORMATS}) == len(FORMATS)
 
 
 def test_a_copy_with_other_values_knows_nothing():
@@ -81,7 +81,7 @@ def test_a_copy_with_other_values_knows_nothing():
 
 
 def test_numbers_are_given_anew_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(evaluation_cache, "TREES", 3)
+    monkeypatch.setattr(evaluation_cache, "MAX_TREES", 3)
     tree = (x + y) * (x - y) + (x + y)
     t = trial(tree)
     v, w = t.values["x"].v, t.values["y"].v
@@ -108,30 +108,30 @@ def test_slopes_are_those_of_the_entry_that_is_meant(which):
 
 
 def test_whether_a_tree_has_a_symbol():
-    assert has(A @ u, u) and has((A @ u)[i], u) and has((A @ u)[i], i)
-    assert not has(A @ u, B) and not has((A @ u)[i], k)
+    assert contains_leaf(A @ u, u) and contains_leaf((A @ u)[i], u) and contains_leaf((A @ u)[i], i)
+    assert not contains_leaf(A @ u, B) and not contains_leaf((A @ u)[i], k)
 
 
 @pytest.mark.parametrize("before", range(8))
 def test_whether_a_tree_has_a_symbol_where_numbers_are_given_anew(monkeypatch, before):
     """However many trees have one: those of a tree's parts are not given anew while the tree gets its own."""
-    monkeypatch.setattr(evaluation_cache, "TREES", 3)
+    monkeypatch.setattr(evaluation_cache, "MAX_TREES", 3)
     evaluation_cache.NUMBERED.clear()
     evaluation_cache.NUMBER_OF.clear()
     x, y, *others = scalars(" ".join(["x", "y", *(f"z{k}" for k in range(before))]))
     for other in others:
-        evaluation_cache.numbered(other)
+        evaluation_cache.number_tree(other)
     tree, (same, another) = x * y + y, scalars("x w")
     for _ in range(2):
-        assert has(tree, same) and not has(tree, another)
+        assert contains_leaf(tree, same) and not contains_leaf(tree, another)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_is_drawn_again_is_the_same_and_so_is_what_follows(seed):
     asked = (2, 3), 16, False, False, False
     first, again, fresh = (torch.Generator().manual_seed(seed) for _ in range(3))
-    wanted = [entries(fresh, *asked), entries(fresh, *asked), torch.randn(3, generator=fresh)]
+    wanted = [draw_entries(fresh, *asked), draw_entries(fresh, *asked), torch.randn(3, generator=fresh)]
     for random in (first, again):
-        found = [DRAWN.entries(random, *asked), DRAWN.entries(random, *asked), torch.randn(3, generator=random)]
+        found = [DRAW_CACHE.entries(random, *asked), DRAW_CACHE.entries(random, *asked), torch.randn(3, generator=random)]
         assert all(map(torch.equal, found, wanted))
-    assert not torch.equal(wanted[0], DRAWN.entries(torch.Generator().manual_seed(seed + 7), *asked))
+    assert not torch.equal(wanted[0], DRAW_CACHE.entries(torch.Generator().manual_seed(seed + 7), *asked))

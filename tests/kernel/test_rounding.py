@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derivations.kernel import in_range, representable, rounded, scalars
-from derivations.kernel.exact.exact_numbers import Undefined, fraction, number, round_to
+from derivations.kernel.exact.exact_numbers import Undefined, round_to, to_fmpq, to_fraction
 
 LARGEST = (2 - Fraction(1, 2**23)) * 2**127
 TINY = Fraction(1, 2**149)
@@ -15,7 +15,7 @@ a, b = scalars("a b")
 
 
 def ours(x):
-    return fraction(round_to(number(x), "fp32"))
+    return to_fraction(round_to(to_fmpq(x), "fp32"))
 
 
 def numpys(x):
@@ -95,8 +95,8 @@ def test_what_is_too_large_has_no_value(x):
 
 def test_without_a_range_there_is_neither_overflow_nor_underflow():
     for x in (2**200, TINY / 2**100, 3 * TINY / 2**40):
-        assert fraction(round_to(number(x), "fp32", unbounded=True)) == x
-    assert fraction(round_to(number(2**200 + 1), "fp32", unbounded=True)) == 2**200
+        assert to_fraction(round_to(to_fmpq(x), "fp32", unbounded=True)) == x
+    assert to_fraction(round_to(to_fmpq(2**200 + 1), "fp32", unbounded=True)) == 2**200
 
 
 # In claims -------------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from derivations.kernel.check import shown_code
 from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.core.claims import Refused
 from derivations.kernel.pytorch import witness as tw
-from derivations.kernel.pytorch.snippet_arguments import names
+from derivations.kernel.pytorch.snippet_arguments import snippet_names
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store import project_files
 
@@ -186,7 +186,7 @@ def test_every_module_of_the_site_is_what_it_shows():
 
 def test_calls_within_calls_and_within_what_they_are_given_by_name_are_seen():
     code = [("snippets.a.f", ("snippets.a.g", 1), {"by": [("snippets.a.h", {"to": ("snippets.a.k",)})], "word": "other.a.l"})]
-    assert list(names(code)) == ["snippets.a.f", "snippets.a.g", "snippets.a.h", "snippets.a.k"]
+    assert list(snippet_names(code)) == ["snippets.a.f", "snippets.a.g", "snippets.a.h", "snippets.a.k"]
 
 
 # What ruff finds ----------------------------------------------------------------------------------------------------------------

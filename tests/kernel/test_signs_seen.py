@@ -28,11 +28,11 @@ from derivations.kernel import (
 from derivations.kernel.attack import mutant_trials
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import normal_form
-from derivations.kernel.exact.assumption_facts import facts_of
-from derivations.kernel.exact.counterexample_search import holds
+from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.counterexample_search import is_satisfied
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import Undefined, number
-from derivations.kernel.exact.tree_to_normal_form import read
+from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq
+from derivations.kernel.exact.tree_to_normal_form import normalize
 
 n = sizes("n")
 i, j = index("i", n), index("j", n)
@@ -79,7 +79,7 @@ def values_at(random, size):
 
     def entries(name, shape):
         places = [(a, b) for a in range(shape[0]) for b in range(shape[1])] if len(shape) == 2 else [(a,) for a in range(shape[0])]
-        return {place: number(random.choice((0, 1) if name == "k" else NUMBERS)) for place in places}
+        return {place: to_fmpq(random.choice((0, 1) if name == "k" else NUMBERS)) for place in places}
 
     return {"n": size} | {name: entries(name, shape) for name, shape in drawn.items()}
 
@@ -88,16 +88,16 @@ def seen_wrongly(seed):
     """What is said of the sign of a random tree, and is not so at some values."""
     random = Random(seed)
     given, e = tuple(dict.fromkeys(random.choice(FACTS) for _ in range(2))), tree(random)
-    facts = facts_of(given)
+    facts = collect_facts(given)
     try:
-        p = read(e, facts)
+        p = normalize(e, facts)
         said = [question for question in WRONG if getattr(facts, question)(p)]
     except KernelError:
         return []
     for _ in range(40 if said else 0):
         env = values_at(random, random.choice((1, 2, 2, 3)))
         try:
-            value = evaluate(e, env)[()] if all(holds(a, env, e, e) for a in given) else None
+            value = evaluate(e, env)[()] if all(is_satisfied(a, env, e, e) for a in given) else None
         except (Undefined, KernelError):
             continue
         if wrong := [question for question in said if value is not None and WRONG[question](value)]:
@@ -172,8 +172,8 @@ def test_an_edge_is_met_where_two_indices_are_open():
 
 
 def test_a_root_of_an_index_stays_one_where_the_index_is_a_number():
-    facts = facts_of(())
-    assert read(total(1 / sqrt(five), five), facts) == read(1 + 1 / sqrt(2) + 1 / sqrt(3) + Fraction(1, 2) + 1 / sqrt(5), facts)
+    facts = collect_facts(())
+    assert normalize(total(1 / sqrt(five), five), facts) == normalize(1 + 1 / sqrt(2) + 1 / sqrt(3) + Fraction(1, 2) + 1 / sqrt(5), facts)
 
 
 def test_what_rests_on_itself_is_not_shown(refused):
@@ -185,5 +185,5 @@ def test_what_rests_on_itself_is_not_shown(refused):
     assert refused(lambda D: D.identity("claim", left, right, given=[nonnegative(u[i]), known])).startswith(
         "the assumption 'u[i] is not negative, for every i' is stated but not shown to be needed"
     )
-    facts = facts_of((nonnegative(u[i]), known))
-    assert not facts.unstated and read(left, facts) == read(right, facts) and not facts.unstated
+    facts = collect_facts((nonnegative(u[i]), known))
+    assert not facts.unstated and normalize(left, facts) == normalize(right, facts) and not facts.unstated

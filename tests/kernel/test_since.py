@@ -71,7 +71,7 @@ def change(monkeypatch):
 
 def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
     change("derivations/a/two.py", "docs/a/one.md")
-    assert mutants_report.touched_of(TOPICS, "1/3", "main") == [TOPICS[1]]
+    assert mutants_report.select_affected(TOPICS, "1/3", "main") == [TOPICS[1]]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):
 )
 def test_a_change_of_the_checker_or_of_its_attackers_asks_for_the_share_too(change, path):
     change("derivations/a/two.py", path)
-    assert mutants_report.touched_of(TOPICS, "3/3", "main") == [TOPICS[1], TOPICS[2]]
+    assert mutants_report.select_affected(TOPICS, "3/3", "main") == [TOPICS[1], TOPICS[2]]
 
 
 def test_how_pages_look_changes_no_mutant(change):
     change("derivations/kernel/site/claim_html.py")
-    assert mutants_report.touched_of(TOPICS, "3/3", "main") == []
+    assert mutants_report.select_affected(TOPICS, "3/3", "main") == []
 
 
 def test_a_change_that_touches_no_topic_has_no_mutant(change, capsys):

@@ -7,7 +7,7 @@ import pytest
 from derivations.kernel.check import runner, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import symbols
-from derivations.kernel.exact.assumption_consistency import ruled_sizes
+from derivations.kernel.exact.assumption_consistency import list_size_assumptions
 from derivations.kernel.store import certificates, project_files
 
 LEAST = 35
@@ -79,7 +79,7 @@ def test_matrix_identities_hold_at_every_shape(site, stated):
     ]
     assert len(sized) >= 15
     allowed = {True: "every shape that the assumptions allow", False: "every shape"}
-    assert {key: site[key]["scope"] for key in sized if site[key]["scope"] != allowed[bool(ruled_sizes(stated[key].given))]} == {}
+    assert {key: site[key]["scope"] for key in sized if site[key]["scope"] != allowed[bool(list_size_assumptions(stated[key].given))]} == {}
     assert {key for key in sized if by_name(site[key], "exact")["verdict"] != "proved"} == set()
 
 

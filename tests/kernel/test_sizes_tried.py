@@ -29,7 +29,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.pytorch.identities import further_trials
-from derivations.kernel.pytorch.sampling import draw, entries
+from derivations.kernel.pytorch.sampling import draw, draw_entries
 from derivations.kernel.pytorch.trial_sizes import LONG
 from derivations.kernel.pytorch.witness import witness
 from derivations.kernel.sympy.prelude.steps import unit_rows
@@ -156,9 +156,9 @@ def test_at_many_sizes_code_meets_rotations_and_permutations_with_ordinary_numbe
 def test_numbers_that_overflow_are_drawn_where_those_of_quadrature_are_small():
     """With what is rounded beside what is random: the first are tried as far as they overflow."""
     generator = torch.Generator().manual_seed(0)
-    drawn = entries(generator, (4,), 64, small=True, rough=True, coarse=True).abs()
+    drawn = draw_entries(generator, (4,), 64, small=True, rough=True, coarse=True).abs()
     assert drawn.max() > 2.0**60 and ((drawn <= 0.5) | (drawn > 2.0**40)).all()
-    assert entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
+    assert draw_entries(generator, (4,), 64, small=True, rough=False, coarse=False).abs().max() <= 0.5
 
 
 def test_at_some_long_sizes_code_is_tried_with_other_than_ordinary_numbers_too():

@@ -53,16 +53,17 @@ from derivations.kernel import (
 from derivations.kernel.check import worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Refused
-from derivations.kernel.core.expr import I, array, lift, symbols, walk
+from derivations.kernel.core.constructors import I, array
+from derivations.kernel.core.expr import lift, symbols, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.pytorch import identities, snippet_agreement
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.comparison import compare
-from derivations.kernel.pytorch.error_bounds import COVER, TINY, U, Value, power
-from derivations.kernel.pytorch.errors import NotForTorch
+from derivations.kernel.pytorch.error_bounds import COVER, TINY, BoundedValue, U, power
+from derivations.kernel.pytorch.errors import CannotDecide
 from derivations.kernel.pytorch.evaluation import RULES, evaluate
-from derivations.kernel.pytorch.expectations import nodes
-from derivations.kernel.pytorch.sampling import draw, values
+from derivations.kernel.pytorch.expectations import quadrature_nodes
+from derivations.kernel.pytorch.sampling import draw, draw_with_values
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.pytorch.trial_sizes import large_shapes
 from derivations.kernel.store import certificates, project_files
@@ -534,7 +535,7 @@ GROUPED = (f"{SNIPPETS}.grouped_left", A, B, A)
 
 def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
     asked = []
-    monkeypatch.setattr(snippet_agreement, "agrees", lambda *arguments, **more: asked.append(arguments) or True)
+    monkeypatch.setattr(snippet_agreement, "compare_snippet", lambda *arguments, **more: asked.append(arguments) or True)
     one = claim("identity", paren(A @ B) @ A, A @ paren(B @ A) + (n - 1) * A, code=[GROUPED])  # alike where n is 1
     with pytest.raises(Refused, match="the two sides differ"):
         tw.witness(one)
@@ -545,7 +546,7 @@ def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
 
 def test_a_snippet_that_gives_something_else_is_refused_where_the_sides_are_not_settled(monkeypatch):
     def not_here(claim):
-        raise NotForTorch("too much")
+        raise CannotDecide("too much")
         yield
 
     monkeypatch.setattr(identities, "large_shapes", not_here)
@@ -612,7 +613,7 @@ def test_the_bounds_of_functions_against_more_digits(f):
 
 @pytest.mark.parametrize("k_", [3, 5, 12, 48])
 def test_quadrature_has_the_moments_of_the_normal_law(k_):
-    z_, w = nodes(k_)
+    z_, w = quadrature_nodes(k_)
     for r in range(min(2 * k_, 20)):
         exact = 0 if r % 2 else math.prod(range(r - 1, 0, -2))
         assert abs((w * z_**r).sum().item() - exact) <= 16 * k_ * U * (1 + z_.abs().max().item() ** r)
@@ -690,7 +691,7 @@ def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data
     largest = 2 if any(s.data[1] == "random" for s in named) else 5
     at = {s.data[0]: data.draw(st.integers(1, largest)) for s in named if s.data[1] == "size"}
     trees = [chosen.start, *(s.expr for s in chosen.steps)]
-    found = values(chosen, trees, at, data.draw(st.integers(0, 2**30)))
+    found = draw_with_values(chosen, trees, at, data.draw(st.integers(0, 2**30)))
     for left, right in zip(found[1], found[1][1:]) if found else ():
         compare(left, right, chosen.id, at)
 
@@ -809,7 +810,7 @@ def test_two_assumptions_are_tried_where_almost_nothing_is_left_of_both():
 def test_the_bound_of_powers_with_several_whole_exponents_covers_them(entries, part):
     base, off, exponents = (torch.tensor(column, dtype=torch.float64) for column in zip(*entries))
     try:
-        found = power(Value(base, off), Value(exponents, torch.zeros_like(exponents)), exactly=False)
+        found = power(BoundedValue(base, off), BoundedValue(exponents, torch.zeros_like(exponents)), exactly=False)
     except KernelError:
         assert any(b == e == 0 and n < 0 for b, e, n in entries)
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derivations.kernel import each, exp, index, log, matrix, sizes, total, vector, zero_or_one
-from derivations.kernel.core.expr import I
-from derivations.kernel.traced.witness import asked
+from derivations.kernel.core.constructors import I
+from derivations.kernel.traced.witness import check_call
 
 n, m = sizes("n m")
 i, j, k = index("i", n), index("j", m), index("k", n)
@@ -26,7 +26,7 @@ NONE = 0 * SUM * total(w[j], j)
 @pytest.fixture
 def said(computing):
     """What is said of a body of code, its lines divided by semicolons, which has to compute `want`."""
-    return lambda body, arguments, want, given=(): asked(computing(body.replace("; ", "\n"), arguments, want, given), 0)
+    return lambda body, arguments, want, given=(): check_call(computing(body.replace("; ", "\n"), arguments, want, given), 0)
 
 
 # What cannot be read soundly, by hole: the body, its arguments, and what it would wrongly be proved to be.

@@ -21,7 +21,7 @@ from derivations.kernel import (
     zero_or_one,
 )
 from derivations.kernel.core.claims import EVERY, Refused
-from derivations.kernel.traced.witness import asked, code
+from derivations.kernel.traced.witness import check_call, check_code
 
 n, m, d = sizes("n m d")
 x, y = vector("x", n), vector("y", n)
@@ -41,7 +41,7 @@ def said(computing):
 
     def ask(body: str, arguments: list, want, given=(), whole: bool = False, names: str = "x, y, z, *rest"):
         claim = computing(body, arguments, want, given, HEAD, names)
-        return code(claim) if whole else asked(claim, 0)
+        return check_code(claim) if whole else check_call(claim, 0)
 
     return ask
 
@@ -206,4 +206,4 @@ def test_code_that_computes_something_else_is_refused(said, body, arguments, wan
 def test_a_claim_without_code_is_not_judged():
     derivation = Derivation("none")
     derivation.identity("planted", a + b, b + a)
-    assert code(derivation.claims[0]).state == "not named"
+    assert check_code(derivation.claims[0]).state == "not named"

@@ -17,17 +17,18 @@ from typing import Any
 import pytest
 import torch
 
-from derivations.kernel.attack.snippet_mutations import changes
+from derivations.kernel.attack.snippet_mutations import mutate_function
 from derivations.kernel.core.assumptions import Assumption
-from derivations.kernel.core.expr import Expr, lift, scalars, sizes, symbol
+from derivations.kernel.core.constructors import scalars, sizes
+from derivations.kernel.core.expr import Expr, lift, symbol
 from derivations.kernel.traced import operation_rules, witness  # noqa: F401  (the witness registers the rules)
-from derivations.kernel.traced.axes import Count, Joined, Merged, Run, along
-from derivations.kernel.traced.call_arguments import put
+from derivations.kernel.traced.axes import FixedAxis, JoinedAxis, MergedAxis, SymbolicAxis, axis_of_size
+from derivations.kernel.traced.call_arguments import substitute
 from derivations.kernel.traced.entries import Masked
 from derivations.kernel.traced.errors import NotRead
 from derivations.kernel.traced.symbolic_sizes import Sizes
-from derivations.kernel.traced.tensor_values import Value
-from derivations.kernel.traced.tracing import Reading, traced
+from derivations.kernel.traced.tensor_values import TensorValue
+from derivations.kernel.traced.tracing import Trace, run_traced
 
 aten = torch.ops.aten
 SIZES = dict(zip("nm", sizes("n m")))
@@ -325,17 +326,17 @@ def array(e: Expr, env: dict) -> torch.Tensor:
 
 def spread(axis: Any, env: dict) -> list:
     """Each place of an axis at these sizes, with what its indices are."""
-    if isinstance(axis, Count):
+    if isinstance(axis, FixedAxis):
         return [(k, {}) for k in range(axis.n)]
-    if isinstance(axis, Run):
+    if isinstance(axis, SymbolicAxis):
         return [(lift(k + 1), {}) for k in range(env[axis.size.data[0]])]
-    if isinstance(axis, Merged):
+    if isinstance(axis, MergedAxis):
         return [(tuple(p for p, _ in chosen), {}) for chosen in product(*(spread(part, env) for part in axis.parts))]
-    assert isinstance(axis, Joined)
+    assert isinstance(axis, JoinedAxis)
     return [((k, place), {}) for k, part in enumerate(axis.parts) for place, _ in spread(part, env)]
 
 
-def in_numbers(v: Value, env: dict) -> torch.Tensor:
+def in_numbers(v: TensorValue, env: dict) -> torch.Tensor:
     each = [spread(axis, env) for axis in v.axes]
     found = [value(v.at(tuple(p for p, _ in chosen)), env) for chosen in product(*each)]
     return torch.tensor(found, dtype=torch.complex128).reshape([len(places) for places in each])
@@ -344,7 +345,7 @@ def in_numbers(v: Value, env: dict) -> torch.Tensor:
 # The tests
 
 
-def known_truths(v: Value, env: dict) -> set[bool]:
+def known_truths(v: TensorValue, env: dict) -> set[bool]:
     """Whether what is a number already is a truth value of Python's, at each place."""
     each = [spread(axis, env) for axis in v.axes]
     found = [v.at(tuple(p for p, _ in chosen)) for chosen in product(*each)]
@@ -357,7 +358,7 @@ def shape_of(text: str) -> list[Expr]:
 
 def read(shapes: list, call: Callable, given: tuple[Assumption, ...] = ()) -> tuple[list, Any]:
     """What each result of a call is read as."""
-    reading = Reading(Sizes(), given, largest=True)
+    reading = Trace(Sizes(), given, largest=True)
     tensors = []
     for k, text in enumerate(shapes):
         tree = shape_of(text)
@@ -368,9 +369,9 @@ def read(shapes: list, call: Callable, given: tuple[Assumption, ...] = ()) -> tu
         def at(p: tuple, x: Expr = x) -> Expr:
             return Expr("entry", (x, *(lift(q + 1) if isinstance(q, int) else q for q in p))) if x.shape else x
 
-        reading.hold(made, Value(tuple(map(along, tree)), at))
+        reading.hold(made, TensorValue(tuple(map(axis_of_size, tree)), at))
         tensors.append(made)
-    result = traced(call, tensors, reading)
+    result = run_traced(call, tensors, reading)
     return [reading.value(one) for one in (result if isinstance(result, (tuple, list)) else [result])], reading
 
 
@@ -488,7 +489,7 @@ def corrupted(own: Callable, kinds: tuple[str, ...]) -> list[tuple[str, Callable
     tree = ast.parse(dedent("".join(lines)))
     tree.body[0].decorator_list = []
     found = []
-    for what, changed in changes(tree):
+    for what, changed in mutate_function(tree):
         text = lines[changed.line - 1].strip()
         if what in kinds and "[ONE] *" not in text:  # axes of length 1 put before: no more of them than there are
             seen: dict = {}
@@ -526,7 +527,7 @@ def test_a_part_that_stands_in_many_places_is_put_into_once():
     tree = x + n
     for _ in range(60):  # each in two places of the next
         tree = Expr("add", (tree, tree))
-    made = put(tree, {n: lift(2)})
+    made = substitute(tree, {n: lift(2)})
     for _ in range(60):
         made = made.args[1]
-    assert made == x + 2 and put(x + 1, {n: lift(2)}) == x + 1
+    assert made == x + 2 and substitute(x + 1, {n: lift(2)}) == x + 1

@@ -7,8 +7,8 @@ import pytest
 from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
 from derivations.kernel.core.expr import free_indices, symbol
 from derivations.kernel.traced import witness
-from derivations.kernel.traced.call_arguments import put
-from derivations.kernel.traced.witness import asked, with_plain_indices
+from derivations.kernel.traced.call_arguments import substitute
+from derivations.kernel.traced.witness import check_call, with_plain_indices
 
 n, m = sizes("n m")
 x, y, z = vector("x", n), vector("y", n), vector("z", n)
@@ -21,7 +21,7 @@ X = x + 0 * x
 @pytest.fixture
 def said(computing):
     def ask(body, arguments, want, given=()):
-        return asked(computing(body, arguments, want, given), 0)
+        return check_call(computing(body, arguments, want, given), 0)
 
     return ask
 
@@ -59,11 +59,11 @@ def test_whether_something_is_none_may_be_asked(said):
 
 def test_what_only_operations_ask_is_proved_at_every_shape_with_one_more_reading(said, monkeypatch):
     read = []
-    own = witness.proved
-    monkeypatch.setattr(witness, "proved", lambda claim, k: read.append(claim) or own(claim, k))
+    own = witness.trace_call
+    monkeypatch.setattr(witness, "trace_call", lambda claim, k: read.append(claim) or own(claim, k))
     found = said("return (x + x) @ (x.T + x.T) @ x / 4", [A], A @ A.T @ A)
     assert found.scope == "every shape" and len(read) == 2
-    assert not witness.sizes_of(read[1])
+    assert not witness.claim_sizes(read[1])
 
 
 def test_what_only_operations_ask_is_read_at_1_all_the_same(said):
@@ -136,9 +136,9 @@ def test_no_scope_is_told_at_which_nothing_is(said, number):
 
 
 def test_what_takes_the_place_of_an_index_is_not_bound():
-    bound = put(total(B[i, j], j), {i: j})
+    bound = substitute(total(B[i, j], j), {i: j})
     assert j in free_indices(bound)
-    bound = put(total(B[i, j], j), {j: i})
+    bound = substitute(total(B[i, j], j), {j: i})
     assert bound == total(B[i, j], j)
 
 

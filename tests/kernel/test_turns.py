@@ -4,13 +4,13 @@ import pytest
 
 from derivations.kernel.pytorch.float_formats import FORMATS
 from derivations.kernel.pytorch.input_layouts import LAYOUTS
-from derivations.kernel.pytorch.layout_schedule import Turns
+from derivations.kernel.pytorch.layout_schedule import Rotation
 
 SIZES = [{"n": 1, "m": 1}, {"n": 2, "m": 2}, {"n": 4, "m": 3}, {"n": 3, "m": 4}, {"n": 2, "m": 9}, {"n": 9, "m": 2}]
 
 
 def looks(several: list, points: int = 8, in_formats: bool = True) -> list:
-    turns = Turns()
+    turns = Rotation()
     return [turns.look(sizes, points, in_formats) for sizes in several]
 
 
@@ -52,7 +52,7 @@ def test_by_turns_all_is_asked(points):
 
 def test_where_entries_are_large_or_tiny_no_point_is_left_out():
     """There an exponential overflows, at few of the points."""
-    turns = Turns()
+    turns = Rotation()
     assert [len(turns.look({"n": 1}, 8, True, scaled).points) for scaled in (False, True, False, True)] == [4, 8, 4, 8]
 
 

@@ -79,7 +79,7 @@ derivation.identity("other", x * (1 + y), x + x * y, uses=["square"])
 @pytest.fixture
 def report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(certificates, "topics", list)
-    monkeypatch.setattr(uses_report, "nothing_rests_on", lambda topics: ["some/topic#end"])
+    monkeypatch.setattr(uses_report, "unused_results", lambda topics: ["some/topic#end"])
     script = tmp_path / "squares.py"
 
     def make(text, **options):

@@ -24,7 +24,7 @@ from derivations.kernel import (
     zero_or_one,
 )
 from derivations.kernel.attack import judge
-from derivations.kernel.attack.claim_script import pasted
+from derivations.kernel.attack.claim_script import claim_to_script
 from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.coq.witness import source
 from derivations.kernel.core.acceptance import verdicts
@@ -158,7 +158,7 @@ def test_it_is_about_a_symbol_that_is_neither_random_nor_a_size(wrong):
 
 def test_it_is_said_in_words_and_written_as_a_script_writes_it():
     assert (assumption_text(bits), assumption_text(bit)) == ("each entry of k is 0 or 1", "b is 0 or 1")
-    assert "given=[zero_or_one(k)]" in pasted(stated(*TRUE["its own square"]))
+    assert "given=[zero_or_one(k)]" in claim_to_script(stated(*TRUE["its own square"]))
 
 
 def test_coq_says_that_it_cannot_state_it():

@@ -22,7 +22,7 @@ site_url: ADDRESS
 docs_dir: docs
 theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/site/theme}}
 nav: [{{Home: index.md}}, {{"One & only": [{{First: one/first.md}}, {{Second: one/second.md}}]}}]
-hooks: [{ROOT}/derivations/kernel/site/taken.py]
+hooks: [{ROOT}/derivations/kernel/site/site_exports_hook.py]
 plugins: []
 markdown_extensions: [toc, {{derivations.kernel.site: {{docs: DOCS}}}}]
 """
@@ -184,11 +184,11 @@ def test_where_nobody_could_fetch_it_there_is_no_card(site, address):
 
 
 def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
-    page_errors.shown(print)
+    page_errors.show_errors(print)
     try:
         made = dated()
     finally:
-        page_errors.shown(None)
+        page_errors.show_errors(None)
     assert (made / "index.html").exists() and not (made / "cards").exists() and not (made / "feed.xml").exists()
 
 
@@ -212,4 +212,4 @@ def test_what_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
         getlength = staticmethod(len)
 
     monkeypatch.setattr(social_cards, "RIGHT", social_cards.LEFT + 13)
-    assert social_cards.shortened("one two three four", Font, most) == shown
+    assert social_cards.shorten("one two three four", Font, most) == shown

@@ -159,7 +159,7 @@ def test_a_function_that_is_not_defined_there_is_refused(site, name):
         ("raise ValueError('no\\nnumbers')", "it fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
         ("raise SystemExit(3)", "it fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
         ("return 1 / 0", "it fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
-        ("return", "one() returns NoneType; return what drawing.py makes, a Picture"),
+        ("return", "one() returns NoneType; return what diagrams.py makes, a Picture"),
         ("return '<svg></svg>'", "one() returns str; "),
         ("return bars([('a', 1)], title=' ', description='b')", "DrawingError: a picture needs a title and a description"),
         ("return bars([('a', 1)], title='a', description='')", "DrawingError: a picture needs a title and a description"),
@@ -291,7 +291,9 @@ def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
         site.show()
     assert len(site.drawn) == 3
     content = figure_block.STORE.get("notes/page.one")
-    assert {"drawing.py", "picture.py", "page.py", "numbers.py", "deeper.py"} < {Path(name).name for name in content["depends"]["inputs"]}
+    assert {"diagrams.py", "svg_picture.py", "page.py", "numbers.py", "deeper.py"} < {
+        Path(name).name for name in content["depends"]["inputs"]
+    }
     assert figure_block._LOADED.items() <= content["depends"]["inputs"].items()
     monkeypatch.setattr(dependencies, "state", lambda name: "other")
     site.show()

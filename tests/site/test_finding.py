@@ -35,7 +35,7 @@ def page(**formulas):
     ],
 )
 def test_a_formula_in_a_line(latex, line):
-    assert formula_text.line(mathml(latex)) == line
+    assert formula_text.to_line(mathml(latex)) == line
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_formula_in_a_line(latex, line):
     ],
 )
 def test_words_that_are_one(texts, words):
-    assert [tokenizer.words(tokenizer.folded(text)) for text in texts] == [words] * len(texts)
+    assert [tokenizer.words(tokenizer.fold_formula(text)) for text in texts] == [words] * len(texts)
 
 
 def test_what_contributors_read_comes_after_what_readers_do():

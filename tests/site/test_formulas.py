@@ -5,14 +5,14 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from derivations.kernel.printing.mathml import mathml
-from derivations.kernel.site.formula_layout import in_pieces, with_their_signs
+from derivations.kernel.site.formula_layout import add_line_breaks, keep_punctuation
 
 LONG = "abcdefghij" * 3
 
 
 def pieces(latex):
     """The text of each piece, and whether it begins with an empty group."""
-    parts = in_pieces(mathml(latex, display=True).replace("&ApplyFunction;", "\u2061")).split("<wbr>")
+    parts = add_line_breaks(mathml(latex, display=True).replace("&ApplyFunction;", "\u2061")).split("<wbr>")
     trees = [fromstring(part) for part in parts]
     return ["".join(tree.itertext()) for tree in trees], [len(tree[0]) == 0 and tree[0].tag == "mrow" for tree in trees]
 
@@ -38,6 +38,6 @@ def test_where_a_line_may_end(latex, expected):
 
 def test_a_sign_stays_on_the_line_of_its_formula():
     formula, block = "<math><mi>T</mi></math>", '<math display="block"><mi>T</mi></math>'
-    assert with_their_signs(f"of {formula}, and {formula} of it.") == f'of <span class="held">{formula},</span> and {formula} of it.'
-    assert with_their_signs(f"{formula}{formula}).") == f'{formula}<span class="held">{formula}).</span>'
-    assert with_their_signs(f"{block}, {formula} <b>,</b>") == f"{block}, {formula} <b>,</b>"
+    assert keep_punctuation(f"of {formula}, and {formula} of it.") == f'of <span class="held">{formula},</span> and {formula} of it.'
+    assert keep_punctuation(f"{formula}{formula}).") == f'{formula}<span class="held">{formula}).</span>'
+    assert keep_punctuation(f"{block}, {formula} <b>,</b>") == f"{block}, {formula} <b>,</b>"

@@ -45,6 +45,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOLD = (
     "README.md",
     "CONTRIBUTING.md",
+    "MAINTAINING.md",
     "SECURITY.md",
     ".github/PULL_REQUEST_TEMPLATE.md",
     "docs/contributing/claim-to-page.md",
@@ -173,7 +174,7 @@ def broken_links(name, text):
     return found
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "MAINTAINING.md", "SECURITY.md"])
 def test_each_link_leads_somewhere(name):
     assert broken_links(name, text_of(name)) == []
 
@@ -448,6 +449,7 @@ def test_editors_are_told_what_ruff_holds_to():
 PUBLIC = [
     "README.md",
     "CONTRIBUTING.md",
+    "MAINTAINING.md",
     "SECURITY.md",
     "CITATION.cff",
     "mkdocs.yml",

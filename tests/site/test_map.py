@@ -44,14 +44,14 @@ def graph(store, tmp_path):
     for name, text in PAGES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return lambda: claim_graph.resting(tmp_path, store.__getitem__, sorted(store), NAV)
+    return lambda: claim_graph.build_graph(tmp_path, store.__getitem__, sorted(store), NAV)
 
 
 @pytest.fixture(scope="module")
 def whole():
     """The map of the site, from the certificates as they are."""
     read = {topic: STORE.require(topic) for topic in topics()}
-    return claim_graph.resting(ROOT / "docs", read.__getitem__, topics())
+    return claim_graph.build_graph(ROOT / "docs", read.__getitem__, topics())
 
 
 def parsed(svg):
@@ -99,7 +99,7 @@ def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypat
     store["a/one"]["claims"][1]["uses"] = ["a/one#gone"]
     assert graph().missing() == [("a/one#q", "a/one#gone")]
     broken = graph()
-    monkeypatch.setattr(claim_graph, "resting", lambda *_: broken)
+    monkeypatch.setattr(claim_graph, "build_graph", lambda *_: broken)
     with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', and there is no such claim"):
         page("/// map\n///\n")
 
@@ -112,27 +112,27 @@ def test_there_is_one_map(refused):
 
 
 def test_columns_are_filled_in_order_and_as_low_as_can_be():
-    assert graph_svg.columns([3, 1, 1, 1, 3], 3) == [0, 1, 1, 1, 2]
-    assert graph_svg.columns([1, 9, 1], 3) == [0, 1, 2]
-    assert graph_svg.columns([1, 1, 1, 1], 2) == [0, 0, 1, 1]
-    assert graph_svg.columns([], 3) == []
+    assert graph_svg.assign_columns([3, 1, 1, 1, 3], 3) == [0, 1, 1, 1, 2]
+    assert graph_svg.assign_columns([1, 9, 1], 3) == [0, 1, 2]
+    assert graph_svg.assign_columns([1, 1, 1, 1], 2) == [0, 0, 1, 1]
+    assert graph_svg.assign_columns([], 3) == []
 
 
 def test_the_same_claims_lie_in_the_same_places(graph, store):
-    once = graph_svg.drawn(graph())
+    once = graph_svg.draw_map(graph())
     again = dict(reversed(store.items()))
     store.clear()
     store.update(again)
-    assert graph_svg.drawn(graph()) == once
+    assert graph_svg.draw_map(graph()) == once
 
 
 def test_every_claim_of_the_site_has_a_dot_of_its_own_within_its_region(whole):
-    corners, dots, (wide, tall) = graph_svg.laid(whole)
+    corners, dots, (wide, tall) = graph_svg.lay_out(whole)
     assert set(dots) == set(whole.nodes) and len(set(dots.values())) == len(dots)
     for (_, topics_), (x, y) in zip(whole.chapters, corners):
         for node in (node for topic in topics_ for node in topic.nodes):
             a, b = dots[node.id]
-            assert x < a < x + graph_svg.WIDTH <= wide and y + graph_svg.HEAD < b < y + graph_svg.height(topics_) <= tall
+            assert x < a < x + graph_svg.WIDTH <= wide and y + graph_svg.HEAD < b < y + graph_svg.region_height(topics_) <= tall
 
 
 def test_what_is_used_in_a_topic_stands_before_what_uses_it(whole):
@@ -142,22 +142,22 @@ def test_what_is_used_in_a_topic_stands_before_what_uses_it(whole):
 
 
 def test_every_use_is_a_curve_and_nothing_else_is(whole):
-    picture = parsed(graph_svg.drawn(whole))
+    picture = parsed(graph_svg.draw_map(whole))
     drawn = Counter((path["data-from"], path["data-to"]) for path in picture.select(".map__edges path"))
-    assert drawn == Counter((graph_svg.key(a), graph_svg.key(b)) for a, b in whole.edges) and len(drawn) > 300
-    assert [dot["href"][1:] for dot in picture.select(".map__dots a")] == list(map(graph_svg.key, whole.nodes))
+    assert drawn == Counter((graph_svg.entry_id(a), graph_svg.entry_id(b)) for a, b in whole.edges) and len(drawn) > 300
+    assert [dot["href"][1:] for dot in picture.select(".map__dots a")] == list(map(graph_svg.entry_id, whole.nodes))
 
 
 def test_names_lie_over_the_curves_and_under_the_dots(graph):
-    groups = [group["class"] for group in parsed(graph_svg.drawn(graph())).select("svg > g")]
+    groups = [group["class"] for group in parsed(graph_svg.draw_map(graph())).select("svg > g")]
     assert groups == [["map__edges"], ["map__names"], ["map__dots"]]
 
 
 def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch):
     title = "A name of a topic that no one line holds"
-    before = graph_svg.laid(graph())[1]
+    before = graph_svg.lay_out(graph())[1]
     monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
-    picture, (_, after, _) = parsed(graph_svg.drawn(graph())), graph_svg.laid(graph())
+    picture, (_, after, _) = parsed(graph_svg.draw_map(graph())), graph_svg.lay_out(graph())
     long = picture.select_one(".map__topic")
     lines = [long.contents[0], *(span.text for span in long("tspan"))]
     assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= graph_svg.NAME
@@ -165,7 +165,7 @@ def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch)
 
 
 def test_marks_say_what_a_claim_is(graph):
-    dots = {dot["href"]: dot for dot in parsed(graph_svg.drawn(graph())).select(".map__dots a")}
+    dots = {dot["href"]: dot for dot in parsed(graph_svg.draw_map(graph())).select(".map__dots a")}
     assert dots["#b/two--wrong"]["class"] == ["map__refuted"] and dots["#b/two--wrong"].path
     assert dots["#b/two--name"]["class"] == ["map__name"]
     sizes = [float(dots[name].circle["r"]) for name in ("#a/one--p", "#a/one--q", "#c/three--s")]
@@ -174,7 +174,7 @@ def test_marks_say_what_a_claim_is(graph):
 
 def test_text_from_settings_and_certificates_is_text(graph, monkeypatch):
     monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
-    assert "<b>" not in graph_svg.drawn(graph()) and "&lt;i&gt;" in graph_svg.drawn(graph())
+    assert "<b>" not in graph_svg.draw_map(graph()) and "&lt;i&gt;" in graph_svg.draw_map(graph())
 
 
 # On the site --------------------------------------------------------------------------------------------------------------------
@@ -187,10 +187,10 @@ def html(built):
 
 def test_the_list_holds_every_claim_and_leads_to_it_and_to_what_it_uses(html, whole):
     listed = BeautifulSoup(html, "html.parser").select(".map__list li")
-    assert [item["id"] for item in listed] == list(map(graph_svg.key, whole.nodes))
+    assert [item["id"] for item in listed] == list(map(graph_svg.entry_id, whole.nodes))
     for item, node in zip(listed, whole.nodes.values()):
         assert posixpath.normpath(f"map/{item.a['href']}") == f"{node.page.removesuffix('.md')}/#{node.anchor}"
-        assert [link["href"] for link in item.select(".map__uses a")] == [f"#{graph_svg.key(use)}" for use in node.uses]
+        assert [link["href"] for link in item.select(".map__uses a")] == [f"#{graph_svg.entry_id(use)}" for use in node.uses]
 
 
 def test_the_page_and_its_scripts_are_light(html):
@@ -236,9 +236,9 @@ def test_an_address_chooses_and_the_panel_says_what_rests_on_what(browse, whole)
         new = {a for a, b in whole.edges if b == one} - above
         above |= new
         left += new
-    assert set(tab.run(LINKS)) == set(map(graph_svg.key, above)) and USING in tab.run(LINKS)
+    assert set(tab.run(LINKS)) == set(map(graph_svg.entry_id, above)) and USING in tab.run(LINKS)
     lit = "[...document.querySelectorAll('.map__edges .is-above')].map((edge) => edge.dataset.from)"
-    assert set(tab.run(lit)) == set(map(graph_svg.key, above))
+    assert set(tab.run(lit)) == set(map(graph_svg.entry_id, above))
     assert not tab.run("document.querySelector('.map__edges .is-below')")
 
 
@@ -375,9 +375,9 @@ def test_a_choice_among_near_ones_is_large(browse, whole):
     tab = browse(f"map/#{LAST}")
     shown_at(tab, LAST)
     tab.settle()
-    ends = [a if graph_svg.key(b) == LAST else b for a, b in whole.edges if LAST in (graph_svg.key(a), graph_svg.key(b))]
+    ends = [a if graph_svg.entry_id(b) == LAST else b for a, b in whole.edges if LAST in (graph_svg.entry_id(a), graph_svg.entry_id(b))]
     stage, panel = box(tab, ".map__stage"), box(tab, ".map__panel")
-    dots = [box(tab, dot_of(graph_svg.key(end))) for end in ends]
+    dots = [box(tab, dot_of(graph_svg.entry_id(end))) for end in ends]
     assert dots and all(within(dot, stage) and apart(dot, panel) for dot in dots)
     near = float(tab.run(VIEW).split()[2])
     tab.run("document.querySelector('[aria-label=\"Show all\"]').click()")
@@ -517,7 +517,7 @@ def test_a_search_finds_theorems_first_and_routine_last(chart, whole):
     chart.run("document.querySelector('.map__finder input').focus()")
     chart.type("variance")
     found = chart.run("[...document.querySelectorAll('.map__hits a')].map((link) => link.getAttribute('href').slice(1))")
-    ranks = {graph_svg.key(name): node.rank for name, node in whole.nodes.items()}
+    ranks = {graph_svg.entry_id(name): node.rank for name, node in whole.nodes.items()}
     order = [("theorem", "claim", "routine").index(ranks[key]) for key in found]
     assert USED in found and order == sorted(order) and order[0] == 0
 

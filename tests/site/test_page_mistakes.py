@@ -134,7 +134,7 @@ def test_a_mistake_is_one_line_with_file_and_line(mistake, written, convert):
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
     text, says = MISTAKES[mistake]
-    with page_errors.collected() as found:
+    with page_errors.collect_errors() as found:
         html = BeautifulSoup(convert(written(text)), "html.parser")
     assert says in found[0].format_message()
     box, *more = html.select(".mistake")
@@ -145,7 +145,7 @@ def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
 
 
 def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
-    with page_errors.collected() as found:
+    with page_errors.collect_errors() as found:
         html = BeautifulSoup(convert(written("So a = b.\n\nAnd $c = d$.\n\n/// nothing\n///")), "html.parser")
     boxes = [box.text for box in html.select(".mistake")]
     assert len(found) == len(boxes) == 3
@@ -159,7 +159,7 @@ def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>x</b>'])
 def test_a_box_holds_text_and_no_markup(text, written, convert):
     for mistake in (f"/// claim | {text}\n///", f'--8<-- "snippets/{text}.py"', f"/// figure | {text}\nx\n///"):
-        with page_errors.collected() as found:
+        with page_errors.collect_errors() as found:
             html = BeautifulSoup(convert(written(mistake)), "html.parser")
         assert found
         assert not any(box.find(["script", "img", "b"]) for box in html.select(".mistake")), html
@@ -181,7 +181,7 @@ def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, 
     }
     monkeypatch.setattr(rejected_claims.rejections, "get", lambda topic: said)
     for text in ("/// derivation | chapter/gone\n///", "/// claim | chapter/gone#one\n///\n\n/// claim | chapter/gone#two\n///"):
-        with page_errors.collected():
+        with page_errors.collect_errors():
             html = BeautifulSoup(convert(written(text)), "html.parser")
         assert html.text.count("false: at <b>") == 1 and not html.b
         one, two = html.select(".mistake__claim")
@@ -190,7 +190,7 @@ def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, 
         assert one.a["href"] == f"#{two['id']}" and one.select_one(".mistake__stated").text.strip() == "a_one = b"
         assert two.select_one(".mistake__message").text.strip() == "derivations/chapter/gone.py:7: claim 'two': false: at <b>"
         assert [part.text.strip() for part in html.select(".mistake__stated--refused")] == ["a_two = b"]
-    with page_errors.collected():
+    with page_errors.collect_errors():
         html = BeautifulSoup(convert(written("/// claim | chapter/gone#one\n///")), "html.parser")
     assert not html.a and "because two of its script" in html.text  # there is no box to lead to
 
@@ -215,7 +215,7 @@ def test_front_matter_that_cannot_be_read(case, tmp_path):
 
 CONFIG = """site_name: Sample
 theme: {{name: material, font: false}}
-hooks: [{root}/derivations/kernel/site/serving.py]
+hooks: [{root}/derivations/kernel/site/serve_hook.py]
 markdown_extensions:
   - pymdownx.superfences
   - pymdownx.snippets: {{base_path: ["."], check_paths: true}}

@@ -14,7 +14,7 @@ ROOT_POLICY = re.compile(r'content="(default-src[^"]*)"')
 
 
 def test_the_policy_names_the_inline_scripts_and_no_others():
-    theme = content_policy_hook.__file__.replace("policy.py", "theme/main.html")
+    theme = content_policy_hook.__file__.replace("content_policy_hook.py", "theme/main.html")
     with open(theme, encoding="utf-8") as file:
         meta = re.search(r"<meta http-equiv[^>]*>", file.read())[0]
     assert "'unsafe-inline'; style-src" in meta

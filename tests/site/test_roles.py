@@ -6,7 +6,7 @@ from xml.etree.ElementTree import canonicalize
 import pytest
 
 from derivations.kernel.printing.mathml import mathml
-from derivations.kernel.site.role_colors import coloured, with_role
+from derivations.kernel.site.role_colors import add_role_classes, with_role
 
 CLASSES = {"query": "Q", "key": "K", "value": "V", "output": "O"}
 
@@ -18,35 +18,35 @@ def marked(html):
 
 @pytest.mark.parametrize("role, letter", CLASSES.items())
 def test_a_capital_has_its_role_in_every_formula(role, letter):
-    assert marked(coloured(mathml(rf"\frac{{{letter} x}}{{{letter}_1^2}}"))) == [(letter, role)] * 2
+    assert marked(add_role_classes(mathml(rf"\frac{{{letter} x}}{{{letter}_1^2}}"))) == [(letter, role)] * 2
 
 
 @pytest.mark.parametrize("latex", ["d_k", "W_Q", r"\sum_{k=1}^{n} x_k", "x^{V}", "k + o", r"W_K^{Q}"])
 def test_what_is_lowered_or_raised_and_an_index_has_none(latex):
-    assert coloured(mathml(latex)) == mathml(latex)
+    assert add_role_classes(mathml(latex)) == mathml(latex)
 
 
 def test_a_small_letter_has_its_role_where_it_has_entries_somewhere_on_the_page():
     html = mathml("q k") + "<p>words</p>" + mathml("q_{i} d_k")
-    assert marked(coloured(html)) == [("q", "query"), ("q", "query")]
+    assert marked(add_role_classes(html)) == [("q", "query"), ("q", "query")]
 
 
 def test_nothing_else_is_changed():
     markup = mathml(r"\exp(Q) \le \operatorname{softmax}(S)_{ij} < 1 \& 2", display=True)
-    before, _, after = coloured(f"<p>a &lt; b &amp; &nbsp;c</p>{markup}").partition("</p>")
+    before, _, after = add_role_classes(f"<p>a &lt; b &amp; &nbsp;c</p>{markup}").partition("</p>")
     assert before == "<p>a &lt; b &amp; &nbsp;c"
     without = re.sub(r' class="role--\w+"', "", after)
     assert without != after and canonicalize(without) == canonicalize(markup.replace("&ApplyFunction;", "\u2061"))
 
 
 def test_an_entry_that_is_squared_is_one_and_a_letter_in_an_index_is_none():
-    assert marked(coloured(mathml("q_i^2 + k q"))) == [("q", "query")] * 2
-    assert marked(coloured(mathml("x_{q_1} + x^{k_1} + q + k"))) == []
+    assert marked(add_role_classes(mathml("q_i^2 + k q"))) == [("q", "query")] * 2
+    assert marked(add_role_classes(mathml("x_{q_1} + x^{k_1} + q + k"))) == []
 
 
 def test_words_of_code_have_their_roles_and_methods_have_none():
     html = '<span class="n">query</span><span class="o">.</span><span class="n">values</span><span class="n">keys</span><span class="n">k</span>'
-    assert marked(coloured(html)) == [("query", "query"), ("keys", "key")]
+    assert marked(add_role_classes(html)) == [("query", "query"), ("keys", "key")]
 
 
 @pytest.mark.parametrize(

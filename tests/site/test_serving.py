@@ -424,7 +424,7 @@ def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp
 @pytest.fixture
 def strict_afterwards():
     yield
-    page_errors.shown(None)
+    page_errors.show_errors(None)
 
 
 def test_only_serving_shows_mistakes(strict_afterwards, monkeypatch):

@@ -132,21 +132,21 @@ def test_search_reads_a_step_s_reason_and_not_what_it_opens_to(mean, page):
 @pytest.mark.parametrize(("step", "lines"), [(1, (5, 5)), (2, (6, 9))])
 def test_steps_of_one_reason_are_told_apart(step, lines):
     claim = {"line": 2, "steps": [{"reason": "cancel"}, {"reason": "cancel"}]}
-    place = step_details.stated(SCRIPT, claim, step)
+    place = step_details.find_script_lines(SCRIPT, claim, step)
     assert (place.first, place.last) == lines and place.text.startswith("(")
 
 
 def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
     claim = {"line": 2, "steps": [{"reason": "expand"}, {"reason": "cancel"}]}
-    assert (step_details.stated(SCRIPT, claim, 1).first, step_details.stated(SCRIPT, claim, 1).last) == (2, 10)
-    assert step_details.stated("", claim, 1) is None and step_details.stated("x =", claim, 1) is None
+    assert (step_details.find_script_lines(SCRIPT, claim, 1).first, step_details.find_script_lines(SCRIPT, claim, 1).last) == (2, 10)
+    assert step_details.find_script_lines("", claim, 1) is None and step_details.find_script_lines("x =", claim, 1) is None
 
 
 def test_what_is_long_is_read_in_its_file():
     long = SCRIPT.replace("second", "second" * 200)
-    place = step_details.stated(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
+    place = step_details.find_script_lines(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
     assert (place.text, place.named(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
-    assert step_details.checked(PROGRAM.replace("halves", "h" * 2000), 1) == ""
+    assert step_details.find_program_lines(PROGRAM.replace("halves", "h" * 2000), 1) == ""
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ repo_url: https://example.org/a/b
 docs_dir: docs
 theme: {{name: material, custom_dir: {ROOT}/derivations/kernel/site/theme}}
 nav: [{{Home: index.md}}, {{Why: [{{Variance: scaling/variance.md}}]}}, {{Alone: alone.md}}]
-hooks: [{ROOT}/derivations/kernel/site/taken.py]
+hooks: [{ROOT}/derivations/kernel/site/site_exports_hook.py]
 plugins: []
 markdown_extensions: [toc, {{derivations.kernel.site: {{docs: DOCS, repository: "https://example.org/a/b"}}}}]
 """
@@ -125,11 +125,11 @@ def test_a_page_says_what_it_is_about_where_it_stands_and_where_it_is_edited(sit
 
 
 def test_while_pages_are_served_nothing_is_made_to_take_along(site, tmp_path):
-    page_errors.shown(print)
+    page_errors.show_errors(print)
     try:
         mkdocs_build(load_config(str(tmp_path / "mkdocs.yml"), site_dir=str(tmp_path / "served")))
     finally:
-        page_errors.shown(None)
+        page_errors.show_errors(None)
     assert (tmp_path / "served/index.html").exists() and not (tmp_path / "served/claims.json").exists()
 
 
@@ -176,7 +176,7 @@ def test_the_first_sentence_of_a_page(markdown, said):
     ],
 )
 def test_a_formula_as_plain_text(latex, text):
-    assert claim_export.spelt(latex) == text
+    assert claim_export.formula_to_text(latex) == text
 
 
 def test_a_limit_as_plain_text():

@@ -12,10 +12,10 @@ from ..core.assumptions import Assumption, has_moment
 from ..core.claims import bindings
 from ..core.expr import Expr, free_indices, lift, symbols, takes_average, walk
 from ..errors import KernelError
-from .random_points import LARGE_OF_LAWS
+from .random_points import LARGE_WITH_EXPECTATION
 from .random_trees import INDICES, SCALARS, SIZES, A, C, k, q, u, v, x, y
-from .rewrite_rules import put, rewritten
-from .tree_mutations import negated, slips_at
+from .rewrite_rules import replace_node, rewrite_randomly
+from .tree_mutations import negate, node_mutator
 
 CONTEXT = SimpleNamespace(sizes=SIZES, names=(*SCALARS, u, v, A, C, q, k), indices=INDICES)
 
@@ -33,7 +33,7 @@ class Draft:
     relation: str = "="
 
 
-def slipped(draft: Draft, generator: Random) -> Draft:
+def mutate_draft(draft: Draft, generator: Random) -> Draft:
     """Return the draft with one random mutation, which often makes it false."""
     mutations = [mutate_side] * 4
     mutations += [weaken_assumption, weaken_assumption, drop_assumption] * bool(draft.given)
@@ -61,20 +61,20 @@ def nodes_with_paths(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
         yield from nodes_with_paths(argument, path + (number,))
 
 
-def slips_here(node: Expr) -> list:
+def list_node_mutations(node: Expr) -> list:
     """Return the mutations of a node that keep its shape."""
-    return [new for _, new in slips_at(CONTEXT)(node) if new.shape == node.shape]
+    return [new for _, new in node_mutator(CONTEXT)(node) if new.shape == node.shape]
 
 
-def slip(e: Expr, generator: Random) -> Expr:
+def mutate_randomly(e: Expr, generator: Random) -> Expr:
     """Return the tree with one mutation at a random node; if there is none, the tree plus 1 or twice the tree."""
     choices = list(nodes_with_paths(e))
     generator.shuffle(choices)
     for path, node in choices:
-        mutations = slips_here(node)
+        mutations = list_node_mutations(node)
         if mutations:
             try:
-                new = put(e, path, generator.choice(mutations))
+                new = replace_node(e, path, generator.choice(mutations))
                 if new.shape == e.shape:
                     return new
             except KernelError:  # the mutation does not fit the shapes or indices around it
@@ -85,7 +85,7 @@ def slip(e: Expr, generator: Random) -> Expr:
 def mutate_side(draft: Draft, generator: Random) -> Draft:
     """Mutate a random side."""
     at = generator.randrange(len(draft.sides))
-    return replace(draft, sides=(*draft.sides[:at], slip(draft.sides[at], generator), *draft.sides[at + 1 :]))
+    return replace(draft, sides=(*draft.sides[:at], mutate_randomly(draft.sides[at], generator), *draft.sides[at + 1 :]))
 
 
 WEAKER = {"positive": ("nonnegative", "nonzero"), "nonnegative": ("nonzero",)}
@@ -119,7 +119,7 @@ def with_given(draft: Draft, at: int, *new: Assumption) -> Draft:
 def mutate_nonnegative_form(draft: Draft, generator: Random) -> Draft:
     """Mutate an expression of `because`: the nonnegative form of an inequality, or a factor of a matrix."""
     at = generator.randrange(len(draft.because))
-    new = slip(draft.because[at], generator)
+    new = mutate_randomly(draft.because[at], generator)
     return replace(draft, because=(*draft.because[:at], new, *draft.because[at + 1 :]))
 
 
@@ -127,15 +127,15 @@ def break_nonnegativity(draft: Draft, generator: Random) -> Draft:
     """Replace the nonnegative form by one that may be negative, and the right side so that the form is still the difference."""
     if len(draft.because) != 1:
         return mutate_nonnegative_form(draft, generator)
-    new = generator.choice((negated, lambda e: e - 1, lambda e: e * y, lambda e: slip(e, generator)))(draft.because[0])
-    return replace(draft, because=(new,), sides=(draft.sides[0], rewritten(draft.sides[0] + new, generator, 2)))
+    new = generator.choice((negate, lambda e: e - 1, lambda e: e * y, lambda e: mutate_randomly(e, generator)))(draft.because[0])
+    return replace(draft, because=(new,), sides=(draft.sides[0], rewrite_randomly(draft.sides[0] + new, generator, 2)))
 
 
 def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
     """Add a term to one side that is 0 at every small size, but not at the largest size that the judge tries."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
     if takes_average(*draft.sides):
-        most = min(most, LARGE_OF_LAWS - 1)
+        most = min(most, LARGE_WITH_EXPECTATION - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):
         term = term * (size - small)
@@ -145,10 +145,10 @@ def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
 
 def flatten_values(draft: Draft, generator: Random) -> Draft:
     """Replace the counterexample by values of 0 and 1 at sizes of 1."""
-    return replace(draft, at=values_at(draft.sides, generator, flat=True))
+    return replace(draft, at=draw_values(draft.sides, generator, flat=True))
 
 
-def values_at(sides: tuple, generator: Random, flat: bool = False) -> tuple:
+def draw_values(sides: tuple, generator: Random, flat: bool = False) -> tuple:
     """Return a random counterexample: small numbers, sizes of 1 or 2, indices in their range. With flat=True, 0 or 1 at sizes of 1."""
     named = symbols(*sides)
     size = {s: 1 if flat else generator.randint(1, 2) for s in SIZES}

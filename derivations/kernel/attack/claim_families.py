@@ -1,6 +1,6 @@
 """Random claims, drafted family by family. Some of them are false; nothing here decides which.
 
-A family is a function that drafts a claim from a seeded generator. `claim_of` chooses a family, mutates every second draft and states
+A family is a function that drafts a claim from a seeded generator. `draw_claim` chooses a family, mutates every second draft and states
 the result as a claim.
 """
 
@@ -12,7 +12,7 @@ from random import Random
 from ..core.claims import LOADED, Claim, Derivation
 from ..core.expr import strip
 from ..errors import KernelError
-from .claim_drafts import Draft, slipped
+from .claim_drafts import Draft, mutate_draft
 from .expectation_families import derivatives_of_expectations, expectations, joint_moments
 from .identity_families import (
     derivatives,
@@ -46,7 +46,7 @@ class NoClaim(Exception):
     """No draft of a family could be stated."""
 
 
-def claim_of(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
+def draw_claim(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
     """Return (family, claim), which depend on the arguments alone. Raise NoClaim if none of TRIES drafts can be stated."""
     generator = Random(f"{seed}/{number}/{family}")
     rejected = ""
@@ -55,7 +55,7 @@ def claim_of(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
         try:
             draft = FAMILIES[name][0](generator)
             if generator.random() < MUTATED_SHARE:
-                draft = slipped(draft, generator)
+                draft = mutate_draft(draft, generator)
             return name, state(draft, f"{name.replace(' ', '-')}-{number}")
         except KernelError as error:
             rejected = str(error)

@@ -13,10 +13,11 @@ from typing import Any
 
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, ones, own_sizes, symbols, walk
+from ..core.constructors import ones
+from ..core.expr import Expr, lift, own_sizes, symbols, walk
 from ..errors import KernelError
-from .rebuild_trees import everywhere, rebuild, slips_in, unfolded
-from .tree_mutations import negated, slips_at, slips_of_a_side
+from .rebuild_trees import mutate_nodes, rebuild, transform_tree, unfold_definitions
+from .tree_mutations import mutate_whole_side, negate, node_mutator
 
 Mutations = Iterator[tuple[str, tuple, Claim]]  # operator, path, mutated claim
 
@@ -49,9 +50,9 @@ class Context:
         return [i for i in self.indices if i.data[1] in sizes] or [Expr("index", (), (), (free, s)) for s in sizes[:1]]
 
 
-def mutants(claim: Claim) -> list:
+def make_mutants(claim: Claim) -> list:
     """Return all mutants of a claim, each once. In a definition, the defined expression is mutated: a snippet may compute it."""
-    seen = Seen()
+    seen = TreeCache()
     known, found = {mutant_key(claim, seen)}, []
     generators = (
         (mutate_definitions,)
@@ -68,13 +69,13 @@ def mutants(claim: Claim) -> list:
     )
     for generate in generators:
         for operator, path, mutated in generate(claim):
-            if well_typed(mutated, seen) and (key := mutant_key(mutated, seen)) not in known:
+            if is_well_typed(mutated, seen) and (key := mutant_key(mutated, seen)) not in known:
                 known.add(key)
                 found.append(Mutant(claim.id, operator, path, mutated))
     return found
 
 
-class Seen:
+class TreeCache:
     """A cache of the numbers and names of trees. The mutants of a claim share most of their subtrees."""
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class Seen:
         return self.found[id(e)]
 
 
-def mutant_key(claim: Claim, seen: Seen) -> tuple:
+def mutant_key(claim: Claim, seen: TreeCache) -> tuple:
     """Return a key that two claims share if they count as one mutant."""
     return (
         seen.number(claim.start),
@@ -112,9 +113,9 @@ def mutant_key(claim: Claim, seen: Seen) -> tuple:
     )
 
 
-def well_typed(claim: Claim, seen: Seen | None = None) -> bool:
+def is_well_typed(claim: Claim, seen: TreeCache | None = None) -> bool:
     """Return whether the shapes of a mutated claim fit together, and each name stands for one thing."""
-    shape, names = claim.start.shape, (seen or Seen()).names(*claim.trees)
+    shape, names = claim.start.shape, (seen or TreeCache()).names(*claim.trees)
     if len({s.data[0] for s in names}) < len(names):  # one name for two things
         return False
     if claim.start.op == "rank" and len(claim.because) == 2:
@@ -128,8 +129,8 @@ def well_typed(claim: Claim, seen: Seen | None = None) -> bool:
 
 def mutate_tree(tree: Expr, context: Context) -> Iterator[tuple[str, tuple, Expr]]:
     """Yield (operator, path, mutated tree) for each mutation of a whole tree or of one of its nodes."""
-    yield from ((operator, (), new) for operator, new in slips_of_a_side(tree))
-    yield from slips_in(tree, slips_at(context))
+    yield from ((operator, (), new) for operator, new in mutate_whole_side(tree))
+    yield from mutate_nodes(tree, node_mutator(context))
 
 
 def with_side(claim: Claim, k: int, new: Expr) -> Claim:
@@ -169,23 +170,23 @@ def mutate_definitions(claim: Claim) -> Mutations:
         for operator, path, body in mutate_tree(name.args[0], context):
             if body.shape == name.shape:
                 new = rebuild(name, (body,))
-                mutated = on_trees(claim, lambda n: new if n == name else None)
+                mutated = transform_claim(claim, lambda n: new if n == name else None)
                 if name == claim.start and claim.kind == "definition":
                     mutated = with_side(mutated, 1, body)
                 yield operator, (name.data[0], *path), mutated
 
 
-def on_trees(claim: Claim, change: Callable[[Expr], Expr | None]) -> Claim:
+def transform_claim(claim: Claim, change: Callable[[Expr], Expr | None]) -> Claim:
     """Return the claim with `everywhere(tree, change)` in place of every tree."""
 
     def changed(e: Expr) -> Expr:
-        return everywhere(e, change)
+        return transform_tree(e, change)
 
     def assumption(a: Assumption) -> Assumption:
         return replace(a, args=tuple(map(changed, a.args)))
 
     def argument(x: Any) -> Any:  # not changed: the snippet's arguments are the original ones, and only the claim is mutated
-        return unfolded(x) if isinstance(x, Expr) else x
+        return unfold_definitions(x) if isinstance(x, Expr) else x
 
     return replace(
         claim,
@@ -209,7 +210,7 @@ def free_an_index(tree: Expr, context: Context) -> Iterator[tuple[str, tuple, Ex
         if e.op == "sum":
             yield "index left open", e.args[0]
 
-    return slips_in(tree, slips)
+    return mutate_nodes(tree, slips)
 
 
 def mutate_nonnegative_form(claim: Claim) -> Mutations:
@@ -309,7 +310,7 @@ def mutate_relation(claim: Claim) -> Mutations:
         yield (
             "relation turned",
             ("side 0", "side 1", "because"),
-            replace(with_side(with_side(claim, 0, last), 1, claim.start), because=tuple(map(negated, claim.because))),
+            replace(with_side(with_side(claim, 0, last), 1, claim.start), because=tuple(map(negate, claim.because))),
         )
     if claim.kind == "limit":
         variable, to = claim.towards

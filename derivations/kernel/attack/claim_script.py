@@ -44,12 +44,12 @@ def is_number(e: Tree) -> bool:
     return e.op == "const" or e.op in ("neg", "paren") and is_number(e.args[0])
 
 
-def script(e: Tree) -> str:
+def tree_to_script(e: Tree) -> str:
     """Return the tree as text of a script."""
     return ExactScript().show(e)
 
 
-def pasted(claim: Claim) -> str:
+def claim_to_script(claim: Claim) -> str:
     """Return the text of a script that states the claim and checks it."""
     lines = ["from fractions import Fraction", "from derivations.kernel import *", *declarations(claim), 'D = Derivation("pasted")']
     return "\n".join([*lines, statement(claim), "D.main()"])
@@ -66,23 +66,23 @@ def declarations(claim: Claim) -> list[str]:
 def constructor(e: Tree) -> str:
     """Return the call that makes a symbol or an index."""
     name, kind = e.data
-    shape = "".join(f", {script(s)}" for s in e.shape)
+    shape = "".join(f", {tree_to_script(s)}" for s in e.shape)
     if e.op == "index":
-        return f'index("{name}", {script(kind)})'
+        return f'index("{name}", {tree_to_script(kind)})'
     maker = "sizes" if kind == "size" else "random" if kind == "random" else ("scalars", "vector", "matrix")[len(e.shape)]
     return f'{maker}("{name}"{shape})'
 
 
 def statement(claim: Claim) -> str:
     """Return the call that states the claim."""
-    sides = [script(e) for e in (claim.start, *(s.expr for s in claim.steps))]
+    sides = [tree_to_script(e) for e in (claim.start, *(s.expr for s in claim.steps))]
     if claim.towards:
-        sides[1:1] = [script(claim.towards[0]), repr(claim.towards[1])]
+        sides[1:1] = [tree_to_script(claim.towards[0]), repr(claim.towards[1])]
     if claim.kind == "chain":
         sides[1:] = [f'({e}, "step")' for e in sides[1:]]
     keywords = []
     if claim.because:
-        text = ", ".join(map(script, claim.because))
+        text = ", ".join(map(tree_to_script, claim.because))
         keywords.append(f"because={text}" if len(claim.because) == 1 else f"because=({text})")
     if claim.at:
         keywords.append("at={" + ", ".join(f"{name}: {value_text(value)}" for name, value in claim.at) + "}")
@@ -95,9 +95,9 @@ def statement(claim: Claim) -> str:
 
 def value_text(value: Tree | tuple) -> str:
     """Return the value of a counterexample as text of a script."""
-    return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else script(value)
+    return "[" + ", ".join(map(value_text, value)) + "]" if isinstance(value, tuple) else tree_to_script(value)
 
 
 def assumption(a: Assumption) -> str:
     """Return the call that makes an assumption."""
-    return f"{ASSUMPTIONS.get(a.kind, a.kind)}({', '.join(map(script, a.args))})"
+    return f"{ASSUMPTIONS.get(a.kind, a.kind)}({', '.join(map(tree_to_script, a.args))})"

@@ -8,14 +8,15 @@ from typing import Any
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
-from ..core.expr import Expr, free_indices, paren, symbols, walk
+from ..core.constructors import paren
+from ..core.expr import Expr, free_indices, symbols, walk
 from ..core.operators import INDEXED
-from .claim_mutants import on_trees
+from .claim_mutants import transform_claim
 from .rebuild_trees import rebuild
-from .tree_mutations import plus
+from .tree_mutations import build_sum
 
 
-def controls(claim: Claim) -> list[tuple[str, Claim]]:
+def make_controls(claim: Claim) -> list[tuple[str, Claim]]:
     """Return (name, claim) pairs. A chain is also split into its steps, and reduced to its two ends."""
     if claim.kind == "definition":
         return []
@@ -59,7 +60,7 @@ def in_formulas(claim: Claim, change: Callable[[Expr], Expr | None]) -> Claim:
 
     The other assumptions are left alone because some of them must be about symbols.
     """
-    changed = on_trees(claim, change)
+    changed = transform_claim(claim, change)
     given = tuple(new if uses_a_definition(old) else old for old, new in zip(claim.given, changed.given))
     without = tuple(new if uses_a_definition(old[0]) else old for old, new in zip(claim.without, changed.without))
     return replace(changed, given=given, without=without)
@@ -107,7 +108,7 @@ def reorder_sums(claim: Claim) -> Claim:
 
     def change(e: Expr) -> Expr | None:
         if e.op == "add":
-            return plus(e.args[1], e.args[0])
+            return build_sum(e.args[1], e.args[0])
         if e.op == "sum" and e.args[0].op == "sum":
             inner = e.args[0]
             return Expr("sum", (Expr("sum", inner.args, (), e.data),), (), inner.data)

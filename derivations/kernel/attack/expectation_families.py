@@ -5,11 +5,12 @@ from __future__ import annotations
 from random import Random
 
 from ..core.assumptions import Assumption, gaussian, has_moment, independent, mean, variance
-from ..core.expr import E, Expr, Var, diff, lift, symbols, total
+from ..core.constructors import E, Var, diff, total
+from ..core.expr import Expr, lift, symbols
 from ..core.operators import AVERAGES
 from .claim_drafts import Draft
 from .random_trees import Grower, g, i, k, q, x, y
-from .rewrite_rules import rewritten
+from .rewrite_rules import rewrite_randomly
 
 
 def derivatives_of_expectations(generator: Random) -> Draft:
@@ -17,7 +18,9 @@ def derivatives_of_expectations(generator: Random) -> Draft:
     body = generator.choice(((g - x) ** 2, x * g, x**2 * g + y * x, (x + g) * (y + g), x * g**2, (x * g - y) ** 2))
     outer = generator.choice((E, E, Var))
     left = diff(outer(body), x)
-    right = generator.choice((E(diff(body, x)), rewritten(left, generator, 2), rewritten(left, generator, 1), diff(E(body), x)))
+    right = generator.choice(
+        (E(diff(body, x)), rewrite_randomly(left, generator, 2), rewrite_randomly(left, generator, 1), diff(E(body), x))
+    )
     return Draft("identity", (y * left, y * right), (has_moment(g, generator.choice((1, 2, 2, 4))),))
 
 
@@ -38,7 +41,7 @@ def joint_moments(generator: Random) -> Draft:
     named = sorted((s for s in symbols(left, right).values() if s.data[1] == "random"), key=lambda s: s.data[0])
     facts = [has_moment(s, generator.choice((1, 2, 2, 2))) for s in named]
     facts += [independent(*named)] if generator.random() < 0.3 else []
-    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 2))), tuple(facts))
+    return Draft("identity", (left, rewrite_randomly(right, generator, generator.randint(0, 2))), tuple(facts))
 
 
 def expectations(generator: Random) -> Draft:
@@ -49,7 +52,7 @@ def expectations(generator: Random) -> Draft:
     if generator.random() < 0.3:
         body = generator.choice((q @ k, total(q[i] * k[i], i), q[1] * x + y, (x * g) ** 2))
     tree = generator.choice((E, Var))(body)
-    right = rewritten(tree, generator, generator.randint(1, 4))
+    right = rewrite_randomly(tree, generator, generator.randint(1, 4))
     named = symbols(tree, right)
     given: tuple[Assumption, ...] = ()
     for s in (q, k, g):

@@ -15,20 +15,20 @@ from ..core.claims import Claim
 from ..core.expr import Expr, walk
 from ..errors import KernelError
 from . import mutant_trials
-from .claim_drafts import slips_here
-from .claim_families import claim_of
-from .claim_script import pasted
+from .claim_drafts import list_node_mutations
+from .claim_families import draw_claim
+from .claim_script import claim_to_script
 from .judge import judge
-from .print_round_trip import misread
-from .random_points import FEWEST, POINTS, has, laws
-from .rewrite_rules import laws_at, places, put
-from .shrink_claim import shrunk
+from .print_round_trip import find_print_errors
+from .random_points import MIN_POINTS, POINTS, has_expectation, uses_operator
+from .rewrite_rules import list_rewrites, replace_node, rewritable_nodes
+from .shrink_claim import shrink
 
 # Each witness checks one claim in this many: the exact witness is quick, the others take about ten times as long.
 SHARES = {"exact": 1, "sympy": 10, "torch": 10}
 MANY, LONG = 400, 20  # points and seconds that the judge has before a witness is reported for rejecting a true claim
 SECONDS = 2  # of processor time for one witness and one claim
-SAID = ("accepted", "refused", "not applicable", "too slow", "broke")
+ANSWERS = ("accepted", "refused", "not applicable", "too slow", "broke")
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Outcome:
     refused: tuple = ()  # true claims that a witness rejected without having promised to accept them: (witness, a script)
 
 
-def attempt(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome:
+def fuzz_one(seed: int, number: int, witnesses: dict | None = None, family: str = "", shares: dict | None = None) -> Outcome:
     """Draw the claim with this number, check and judge it, and return what became of it."""
-    family, claim = claim_of(seed, number, family)
+    family, claim = draw_claim(seed, number, family)
     names = select_witnesses(number, shares or SHARES)
     return try_claim(family, claim, witnesses or mutant_trials.WITNESSES, names, where=f"seed {seed}, claim {number}")
 
@@ -58,19 +58,19 @@ def try_claim(family: str, claim: Claim, witnesses: dict, names: list[str], wher
     """Check a claim with the witnesses named, and judge it; `where` tells in a report which claim it is."""
     answers = {name: ask_witness(witnesses[name], claim) for name in names}
     accepted = any(answer == "accepted" for answer, _ in answers.values())
-    verdict, why = ask_judge(claim, POINTS if accepted else FEWEST)
+    verdict, why = ask_judge(claim, POINTS if accepted else MIN_POINTS)
     faults, refused = [], []
     if verdict == "broke":
-        small = shrunk(claim, lambda other: ask_judge(other)[0] == "broke")
-        faults.append(("judge", f"the judge broke: {why} ({where})", pasted(small)))
+        small = shrink(claim, lambda other: ask_judge(other)[0] == "broke")
+        faults.append(("judge", f"the judge broke: {why} ({where})", claim_to_script(small)))
     for name, (answer, how) in answers.items():
         problem = find_fault(name, claim, verdict, why, answer, how)
         if problem:
-            small = shrunk(claim, lambda other: has_same_fault(name, witnesses[name], other, answer))
-            faults.append((name, f"{problem} ({where})", pasted(small)))
+            small = shrink(claim, lambda other: has_same_fault(name, witnesses[name], other, answer))
+            faults.append((name, f"{problem} ({where})", claim_to_script(small)))
         elif verdict == "true" and answer == "refused":
-            refused.append((name, f"{where}: {pasted(claim)}"))
-    faults += [("print", f"{problem} ({where})", pasted(claim)) for problem in misread(claim, near_misses(claim))]
+            refused.append((name, f"{where}: {claim_to_script(claim)}"))
+    faults += [("print", f"{problem} ({where})", claim_to_script(claim)) for problem in find_print_errors(claim, near_misses(claim))]
     said = {name: answer for name, (answer, _) in answers.items()}
     return Outcome(family, verdict if verdict in ("true", "false") else "undecided", said, tuple(faults), tuple(refused))
 
@@ -84,7 +84,7 @@ def find_fault(name: str, claim: Claim, verdict: str, why: str, said: str, how: 
     if (
         said == "refused"
         and verdict == "true"
-        and promised(name, claim)
+        and is_promised(name, claim)
         and not has_unneeded_assumption(name, claim)
         and ask_judge(claim, MANY, LONG)[0] != "false"
     ):
@@ -107,12 +107,12 @@ def ask_judge(claim: Claim, most: int = POINTS, seconds: float = SECONDS, **opti
         except Exception as error:  # reported as a fault with the claim, so that the other results of a long run are not lost
             return "broke", f"{type(error).__name__}: {error}"
 
-    return mutant_trials.within_limit(run, claim, ("cannot tell", "too slow"), seconds)
+    return mutant_trials.run_with_limit(run, claim, ("cannot tell", "too slow"), seconds)
 
 
 def ask_witness(witness: Callable[[Claim], str], claim: Claim) -> tuple[str, str]:
     """Return a witness's answer as one of SAID, and in full."""
-    how = mutant_trials.within_limit(witness, claim, "too slow", SECONDS)
+    how = mutant_trials.run_with_limit(witness, claim, "too slow", SECONDS)
     return how.partition(":")[0], how
 
 
@@ -154,7 +154,7 @@ POLYNOMIAL = frozenset(
 )
 
 
-def promised(name: str, claim: Claim) -> bool:
+def is_promised(name: str, claim: Claim) -> bool:
     """Return whether the claim is of a kind that the witness promises to accept if it is true.
 
     The exact witness and SymPy promise identities between expressions made of numbers, names, sizes and entries by sums, products,
@@ -165,7 +165,7 @@ def promised(name: str, claim: Claim) -> bool:
     larger sizes than the judge can.
     """
     if name == "torch":
-        has_size_in_expectation = laws(claim) and has_size_as_number(claim)
+        has_size_in_expectation = has_expectation(claim) and has_size_as_number(claim)
         return not (claim.kind == "limit" or may_overflow(claim) or may_have_corners(claim) or has_size_in_expectation)
     nodes = [node for e in (claim.start, *(s.expr for s in claim.steps)) for node in walk(e)]
     return (
@@ -182,7 +182,7 @@ def has_size_as_number(claim: Claim) -> bool:
 
 def may_overflow(claim: Claim) -> bool:
     """Return whether a rounding may overflow: nothing says that its values are in range."""
-    return has(claim, "rounded") and not any(a.kind == "in range" for a in claim.given)
+    return uses_operator(claim, "rounded") and not any(a.kind == "in range" for a in claim.given)
 
 
 def may_have_corners(claim: Claim) -> bool:
@@ -198,7 +198,7 @@ def is_root(e: Expr) -> bool:
 
 def has_unneeded_assumption(name: str, claim: Claim) -> bool:
     """Return whether the exact witness can prove the claim, and so rejects it only for an assumption that is not needed."""
-    return name == "exact" and bool(claim.given) and mutant_trials.proof_alone(claim) == "accepted"
+    return name == "exact" and bool(claim.given) and mutant_trials.ask_exact_proof(claim) == "accepted"
 
 
 def is_division_promised(node: Expr, claim: Claim) -> bool:
@@ -233,8 +233,8 @@ def near_misses(claim: Claim) -> tuple[Expr, ...]:
     generator = Random(repr(claim.start))
     found = []
     for e in (claim.start, claim.steps[0].expr):
-        path, node = generator.choice(list(places(e)))
-        for new in (*slips_here(node), *laws_at(node)):
+        path, node = generator.choice(list(rewritable_nodes(e)))
+        for new in (*list_node_mutations(node), *list_rewrites(node)):
             with suppress(KernelError):  # the new node does not fit the shapes or indices around it
-                found.append(put(e, path, new))
+                found.append(replace_node(e, path, new))
     return tuple(found)

@@ -20,8 +20,7 @@ from ..core.assumptions import (
     product_is,
     representable,
 )
-from ..core.expr import (
-    Expr,
+from ..core.constructors import (
     I,
     absolute,
     array,
@@ -32,7 +31,6 @@ from ..core.expr import (
     function,
     index,
     inverse,
-    lift,
     log,
     matrix,
     rounded,
@@ -40,14 +38,13 @@ from ..core.expr import (
     sizes,
     softmax,
     sqrt,
-    symbols,
     total,
     vector,
-    walk,
 )
+from ..core.expr import Expr, lift, symbols, walk
 from .claim_drafts import Draft
 from .random_trees import TENSORS, A, Grower, S, c, i, j, l, m, n, u, v, x, y
-from .rewrite_rules import rewritten
+from .rewrite_rules import rewrite_randomly
 
 
 def grow_identity(
@@ -70,9 +67,9 @@ def grow_identity(
 
 def rewrite_to_identity(tree: Expr, generator: Random, rewrites: int = 4, given: tuple | None = None) -> Draft:
     """Return the identity between a tree and the tree after 1 to `rewrites` rewrites; without `given`, choose likely assumptions."""
-    right = rewritten(tree, generator, generator.randint(1, rewrites))
+    right = rewrite_randomly(tree, generator, generator.randint(1, rewrites))
     if generator.random() < 0.3:
-        tree = rewritten(tree, generator, 1)
+        tree = rewrite_randomly(tree, generator, 1)
     return Draft("identity", (tree, right), choose_assumptions((tree, right), generator) if given is None else given)
 
 
@@ -153,11 +150,11 @@ def near_a_kink(generator: Random) -> Draft:
         (lambda e: e, lambda e: e + x, lambda e: e / 2, lambda e: x * e, lambda e: e**2, lambda e: (e + x) / 2)
     )
     tree = outer(kink)
-    wrong = generator.choice((outer(smooth), rewritten(tree, generator, 2)))
+    wrong = generator.choice((outer(smooth), rewrite_randomly(tree, generator, 2)))
     scale = generator.choice((lift(1), a, x, s))
     sides = (scale * diff(tree, x), scale * diff(wrong, x))
     if generator.random() < 0.3:
-        sides = (rewritten(sides[0], generator, 1), rewritten(sides[1], generator, 2))
+        sides = (rewrite_randomly(sides[0], generator, 1), rewrite_randomly(sides[1], generator, 2))
     facts: tuple = (generator.choice((nonnegative, nonnegative, positive, nonzero, representable))(a),)
     if generator.random() < 0.15:
         facts = (nonnegative(x - y), nonnegative(y - x))
@@ -173,7 +170,7 @@ def moduli(generator: Random) -> Draft:
     rest = generator.choice((lift(1), lift(1), x, y, y**2, absolute(y)))
     tree = generator.choice((absolute(a) ** power, absolute(a) * a ** (power - 1), (a + absolute(a)) ** power, sqrt(a**2) ** power)) * rest
     formula = generator.choice((power * a * absolute(a) ** max(power - 2, 0), power * absolute(a) * a ** max(power - 2, 0)))
-    other = generator.choice((diff(rewritten(tree, generator, 2), x), diff(a, x) * formula * rest))
+    other = generator.choice((diff(rewrite_randomly(tree, generator, 2), x), diff(a, x) * formula * rest))
     given = (generator.choice((nonzero, positive, nonnegative))(a),) if generator.random() < 0.5 else ()
     return Draft("identity", (diff(tree, x), other), given)
 
@@ -193,7 +190,7 @@ def real_logarithms(generator: Random) -> Draft:
         a,
         2 * log(a),
     )
-    right = generator.choice((*values, rewritten(tree, generator, 2), rewritten(tree, generator, 1)))
+    right = generator.choice((*values, rewrite_randomly(tree, generator, 2), rewrite_randomly(tree, generator, 1)))
     facts = [generator.choice((positive, nonzero))(e) for e in generator.sample((x - y, x, y, c), generator.choice((1, 1, 2)))]
     return Draft("identity", (tree, right), tuple(facts))
 
@@ -213,7 +210,7 @@ def whole_powers(generator: Random) -> Draft:
     )
     left, right = generator.choice(pairs)
     facts = [generator.choice((nonzero, positive))(s) for s in (x, y, c) if generator.random() < 0.3]
-    return Draft("identity", (left, rewritten(right, generator, generator.randint(0, 1))), tuple(facts))
+    return Draft("identity", (left, rewrite_randomly(right, generator, generator.randint(0, 1))), tuple(facts))
 
 
 def roundings(generator: Random) -> Draft:
@@ -274,7 +271,7 @@ def zeros_and_ones(generator: Random) -> Draft:
         (u[at], u[at] * y, 1 + u[at] * (exp(x) - 1), exp(y - x) + u[at] * (exp(y) - exp(y - x)), u @ v, (1 - u[at]) ** 2)
     )
     sides = generator.choice(
-        ((tree, same), (tree, rewritten(tree, generator, 2)), (tree + same**2, same**2 + rewritten(tree, generator, 1)))
+        ((tree, same), (tree, rewrite_randomly(tree, generator, 2)), (tree + same**2, same**2 + rewrite_randomly(tree, generator, 1)))
     )
     if generator.random() < 0.3:
         part = generator.choice((1 - u[at], 1 - u[at], u[at] * exp(y), 1 - u[1] * u[at], u[at] - 1, total(u[i], i) - 1))
@@ -295,7 +292,7 @@ def inverses(generator: Random) -> Draft:
     results = (eye(n), eye(n), S @ W @ T, u, eye(n), eye(n) + W @ S, A, eye(n), eye(n))
     at = generator.randrange(len(trees))
     given = (product_is(S, W, 1) if at == 7 else product_is(W, S, 1),) if at > 6 else (invertible(S),)
-    return Draft("identity", (rewritten(trees[at], generator, generator.randint(0, 2)), results[at]), given)
+    return Draft("identity", (rewrite_randomly(trees[at], generator, generator.randint(0, 2)), results[at]), given)
 
 
 def names(generator: Random) -> Draft:

@@ -17,11 +17,34 @@ from mpmath import mp, mpf
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, own_sizes, show, symbols, walk
 from ..core.operators import AVERAGES
-from .limit_intervals import approach
-from .mpmath_evaluation import DIGITS, OTHER, SAME, ZERO, CannotTell, NoDerivative, TooClose, Undefined, entry, places_of, scalar
-from .random_points import DRAWS, FEWEST, POINTS, exponential_law, has, holds, index_values, laws, outcomes, points
+from .limit_intervals import measure_distances
+from .mpmath_evaluation import (
+    DIFFERENT,
+    DIGITS,
+    EQUAL,
+    ZERO,
+    CannotTell,
+    NoDerivative,
+    TooClose,
+    Undefined,
+    all_places,
+    evaluate_entry,
+    evaluate_scalar,
+)
+from .random_points import (
+    DRAWS,
+    MIN_POINTS,
+    POINTS,
+    draw_distribution,
+    draw_points,
+    has_expectation,
+    index_values,
+    is_satisfied,
+    needs_quadrature,
+    uses_operator,
+)
 
-SAME_BY_QUADRATURE, OTHER_BY_QUADRATURE = mpf(10) ** -8, mpf(10) ** -5
+EQUAL_BY_QUADRATURE, DIFFERENT_BY_QUADRATURE = mpf(10) ** -8, mpf(10) ** -5
 
 Verdict = tuple[str, str]  # "true", "false" or "cannot tell", and the reason
 Environment = dict[Any, Any]  # sizes and entries by name, the values of free indices, and the outcomes of random variables
@@ -50,7 +73,7 @@ def judge(claim: Claim, partial: bool = False, derivatives: bool = False, most: 
             if not partial and (contradiction := find_contradiction(claim)):
                 return "false", contradiction
             verdict, reason = JUDGES.get(claim.kind, judge_equality)(claim, Options(partial, derivatives, most))
-            missing = find_missing_moment(claim) if verdict == "true" and laws(claim) else ""
+            missing = find_missing_moment(claim) if verdict == "true" and has_expectation(claim) else ""
             return ("false", missing) if missing else (verdict, reason)
         except CannotTell as limitation:
             return "cannot tell", str(limitation)
@@ -75,7 +98,7 @@ def find_missing_moment(claim: Claim) -> str:
     The order of a moment is the power with which the body of the expectation grows with one random entry.
     """
     averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in AVERAGES]
-    for env in points(claim)[:FEWEST]:
+    for env in draw_points(claim)[:MIN_POINTS]:
         for node in averaged:
             for here in index_values(node.args, env):
                 for name in (s.data[0] for s in symbols(node).values() if s.data[1] == "random"):
@@ -91,7 +114,7 @@ def growth_exponent(body: Expr, name: str, place: tuple, env: Environment) -> in
     if any(n.op in ("function", "softmax") for n in walk(body)):
         return 0
     try:
-        near, far = (abs(scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
+        near, far = (abs(evaluate_scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
     except Undefined:
         return 0
     return int(mp.nint(mp.log10(far / near) / 20)) if near and far else 0
@@ -106,9 +129,9 @@ def highest_stated_moment(claim: Claim, name: str) -> float:
 
 def differ(a: Any, b: Any, claim: Claim) -> bool:
     """Return whether two numbers differ by more than rounding. Raise CannotTell if they are close, but not certainly equal."""
-    same, other = (SAME_BY_QUADRATURE, OTHER_BY_QUADRATURE) if exponential_law(claim) else (SAME, OTHER)
-    if has(claim, "rounded"):
-        return abs(a - b) > SAME * max(abs(a), abs(b))
+    same, other = (EQUAL_BY_QUADRATURE, DIFFERENT_BY_QUADRATURE) if needs_quadrature(claim) else (EQUAL, DIFFERENT)
+    if uses_operator(claim, "rounded"):
+        return abs(a - b) > EQUAL * max(abs(a), abs(b))
     gap = abs(a - b) / (1 + abs(a) + abs(b))
     if same < gap < other:
         raise CannotTell("two values that are close, and not certainly equal")
@@ -117,10 +140,10 @@ def differ(a: Any, b: Any, claim: Claim) -> bool:
 
 def try_points(claim: Claim, options: Options, find_problem: Callable[[Environment], str]) -> Verdict:
     """Return the verdict on a claim; `find_problem` says what is wrong at one point, or ""."""
-    if not laws(claim) and any(has_random_value(e, {}) for e in (claim.start, *(s.expr for s in claim.steps), *claim.because)):
+    if not has_expectation(claim) and any(has_random_value(e, {}) for e in (claim.start, *(s.expr for s in claim.steps), *claim.because)):
         raise CannotTell("a random entry outside an expectation")
     tried = skipped = 0
-    drawn = points(claim, most=options.most)
+    drawn = draw_points(claim, most=options.most)
     if options.partial and not drawn:
         return "true", f"its assumptions held at none of {DRAWS} points drawn, so that nothing is claimed"
     for env in drawn:
@@ -138,7 +161,7 @@ def try_points(claim: Claim, options: Options, find_problem: Callable[[Environme
         if problem:
             return "false", f"{problem}, {show_point(env)}"
         tried += 1
-    if tried < FEWEST:
+    if tried < MIN_POINTS:
         return "cannot tell", f"only {tried} points were found at which it can be tried"
     where = ", wherever they exist; where they do is no longer stated" if skipped else ""
     return "true", f"both sides agree at {tried} random points{where}"
@@ -172,8 +195,8 @@ def judge_equality(claim: Claim, options: Options) -> Verdict:
     def find_problem(env: Environment) -> str:
         for left, right in zip(sides, sides[1:]):
             for here in index_values((left, right), env):
-                for p in places_of(left.shape, here):
-                    if differ(entry(left, p, here), entry(right, p, here), claim):
+                for p in all_places(left.shape, here):
+                    if differ(evaluate_entry(left, p, here), evaluate_entry(right, p, here), claim):
                         return f"{show(left)} is not {show(right)}"
         return ""
 
@@ -189,24 +212,26 @@ def judge_inequality(claim: Claim, options: Options) -> Verdict:
 
     def find_problem(env: Environment) -> str:
         if left.op == "rank" and options.partial:
-            return "the bound is exceeded" if scalar(left, env) > scalar(right, env) else ""
+            return "the bound is exceeded" if evaluate_scalar(left, env) > evaluate_scalar(right, env) else ""
         if left.op == "rank":
             if len(because) != 2 or because[0].shape[-1] != right:
                 return "the factorisation does not go with the bound"
             inner = because[0] @ because[1]
-            if any(differ(entry(left.args[0], p, env), entry(inner, p, env), claim) for p in places_of(inner.shape, env)):
+            if any(
+                differ(evaluate_entry(left.args[0], p, env), evaluate_entry(inner, p, env), claim) for p in all_places(inner.shape, env)
+            ):
                 return "the factorisation is not one of the matrix"
-            return "the bound is exceeded" if scalar(left, env) > scalar(right, env) else ""
+            return "the bound is exceeded" if evaluate_scalar(left, env) > evaluate_scalar(right, env) else ""
         if len(because) != 1:
             return "no certificate"
         for here in index_values((left, right, *because), env):
-            a, b, c = (scalar(e, here) for e in (left, right, because[0]))
+            a, b, c = (evaluate_scalar(e, here) for e in (left, right, because[0]))
             if any(mp.im(x) for x in (a, b, c)):
                 return "a complex number has no order"
             a, b, c = map(mp.re, (a, b, c))
             if differ(b - a, c, claim):
                 return "the certificate is not the difference"
-            if c < -SAME:
+            if c < -EQUAL:
                 return "the certificate is negative"
         return ""
 
@@ -225,7 +250,7 @@ def judge_limit(claim: Claim, options: Options) -> Verdict:
 
     def find_problem(env: Environment) -> str:
         for here in index_values((claim.start, right), env):
-            gaps = approach(claim.start, right, variable, to, here)
+            gaps = measure_distances(claim.start, right, variable, to, here)
             if gaps[1] > mpf(10) ** -6:
                 return f"it stays {mp.nstr(gaps[1], 5)} away"
             if gaps[1] > max(gaps[0], ZERO):
@@ -253,14 +278,14 @@ def judge_refutation(claim: Claim, options: Options) -> Verdict:
         not left.shape and not right.shape and all(("index", i.data[0]) in indices for e in (left, right) for i in free_indices(e))
     )
     verdicts, gaps = set(), []
-    for _ in range(6 if laws(claim) else 1):
+    for _ in range(6 if has_expectation(claim) else 1):
         try:
-            if not all(holds(a, env) for a in claim.given):
+            if not all(is_satisfied(a, env) for a in claim.given):
                 return "false", "the counterexample breaks an assumption"
-            here = env | {"outcomes": outcomes(claim, env, generator) if laws(claim) else []}
+            here = env | {"outcomes": draw_distribution(claim, env, generator) if has_expectation(claim) else []}
             verdicts.add(is_refuted_at(claim, here, indices))
-            if laws(claim) and has_one_entry:
-                gaps.append(mp.re(scalar(left, here | indices) - scalar(right, here | indices)))
+            if has_expectation(claim) and has_one_entry:
+                gaps.append(mp.re(evaluate_scalar(left, here | indices) - evaluate_scalar(right, here | indices)))
         except Undefined as error:
             return "false", f"at the counterexample, {error}"
     if gaps and min(gaps) < 0 < max(gaps):  # between two such distributions there is one for which they are equal
@@ -295,7 +320,7 @@ def read_counterexample(claim: Claim) -> tuple[Environment, Environment]:
                 raise BadCounterexample("a size that is none")
             env[name] = int(value.data)
         else:
-            env[name] = {p: scalar(x, {}) for p, x in leaves(value, ())}
+            env[name] = {p: evaluate_scalar(x, {}) for p, x in leaves(value, ())}
             for axis, size in enumerate(named[name].shape):
                 length = 1 + max(p[axis] for p in env[name])
                 if size.op == "symbol" and env.setdefault(size.data[0], length) != length:
@@ -314,10 +339,10 @@ def is_refuted_at(claim: Claim, env: Environment, indices: Environment) -> bool:
     """Return whether the relation fails for some entry, at the given indices and any value of the other free ones."""
     left, right = claim.start, claim.steps[0].expr
     return left.shape == right.shape and any(
-        differ(a := entry(left, p, here), b := entry(right, p, here), claim) and (claim.refuted == "=" or is_larger(a, b))
+        differ(a := evaluate_entry(left, p, here), b := evaluate_entry(right, p, here), claim) and (claim.refuted == "=" or is_larger(a, b))
         for values in index_values((left, right), env)
         for here in [values | indices]
-        for p in places_of(left.shape, here)
+        for p in all_places(left.shape, here)
     )
 
 

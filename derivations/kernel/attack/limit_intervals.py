@@ -13,7 +13,7 @@ from mpmath import iv, mp, mpf
 from mpmath.libmp import ComplexResult
 
 from ..core.expr import Expr, walk
-from .mpmath_evaluation import DIGITS, CannotTell, Undefined, scalar
+from .mpmath_evaluation import DIGITS, CannotTell, Undefined, evaluate_scalar
 
 PRECISION = 400  # digits of an interval: enough to add exp(-800) to 1
 FAR = (mpf(10) ** 60, mpf(10) ** 30)  # larger than exp(49), which occurs in a mutant of seven squared
@@ -27,7 +27,7 @@ class NotEnclosed(Exception):
     """A value for which interval arithmetic finds no useful interval."""
 
 
-def approach(e: Expr, to: Expr, variable: Expr, end: Any, env: dict) -> tuple:
+def measure_distances(e: Expr, to: Expr, variable: Expr, end: Any, env: dict) -> tuple:
     """Return |e - to| at two places, the second nearer to the end ("oo" or 0). Raise CannotTell if the digits do not suffice."""
     unit = find_unit(e, variable, end)
     found = []
@@ -77,7 +77,7 @@ def measure_gap(e: Expr, to: Expr, variable: Expr, x: Any, env: dict) -> Any:
     iv.dps = PRECISION
     try:
         with mp.workdps(2 * DIGITS):
-            gap = abs(enclose(e, variable, iv.mpf(x), here) - iv.mpf(scalar(to, here)))
+            gap = abs(enclose(e, variable, iv.mpf(x), here) - iv.mpf(evaluate_scalar(to, here)))
             low, high = mpf(gap.a), mpf(gap.b)
     except (NotEnclosed, ComplexResult, OverflowError):
         return None
@@ -92,12 +92,12 @@ def enclose(e: Expr, variable: Expr, x: Any, env: dict) -> Any:
     A part without the variable is evaluated in mpmath, and so is an operator without a rule: a sum, a softmax or a norm.
     """
     if variable not in set(walk(e)):
-        return iv.mpf(scalar(e, env))
+        return iv.mpf(evaluate_scalar(e, env))
     if e == variable:
         return x
     rule = RULES.get(e.op)
     if rule is None or e.op == "function" and e.data not in FUNCTIONS:
-        return iv.mpf(scalar(e, env))
+        return iv.mpf(evaluate_scalar(e, env))
     return rule(e, [enclose(a, variable, x, env) for a in e.args])
 
 

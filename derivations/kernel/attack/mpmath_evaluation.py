@@ -12,11 +12,12 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.expr import FORMATS, Expr, free_indices, symbols, takes_average, walk
+from ..core.constructors import FORMATS
+from ..core.expr import Expr, free_indices, symbols, takes_average, walk
 from ..core.operators import AVERAGES
 
 DIGITS = 60
-SAME, OTHER = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
+EQUAL, DIFFERENT = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
 NOISE = mpf(10) ** -100, mpf(10) ** -50  # bounds of what rounding leaves of a zero
 ZERO = mpf(10) ** -40  # smaller numbers are zero up to rounding
 
@@ -37,18 +38,18 @@ class TooClose(CannotTell):
     """A value so near to the boundary of a domain that rounding may have moved it across."""
 
 
-def entry(e: Expr, place: tuple, env: dict):
+def evaluate_entry(e: Expr, place: tuple, env: dict):
     """Return the entry of a tree at a place. Raise Undefined if it has no value, CannotTell if the operator has no rule."""
     rule = RULES.get(e.op)
     if rule is None:
         raise CannotTell(f"the node '{e.op}'")
-    return KEPT.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
+    return VALUE_CACHE.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
 
 
 COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", *AVERAGES)
 
 
-class Kept:
+class ValueCache:
     """A cache of the values of trees at places.
 
     A value is found again if all names in the tree have the same values. These are compared by identity; the cache holds them, so that
@@ -89,27 +90,27 @@ class Kept:
         return self.values[key][0]
 
 
-KEPT = Kept()
+VALUE_CACHE = ValueCache()
 
 
-def scalar(e: Expr, env: dict):
+def evaluate_scalar(e: Expr, env: dict):
     """Return the value of a scalar tree."""
-    return entry(e, (), env)
+    return evaluate_entry(e, (), env)
 
 
-def size_of(size: Expr, env: dict) -> int:
+def evaluate_size(size: Expr, env: dict) -> int:
     """Return the value of a size, which is a symbol or a constant."""
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
 
-def places_of(shape: tuple, env: dict) -> list:
+def all_places(shape: tuple, env: dict) -> list:
     """Return all places of a tensor of this shape, as tuples that count from 0."""
-    return list(product(*(range(size_of(s, env)) for s in shape)))
+    return list(product(*(range(evaluate_size(s, env)) for s in shape)))
 
 
-def parts(e: Expr, place: tuple, env: dict) -> list:
+def evaluate_arguments(e: Expr, place: tuple, env: dict) -> list:
     """Return the entries of a node's arguments at a place; of scalar arguments, their values."""
-    return [entry(a, place if a.shape else (), env) for a in e.args]
+    return [evaluate_entry(a, place if a.shape else (), env) for a in e.args]
 
 
 def of_symbol(e, place, env):
@@ -124,7 +125,7 @@ def quotient(a, b):
 
 
 def of_power(e, place, env):
-    base, exponent = parts(e, place, env)
+    base, exponent = evaluate_arguments(e, place, env)
     exponent = exponent if mp.im(exponent) else mp.re(exponent)  # -I*I is a complex number for mpmath, and has no order
     if mp.isint(exponent):
         return base ** int(exponent) if exponent >= 0 else quotient(mpf(1), base ** -int(exponent))
@@ -148,14 +149,17 @@ def of_product(e, place, env):
     left, right = e.args
     split = len(left.shape) - 1
     return sum(
-        (entry(left, place[:split] + (k,), env) * entry(right, (k,) + place[split:], env) for k in range(size_of(left.shape[-1], env))),
+        (
+            evaluate_entry(left, place[:split] + (k,), env) * evaluate_entry(right, (k,) + place[split:], env)
+            for k in range(evaluate_size(left.shape[-1], env))
+        ),
         mpf(0),
     )
 
 
 def of_inverse(e, place, env):
-    n = size_of(e.shape[0], env)
-    rows = [[entry(e.args[0], (i, j), env) for j in range(n)] + [mpf(i == j) for j in range(n)] for i in range(n)]
+    n = evaluate_size(e.shape[0], env)
+    rows = [[evaluate_entry(e.args[0], (i, j), env) for j in range(n)] + [mpf(i == j) for j in range(n)] for i in range(n)]
     reduced, pivots = reduce_rows(rows)
     if pivots != list(range(n)):
         raise Undefined("the inverse of a singular matrix")
@@ -169,7 +173,7 @@ def reduce_rows(rows: list) -> tuple:
     for column in range(len(rows[0]) if rows else 0):
         at = len(pivots)
         pivot = max(range(at, len(rows)), key=lambda i: abs(rows[i][column]), default=None)
-        if pivot is None or abs(rows[pivot][column]) < SAME:
+        if pivot is None or abs(rows[pivot][column]) < EQUAL:
             continue
         rows[at], rows[pivot] = rows[pivot], rows[at]
         rows[at] = [x / rows[at][column] for x in rows[at]]
@@ -182,33 +186,33 @@ def reduce_rows(rows: list) -> tuple:
 
 def of_sum(e, place, env):
     name, size = e.data
-    return sum((scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_of(size, env))), mpf(0))
+    return sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(evaluate_size(size, env))), mpf(0))
 
 
 def of_each(e, place, env):
-    return entry(e.args[0], place[1:], {**env, ("index", e.data[0]): place[0]})
+    return evaluate_entry(e.args[0], place[1:], {**env, ("index", e.data[0]): place[0]})
 
 
 def of_entry(e, place, env):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
-    if any(k >= size_of(s, env) for k, s in zip(at, e.args[0].shape)):
+    if any(k >= evaluate_size(s, env) for k, s in zip(at, e.args[0].shape)):
         raise Undefined("an index outside its axis")
     if e.args[0].op in ("symbol", "eye", "fill"):
-        return entry(e.args[0], at, env)
-    return KEPT.value(e.args[0], ("all",), env, all_entries)[at]
+        return evaluate_entry(e.args[0], at, env)
+    return VALUE_CACHE.value(e.args[0], ("all",), env, all_entries)[at]
 
 
 def all_entries(e, _, env):
     """Return the entries of a tensor by place. Taking one entry needs a value for each of them."""
-    return {place: entry(e, place, env) for place in places_of(e.shape, env)}
+    return {place: evaluate_entry(e, place, env) for place in all_places(e.shape, env)}
 
 
 def of_function(e, place, env):
     if e.data in OF_VECTORS:
-        return OF_VECTORS[e.data]([entry(e.args[0], p, env) for p in places_of(e.args[0].shape, env)])
+        return OF_VECTORS[e.data]([evaluate_entry(e.args[0], p, env) for p in all_places(e.args[0].shape, env)])
     if e.data not in OF_NUMBERS:
         raise CannotTell(f"the function '{e.data}'")
-    return OF_NUMBERS[e.data](*parts(e, place, env))
+    return OF_NUMBERS[e.data](*evaluate_arguments(e, place, env))
 
 
 def logarithm(x):
@@ -234,13 +238,13 @@ OF_VECTORS = {"norm": norm, "largest": largest}
 
 
 def of_softmax(e, place, env):
-    row, whole = KEPT.value(e, ("row", *place[:-1]), env, softmax_row)
+    row, whole = VALUE_CACHE.value(e, ("row", *place[:-1]), env, softmax_row)
     return row[place[-1]] / whole
 
 
 def softmax_row(e, place, env):
     """Return the exponentials of a row, and their sum."""
-    row = [mp.exp(entry(e.args[0], (*place[1:], k), env)) for k in range(size_of(e.shape[-1], env))]
+    row = [mp.exp(evaluate_entry(e.args[0], (*place[1:], k), env)) for k in range(evaluate_size(e.shape[-1], env))]
     return row, sum(row)
 
 
@@ -258,14 +262,14 @@ def of_derivative(e, place, env):
     )
 
     def value(shift):
-        return scalar(body, {**env, target.data[0]: KEPT.moved(env[target.data[0]], at, shift)})
+        return evaluate_scalar(body, {**env, target.data[0]: VALUE_CACHE.moved(env[target.data[0]], at, shift)})
 
     with mp.workdps(mp.dps + 2 * DIGITS // 3):  # a derivative in the body loses digits as well
         right, left = value(STEP), value(-STEP)
         slope = (right - left) / (2 * STEP)
-        if any(n.op not in WITHOUT_CORNERS for n in walk(body)) and bends(gap := gap_at(value, right, left, STEP), slope):
+        if any(n.op not in WITHOUT_CORNERS for n in walk(body)) and is_kink(gap := measure_kink(value, right, left, STEP), slope):
             step = STEP / 10**6
-            if gap_at(value, value(step), value(-step), step) > gap / 100:
+            if measure_kink(value, value(step), value(-step), step) > gap / 100:
                 raise NoDerivative("a derivative that does not exist")
         return slope
 
@@ -276,24 +280,24 @@ WITHOUT_CORNERS = (  # operators that are differentiable wherever their argument
 )
 
 
-def gap_at(value, right, left, step):
+def measure_kink(value, right, left, step):
     """Return the difference between the derivatives from the right and from the left."""
     return abs(right + left - 2 * value(mpf(0))) / step
 
 
-def bends(gap, slope) -> bool:
+def is_kink(gap, slope) -> bool:
     """Return whether the one-sided derivatives differ by more than the error of a smooth function's."""
     return gap > SMOOTH * (1 + abs(slope))
 
 
 def of_rank(e, place, env):
-    rows, columns = (size_of(s, env) for s in e.args[0].shape)
-    return mpf(len(reduce_rows([[entry(e.args[0], (i, j), env) for j in range(columns)] for i in range(rows)])[1]))
+    rows, columns = (evaluate_size(s, env) for s in e.args[0].shape)
+    return mpf(len(reduce_rows([[evaluate_entry(e.args[0], (i, j), env) for j in range(columns)] for i in range(rows)])[1]))
 
 
 def of_rounded(e, place, env):
     """Round to the nearest number of the format, ties to even. Raise Undefined on overflow."""
-    x = scalar(e.args[0], env)
+    x = evaluate_scalar(e.args[0], env)
     if not x:
         return x
     bits, lowest, highest = FORMATS[e.data]
@@ -305,7 +309,7 @@ def of_rounded(e, place, env):
 
 
 def of_expectation(e, place, env):
-    return sum((weight * scalar(e.args[0], {**env, **drawn}) for weight, drawn in env["outcomes"]), mpf(0))
+    return sum((weight * evaluate_scalar(e.args[0], {**env, **drawn}) for weight, drawn in env["outcomes"]), mpf(0))
 
 
 def of_variance(e, place, env):
@@ -319,19 +323,19 @@ RULES = {
     "imaginary": lambda e, place, env: mp.mpc(0, 1),
     "symbol": of_symbol,
     "index": lambda e, place, env: mpf(env["index", e.data[0]] + 1),
-    "defined": lambda e, place, env: entry(e.args[0], place, env),
-    "paren": lambda e, place, env: entry(e.args[0], place, env),
-    "add": lambda e, place, env: sum(parts(e, place, env)),
-    "neg": lambda e, place, env: -entry(e.args[0], place, env),
-    "mul": lambda e, place, env: mul(*parts(e, place, env)),
-    "div": lambda e, place, env: quotient(*parts(e, place, env)),
+    "defined": lambda e, place, env: evaluate_entry(e.args[0], place, env),
+    "paren": lambda e, place, env: evaluate_entry(e.args[0], place, env),
+    "add": lambda e, place, env: sum(evaluate_arguments(e, place, env)),
+    "neg": lambda e, place, env: -evaluate_entry(e.args[0], place, env),
+    "mul": lambda e, place, env: mul(*evaluate_arguments(e, place, env)),
+    "div": lambda e, place, env: quotient(*evaluate_arguments(e, place, env)),
     "pow": of_power,
     "matmul": of_product,
-    "transpose": lambda e, place, env: entry(e.args[0], place[::-1], env),
+    "transpose": lambda e, place, env: evaluate_entry(e.args[0], place[::-1], env),
     "inverse": of_inverse,
     "eye": lambda e, place, env: mpf(place[0] == place[1]),
     "fill": lambda e, place, env: number(e.data),
-    "array": lambda e, place, env: scalar(e.args[places_of(e.shape, env).index(place)], env),
+    "array": lambda e, place, env: evaluate_scalar(e.args[all_places(e.shape, env).index(place)], env),
     "sum": of_sum,
     "each": of_each,
     "entry": of_entry,

@@ -13,8 +13,8 @@ from ..core.assumptions import Assumption, assumption_text
 from ..core.claims import Claim, Refused
 from ..core.expr import Expr, walk
 from ..errors import KernelError
-from ..exact.assumption_facts import facts_of
-from ..exact.assumption_needs import still_proved
+from ..exact.assumption_facts import collect_facts
+from ..exact.assumption_needs import is_proved_under
 from ..exact.proofs import prove_refutation
 from ..exact.witness import exact
 from ..printing.latex import latex, value_latex
@@ -22,9 +22,9 @@ from ..printing.plain_text import plain
 from ..pytorch import witness as pytorch_witness
 from ..sympy import witness as sympy_witness
 from .claim_mutants import Mutant
-from .equivalent_rewrites import controls
+from .equivalent_rewrites import make_controls
 from .judge import judge
-from .rebuild_trees import unfolded
+from .rebuild_trees import unfold_definitions
 
 LIMIT = 60  # seconds that a witness has for one mutant; of processor time, so that a busy machine changes nothing
 
@@ -35,7 +35,7 @@ class OutOfTime(BaseException):
     """Raised in a witness, or in the judge, that has taken too long."""
 
 
-def within_limit(check: Callable[[Claim], Any], claim: Claim, too_slow: Any = "too slow", limit: float = LIMIT) -> Any:
+def run_with_limit(check: Callable[[Claim], Any], claim: Claim, too_slow: Any = "too slow", limit: float = LIMIT) -> Any:
     """Return `check(claim)`, or `too_slow` if it takes more than `limit` seconds of processor time."""
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -55,15 +55,15 @@ def within_limit(check: Callable[[Claim], Any], claim: Claim, too_slow: Any = "t
 # A witness's answer is "accepted", "refused", "not applicable", or "broke: ..." with the type of an error of its own.
 
 
-def by_exact(claim: Claim) -> str:
+def ask_exact(claim: Claim) -> str:
     """Return the exact witness's answer. Try the proof alone first, which is quick, and the whole witness only if the proof succeeds."""
     try:
         if claim.kind == "definition":
             proved = True  # there is nothing to prove
         elif claim.kind == "refutation":
-            proved = not prove_refutation(claim, claim.start, claim.steps[0].expr, facts_of(claim.given))
+            proved = not prove_refutation(claim, claim.start, claim.steps[0].expr, collect_facts(claim.given))
         else:
-            proved = still_proved(claim, claim.given)
+            proved = is_proved_under(claim, claim.given)
         if not proved:
             return "refused"
         verdict = exact(claim).verdict
@@ -74,7 +74,7 @@ def by_exact(claim: Claim) -> str:
     return "not applicable" if verdict == "not applicable" else "accepted"
 
 
-def by_witness(witness: Callable[[Claim], tuple]) -> Check:
+def make_check(witness: Callable[[Claim], tuple]) -> Check:
     """Return a function that returns this witness's answer to a claim."""
 
     def check(claim: Claim) -> str:
@@ -89,20 +89,20 @@ def by_witness(witness: Callable[[Claim], tuple]) -> Check:
     return check
 
 
-def proof_alone(claim: Claim) -> str:
+def ask_exact_proof(claim: Claim) -> str:
     """Return the answer of the exact witness's proof to a control, whether or not all assumptions are needed.
 
     A part of a chain may need fewer assumptions than the whole chain.
     """
     if claim.kind == "refutation":
-        return by_exact(claim)
+        return ask_exact(claim)
     try:
-        return "accepted" if still_proved(claim, claim.given) else "refused"
+        return "accepted" if is_proved_under(claim, claim.given) else "refused"
     except KernelError as error:
         return f"refused: {error}"
 
 
-WITNESSES: dict[str, Check] = {"exact": by_exact, "sympy": by_witness(sympy_witness.witness), "torch": by_witness(pytorch_witness.witness)}
+WITNESSES: dict[str, Check] = {"exact": ask_exact, "sympy": make_check(sympy_witness.witness), "torch": make_check(pytorch_witness.witness)}
 
 
 def try_controls(claim: Claim, found: list[Mutant], names: list[str], known: dict[str, str]) -> dict:
@@ -113,27 +113,27 @@ def try_controls(claim: Claim, found: list[Mutant], names: list[str], known: dic
     result = {}
     for name in names:
         check = WITNESSES[name]
-        said = known.get(name) or within_limit(check, claim)
+        said = known.get(name) or run_with_limit(check, claim)
         failed = [] if said in ("accepted", "not applicable") else [f"the claim itself: {said}"]
         covers = said == "accepted"
-        check = proof_alone if name == "exact" else check
-        made = controls(claim) if covers else []
-        failed += [f"{what}: {said}" for what, control in made if (said := within_limit(check, control)) != "accepted"]
+        check = ask_exact_proof if name == "exact" else check
+        made = make_controls(claim) if covers else []
+        failed += [f"{what}: {said}" for what, control in made if (said := run_with_limit(check, control)) != "accepted"]
         result[name] = {"covers": covers, "controls": len(made), "failed": failed}
-    return {"witnesses": result, "alike": printed_alike(claim, found)}
+    return {"witnesses": result, "alike": find_printed_alike(claim, found)}
 
 
-def printed_alike(claim: Claim, found: list[Mutant]) -> list[str]:
+def find_printed_alike(claim: Claim, found: list[Mutant]) -> list[str]:
     """Return the mutants that are printed like the claim.
 
     Mutants of a definition that the claim uses are left out: the page prints them where the name is defined.
     """
     names = {n.data[0] for tree in claim.trees for n in walk(tree) if n.op == "defined"}
     names -= {claim.start.data[0]} if claim.kind == "definition" else set()
-    return [described(m)["mutant"] for m in found if not names & set(m.path[:1]) and alike(m.mutated, claim)]
+    return [describe(m)["mutant"] for m in found if not names & set(m.path[:1]) and prints_alike(m.mutated, claim)]
 
 
-def alike(mutated: Claim, claim: Claim) -> bool:
+def prints_alike(mutated: Claim, claim: Claim) -> bool:
     """Return whether a page would print the two claims alike. Parts that are equal need not be printed."""
     return all(new == old or show_part(new) == show_part(old) for new, old in zip_longest(printed_parts(mutated), printed_parts(claim)))
 
@@ -162,7 +162,7 @@ def show_part(part: Any) -> str:
     return repr(part)
 
 
-def outcomes(mutant: Mutant, original: Claim, names: list[str]) -> Iterator[dict]:
+def try_mutant_with_witnesses(mutant: Mutant, original: Claim, names: list[str]) -> Iterator[dict]:
     """Yield what became of a mutant for each witness: "killed", "survived", "equivalent" or "unclassified", and how."""
     judged: dict = {}
     for name in names:
@@ -171,7 +171,7 @@ def outcomes(mutant: Mutant, original: Claim, names: list[str]) -> Iterator[dict
         except Exception as error:  # the gate fails for this mutant; the other results of a long run are not lost
             result, how = "unclassified", f"trying it broke: {type(error).__name__}: {error}"
         yield {"witness": name, "operator": mutant.operator, "outcome": result, "how": how} | (
-            described(mutant) if result != "killed" else {}
+            describe(mutant) if result != "killed" else {}
         )
 
 
@@ -183,7 +183,7 @@ def try_mutant(mutant: Mutant, original: Claim, name: str, judged: dict[bool, tu
     """
     if how := found_true(name, judged):
         return "equivalent", how
-    how = within_limit(WITNESSES[name], mutant.mutated)
+    how = run_with_limit(WITNESSES[name], mutant.mutated)
     if how == "too slow" or how.startswith("broke"):
         return "unclassified", how
     if how != "accepted":
@@ -205,7 +205,7 @@ def judge_once(mutant: Mutant, original: Claim, partial: bool, judged: dict[bool
     """Return the judge's verdict on a mutant, and store it in `judged` for the other witnesses."""
     if partial not in judged:
         claim = claim_to_judge(mutant.mutated, original)
-        judged[partial] = within_limit(lambda c: judge(c, partial=partial), claim, ("cannot tell", "too slow"))
+        judged[partial] = run_with_limit(lambda c: judge(c, partial=partial), claim, ("cannot tell", "too slow"))
     return judged[partial]
 
 
@@ -213,11 +213,11 @@ def claim_to_judge(mutated: Claim, original: Claim) -> Claim:
     """Return the mutant; for a definition, the identity between the original and the mutated value, with all definitions unfolded."""
     if original.kind != "definition":
         return mutated
-    new = replace(mutated.steps[0], relation="=", expr=unfolded(mutated.steps[0].expr))
-    return replace(mutated, kind="identity", start=unfolded(original.steps[0].expr), steps=(new,), code=())
+    new = replace(mutated.steps[0], relation="=", expr=unfold_definitions(mutated.steps[0].expr))
+    return replace(mutated, kind="identity", start=unfold_definitions(original.steps[0].expr), steps=(new,), code=())
 
 
-def described(mutant: Mutant) -> dict[str, str]:
+def describe(mutant: Mutant) -> dict[str, str]:
     """Return the place of a mutation and the mutated claim as text."""
     claim = mutant.mutated
     said = plain(claim.start) + "".join(f" {s.relation} {plain(s.expr)}" for s in claim.steps)

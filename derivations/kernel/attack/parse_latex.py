@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from ..core.expr import E, Expr, I, array, diff, each, function, inverse, lift, paren, sqrt, strip, total
+from ..core.constructors import E, I, array, diff, each, function, inverse, paren, sqrt, total
+from ..core.expr import Expr, lift, strip
 from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.name_latex import GREEK
-from .parse_plain import MADE, NotReadable
+from .parse_plain import MADE, ParseError
 
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 APPLIED: dict[str, Callable[[Expr], Expr]] = {"norm": partial(function, "norm"), **{word: MADE[op] for op, word in WORDS.items()}}
@@ -21,17 +22,17 @@ SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,"
 END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
 
 
-def read_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
+def parse_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
     """Return the tree of a formula. `names` is as for `read_plain`; `filled` are its identities, zeros and ones in their order."""
     for mark, shown in SHOWN.items():
         text = text.replace(mark, shown)
-    reader = Reader(text, names, filled)
+    reader = LatexParser(text, names, filled)
     tree = reader.sum()
     reader.expect("")
     return tree
 
 
-class Reader:
+class LatexParser:
     """A recursive-descent parser: a formula, a position in it, and a method for each level of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Expr], filled: Iterable[Expr]):
@@ -60,13 +61,13 @@ class Reader:
     def expect(self, *tokens: str) -> None:
         """Move past these tokens. Raise NotReadable if they are not the next ones."""
         if not self.met(*tokens):
-            raise NotReadable(f"{' '.join(tokens) or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
+            raise ParseError(f"{' '.join(tokens) or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 
     def braces(self) -> str:
         """Return the text of a group in braces that contains no other group."""
         found = re.compile(r"\s*\{([^{}]*)\}").match(self.text, self.at)
         if not found:
-            raise NotReadable(f"a group is expected where {self.text[self.at :]!r} stands in {self.text!r}")
+            raise ParseError(f"a group is expected where {self.text[self.at :]!r} stands in {self.text!r}")
         self.at = found.end()
         return found[1]
 
@@ -130,17 +131,17 @@ class Reader:
             token = self.take()
             depth += {"{": 1, "}": -1}.get(token, 0)
             if not token:
-                raise NotReadable(f"a group has no end in {self.text!r}")
+                raise ParseError(f"a group has no end in {self.text!r}")
         below = self.text[start : self.at - 1]
         places = below.split(",") if "," in below or len(base.shape) == 1 else below.replace(" ", "")
-        return base[tuple(Reader(place, self.names, ()).sum() for place in places)]
+        return base[tuple(LatexParser(place, self.names, ()).sum() for place in places)]
 
     def name(self) -> str:
         """Parse a declared name, with its subscript if that belongs to the name."""
         token = self.take()
         name = self.braces() if token == r"\mathrm" else token.removeprefix("\\")
         if token.startswith("\\") and token != r"\mathrm" and name not in GREEK:
-            raise NotReadable(f"{token} is not known, in {self.text!r}")
+            raise ParseError(f"{token} is not known, in {self.text!r}")
         before = self.at
         if re.compile(r"_\{[A-Za-z0-9]+\}").match(self.text, self.at):
             self.take()
@@ -166,14 +167,14 @@ class Reader:
         if name == "I":
             return self.told("eye")
         if name not in self.names:
-            raise NotReadable(f"nothing is called {name!r} in {self.text!r}")
+            raise ParseError(f"nothing is called {name!r} in {self.text!r}")
         return self.names[name]
 
     def told(self, op: str) -> Expr:
         """Return the next tree of `filled`. Raise NotReadable if it has another operator."""
         tree = next(self.filled, None)
         if tree is None or tree.op != op:
-            raise NotReadable(f"no size is told for what is filled in {self.text!r}")
+            raise ParseError(f"no size is told for what is filled in {self.text!r}")
         return tree
 
     def bracket(self) -> Expr:
@@ -191,7 +192,7 @@ class Reader:
         """Return a bound index. Raise NotReadable if this is not its size."""
         index_ = self.names.get(name)
         if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+            raise ParseError(f"what is bound is not an index that runs to {size}, in {self.text!r}")
         return index_
 
     def fraction(self) -> Expr:
@@ -208,17 +209,17 @@ class Reader:
         """Parse a bold 0 or 1 with its shape, and return the tensor of `filled` that it stands for."""
         value, tree = self.braces(), self.told("fill")
         if str(tree.data) != value:
-            raise NotReadable(f"{value} is not what is told, in {self.text!r}")
+            raise ParseError(f"{value} is not what is told, in {self.text!r}")
         if len(tree.shape) > 1:
             self.expect("_", "{")
             rows = self.factor()
             self.expect(r"\times")
             if (rows, self.closed(self.sum, "}")) != tree.shape:
-                raise NotReadable(f"what is filled has another shape than is told, in {self.text!r}")
+                raise ParseError(f"what is filled has another shape than is told, in {self.text!r}")
         return tree
 
 
-def listed(reader: Reader) -> list[Expr]:
+def listed(reader: LatexParser) -> list[Expr]:
     """Parse the bound indices after a bracket: names below it, sizes above. Return [] if none follow, as after an entry."""
     before = reader.at
     found: list[str] = []
@@ -236,21 +237,21 @@ def listed(reader: Reader) -> list[Expr]:
         sizes.append(reader.sum())
     reader.expect("}")
     if len(sizes) != len(found):
-        raise NotReadable(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
+        raise ParseError(f"{len(found)} indices have {len(sizes)} sizes, in {reader.text!r}")
     return [reader.bound(name, size) for name, size in zip(found, sizes)]
 
 
-def applied(reader: Reader, name: str) -> Expr:
+def applied(reader: LatexParser, name: str) -> Expr:
     """Parse a function's argument, and check the mark: a function of a matrix's entries has one, and an absolute value of any tensor's."""
     marked = reader.met("_", "{", r"\odot", "}")
     reader.expect("(")
     inside = reader.closed(reader.sum, ")")
     if marked != (len(inside.shape) > 1 or name == "abs" and bool(inside.shape)):
-        raise NotReadable(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {reader.text!r}")
+        raise ParseError(f"{name} is {'' if marked else 'not '}marked as one of each entry, in {reader.text!r}")
     return function(name, inside)
 
 
-def matrix(reader: Reader) -> Expr:
+def matrix(reader: LatexParser) -> Expr:
     """Parse the rows of a pmatrix."""
     reader.expect("{", *"pmatrix", "}")
     rows = [[reader.sum()]]
@@ -263,7 +264,7 @@ def matrix(reader: Reader) -> Expr:
     return array(rows)
 
 
-def word_applied(reader: Reader) -> Expr:
+def word_applied(reader: LatexParser) -> Expr:
     """Parse an operator that is written as a word, with its argument."""
     word = reader.braces()
     if word == "E":
@@ -273,18 +274,18 @@ def word_applied(reader: Reader) -> Expr:
         return applied(reader, word)
     reader.expect("(")
     if word not in APPLIED:
-        raise NotReadable(f"{word!r} is no function, in {reader.text!r}")
+        raise ParseError(f"{word!r} is no function, in {reader.text!r}")
     return APPLIED[word](reader.closed(reader.sum, ")"))
 
 
-BASES: dict[str, Callable[[Reader], Expr]] = {
-    "(": Reader.bracket,
+BASES: dict[str, Callable[[LatexParser], Expr]] = {
+    "(": LatexParser.bracket,
     "⟨": lambda reader: function("abs", reader.closed(reader.sum, "⟩")),
-    r"\frac": Reader.fraction,
+    r"\frac": LatexParser.fraction,
     r"\sqrt": lambda reader: sqrt(reader.group()),
     r"\begin": matrix,
     r"\operatorname": word_applied,
-    r"\mathbf": Reader.fill,
+    r"\mathbf": LatexParser.fill,
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),
     **{word: partial(applied, name=name) for name, word in FUNCTION_NAMES.items() if "operatorname" not in word},
 }

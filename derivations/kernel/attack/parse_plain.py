@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from ..core.expr import (
+from ..core.constructors import (
     E,
-    Expr,
     I,
     Var,
     array,
@@ -21,7 +20,6 @@ from ..core.expr import (
     eye,
     function,
     inverse,
-    lift,
     ones,
     paren,
     rank,
@@ -31,6 +29,7 @@ from ..core.expr import (
     total,
     zeros,
 )
+from ..core.expr import Expr, lift
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing.latex import WORDS
@@ -51,22 +50,22 @@ BOUND: dict[str, Callable[..., Expr]] = {"sum": total, "each": each}
 OF_SIZES: dict[str, Callable[..., Expr]] = {"eye": eye, "ones": ones, "zeros": zeros}
 
 
-class NotReadable(KernelError):
+class ParseError(KernelError):
     """A text that does not stand for a tree."""
 
 
-def read_plain(text: str, names: Mapping[str, Expr]) -> Expr:
+def parse_plain(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the tree of a plain text. `names` maps names to symbols, definitions and indices, bound ones included.
 
     Brackets of the text become brackets of the tree, so use `strip` to compare it with the printed tree.
     """
-    reader = Reader(text, names)
+    reader = PlainParser(text, names)
     tree = reader.sum()
     reader.expect("")
     return tree
 
 
-class Reader:
+class PlainParser:
     """A recursive-descent parser: a text, a position in it, and a method for each level of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Expr]):
@@ -76,7 +75,7 @@ class Reader:
         """Return the next token, "" at the end."""
         found = TOKEN.match(self.text, self.at)
         if found is None and self.text[self.at :].strip():
-            raise NotReadable(f"{self.text[self.at :]!r} is not understood")
+            raise ParseError(f"{self.text[self.at :]!r} is not understood")
         return found[1] if found else ""
 
     def take(self) -> str:
@@ -96,7 +95,7 @@ class Reader:
     def expect(self, token: str) -> None:
         """Move past the token. Raise NotReadable if it is not the next one."""
         if not self.met(token):
-            raise NotReadable(f"{token or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
+            raise ParseError(f"{token or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 
     def sum(self) -> Expr:
         if self.met("-"):
@@ -157,7 +156,7 @@ class Reader:
         if token == "I":
             return I
         if token not in self.names:
-            raise NotReadable(f"nothing is called {token!r} in {self.text!r}")
+            raise ParseError(f"nothing is called {token!r} in {self.text!r}")
         return self.names[token]
 
     def closed(self, make: Callable[[Expr], Expr], end: str = ")") -> Expr:
@@ -179,7 +178,7 @@ class Reader:
             return self.closed(lambda by: diff(body, by))
         if word in BOUND:
             return self.bound(BOUND[word])
-        raise NotReadable(f"{word!r} is no function, in {self.text!r}")
+        raise ParseError(f"{word!r} is no function, in {self.text!r}")
 
     def bound(self, make: Callable[..., Expr]) -> Expr:
         """Parse the body and the bound indices of a sum, or of a tensor given entry by entry."""
@@ -194,5 +193,5 @@ class Reader:
             self.expect(token)
         size = self.sum()
         if index_ is None or index_.op != "index" or index_.data[1] != size:
-            raise NotReadable(f"what is bound is not an index that runs to {size}, in {self.text!r}")
+            raise ParseError(f"what is bound is not an index that runs to {size}, in {self.text!r}")
         return index_

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from ..core.claims import Claim
-from ..core.expr import (
+from ..core.constructors import (
     E,
-    Expr,
     I,
     Var,
     absolute,
@@ -21,18 +20,16 @@ from ..core.expr import (
     eye,
     function,
     inverse,
-    lift,
     log,
-    named,
     ones,
     rank,
     rounded,
     softmax,
     sqrt,
-    strip,
     total,
     zeros,
 )
+from ..core.expr import Expr, lift, named, strip
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing import latex, plain_text, script_text
@@ -56,7 +53,7 @@ class Unreadable(Exception):
     """A text that is not a script's expression."""
 
 
-def read_back(text: str, names: dict) -> Expr:
+def parse_script(text: str, names: dict) -> Expr:
     """Return the tree that a script would build from the text, without running it. Raise Unreadable if a script would fail."""
     try:
         return lift(build(ast.parse(text, mode="eval").body, names))
@@ -94,7 +91,7 @@ def number(e: Expr) -> Fraction:
     return -number(e.args[0]) if e.op == "neg" else e.data
 
 
-def alike(e: Expr) -> Expr:
+def normalize(e: Expr) -> Expr:
     """Return the tree without brackets, and with negated numbers and quotients of numbers as numbers: no print shows these."""
     e = strip(e)
 
@@ -109,27 +106,27 @@ def alike(e: Expr) -> Expr:
     return fold(e)
 
 
-def misread(claim: Claim, others: tuple = ()) -> list[str]:
+def find_print_errors(claim: Claim, others: tuple = ()) -> list[str]:
     """Return what is wrong with how the claim is printed, compared with itself and with other trees."""
     names = {s.data[0]: s for s in named(*claim.trees)} | {"I": I}
     found = []
     for e in claim.trees:
         text = script_text.script(e)
         try:
-            back = read_back(text, names)
+            back = parse_script(text, names)
         except Unreadable as error:
             found.append(f"{text} cannot be read back: {error}")
             continue
-        if alike(back) != alike(e):
+        if normalize(back) != normalize(e):
             found.append(f"{plain_text.plain(e)} is written as {text}, which reads as {plain_text.plain(back)}")
-    return found + clashes((*claim.trees, *others))
+    return found + find_clashes((*claim.trees, *others))
 
 
-def clashes(trees: tuple) -> list[str]:
+def find_clashes(trees: tuple) -> list[str]:
     """Return a message for each two different trees with the same LaTeX."""
     seen: dict[str, Expr] = {}
     found = []
-    for e in dict.fromkeys(map(alike, trees)):
+    for e in dict.fromkeys(map(normalize, trees)):
         other = seen.setdefault(latex.latex(e), e)
         if without_sizes(other) != without_sizes(e):
             found.append(f"two things are both printed {latex.latex(e)}: {script_text.script(e)} and {script_text.script(other)}")

@@ -13,15 +13,16 @@ from mpmath import mp, mpf
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, inverse, matmul, symbols, walk
+from ..core.constructors import inverse
+from ..core.expr import Expr, free_indices, matmul, symbols, walk
 from ..core.operators import AVERAGES
-from .mpmath_evaluation import DIGITS, ZERO, Undefined, entry, places_of, reduce_rows, scalar, size_of
+from .mpmath_evaluation import DIGITS, ZERO, Undefined, all_places, evaluate_entry, evaluate_scalar, evaluate_size, reduce_rows
 
-POINTS, DRAWS, FEWEST = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
-MOST_OUTCOMES = 5000
-LARGE, LARGE_OF_LAWS = 9, 5  # the largest sizes; smaller for expectations, which are averages over many outcomes
+POINTS, DRAWS, MIN_POINTS = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
+MAX_OUTCOMES = 5000
+LARGE, LARGE_WITH_EXPECTATION = 9, 5  # the largest sizes; smaller for expectations, which are averages over many outcomes
 FAILURES = 20  # draws at a large size before it is given up
-POINTS_OF_EXPONENTIALS = 8  # fewer, because each is an average over a thousand outcomes
+POINTS_WITH_QUADRATURE = 8  # fewer, because each is an average over a thousand outcomes
 SIGNS: dict[str, Callable[[Any], bool]] = {
     "positive": lambda v: v > ZERO,
     "nonnegative": lambda v: v > -ZERO,
@@ -29,23 +30,23 @@ SIGNS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-DRAWN: dict = {}  # a cache of the last points: the mutants of a claim are judged one after another, and most have the same points
-MOST_DRAWN = 8
+POINT_CACHE: dict = {}  # a cache of the last points: the mutants of a claim are judged one after another, and most have the same points
+CACHED_POINT_SETS = 8
 
 
-def points(claim: Claim, seed: int = 0, most: int = POINTS) -> list:
+def draw_points(claim: Claim, seed: int = 0, most: int = POINTS) -> list:
     """Return up to `most` random points at which every assumption holds; small numbers and zeros are frequent. More for some claims.
 
     A point maps names to sizes and entries. Claims with equal `cache_key` get the same objects, so that values of subtrees that they
     share are computed once.
     """
     key = seed, most, mp.prec, cache_key(claim)
-    if key not in DRAWN:
-        found = list(drawn(claim, seed, most))
-        if len(DRAWN) == MOST_DRAWN:
-            del DRAWN[next(iter(DRAWN))]
-        DRAWN[key] = found
-    return DRAWN[key]
+    if key not in POINT_CACHE:
+        found = list(generate_points(claim, seed, most))
+        if len(POINT_CACHE) == CACHED_POINT_SETS:
+            del POINT_CACHE[next(iter(POINT_CACHE))]
+        POINT_CACHE[key] = found
+    return POINT_CACHE[key]
 
 
 def cache_key(claim: Claim) -> tuple:
@@ -54,25 +55,28 @@ def cache_key(claim: Claim) -> tuple:
     return tuple(symbols(*claim.trees).values()), claim.given, operations(claim), sizes
 
 
-def drawn(claim: Claim, seed: int, most: int) -> Iterator[dict]:
-    """Yield the points of `points`, drawn anew."""
+def generate_points(claim: Claim, seed: int, most: int) -> Iterator[dict]:
+    """Yield the points of `draw_points`, drawn anew."""
     named = symbols(*claim.trees).values()
-    generator, law = Random(seed), laws(claim)
+    generator, law = Random(seed), has_expectation(claim)
     largest = 2 if law else 3 if any(s.shape for s in named) else 8
-    small = law or has(claim, "inverse")
+    small = law or uses_operator(claim, "inverse")
     counted = any(n.op == "symbol" and n.data[1] == "size" for tree in claim.trees for n in walk(tree))
     has_difference = any(a.kind in SIGNS and a.args[0].op != "symbol" for a in claim.given)  # its boundary: two numbers are equal
-    hidden = has(claim, "largest")  # which does not depend on smaller entries
+    hidden = uses_operator(claim, "largest")  # which does not depend on smaller entries
     most *= (3 if hidden else 1) * (2 if has_difference else 1)  # where numbers are equal, some points have no value
     bits = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one"}
     found, failed = 0, 0
     large = [
-        (s.data[0], k) for k in range(min(4, largest + 1), (LARGE_OF_LAWS if law else LARGE) + 1) for s in named if s.data[1] == "size"
+        (s.data[0], k)
+        for k in range(min(4, largest + 1), (LARGE_WITH_EXPECTATION if law else LARGE) + 1)
+        for s in named
+        if s.data[1] == "size"
     ]
-    large *= counted and not has(claim, "inverse")
+    large *= counted and not uses_operator(claim, "inverse")
     most = most + len(large)
     for _ in range(DRAWS):
-        if found == (min(most, POINTS_OF_EXPONENTIALS) if exponential_law(claim) else most):
+        if found == (min(most, POINTS_WITH_QUADRATURE) if needs_quadrature(claim) else most):
             return
         env: dict = {s.data[0]: generator.randint(1, generator.choice((2, largest))) for s in named if s.data[1] == "size"}
         if failed == FAILURES:
@@ -86,22 +90,22 @@ def drawn(claim: Claim, seed: int, most: int) -> Iterator[dict]:
             env[generator.choice(sorted(env))] = generator.randint(4, LARGE)
         draw = number_drawer(claim, generator)
         if far:
-            draw = or_one(draw)
+            draw = draw_nonzero(draw)
         if hidden and generator.random() < 0.3:
-            draw = negative(draw)
+            draw = draw_nonpositive(draw)
         alike = draw() if has_difference and generator.random() < 0.2 else None
         for s in named:
             if s.data[1] == "real":
-                env[s.data[0]] = {p: draw() if alike is None else alike for p in places_of(s.shape, env)}
+                env[s.data[0]] = {p: draw() if alike is None else alike for p in all_places(s.shape, env)}
                 if s.data[0] in bits:
                     env[s.data[0]] = {p: mpf(generator.randint(0, 1)) for p in env[s.data[0]]}
         try:
             for a in claim.given:
                 if a.kind == "product":
                     complete_product(a, env, generator)
-            if not all(holds(a, env) for a in claim.given):
+            if not all(is_satisfied(a, env) for a in claim.given):
                 continue
-            env["outcomes"] = outcomes(claim, env, generator) if law else [(mpf(1), {})]
+            env["outcomes"] = draw_distribution(claim, env, generator) if law else [(mpf(1), {})]
         except Undefined:
             continue
         if far:
@@ -111,19 +115,19 @@ def drawn(claim: Claim, seed: int, most: int) -> Iterator[dict]:
         yield {**env, **generator.choice(env["outcomes"])[1]}  # a random entry outside an expectation is one of its values
 
 
-def negative(draw: Callable[[], Any]) -> Callable[[], Any]:
+def draw_nonpositive(draw: Callable[[], Any]) -> Callable[[], Any]:
     """Return a drawer of the same numbers, all negative or 0."""
     return lambda: -abs(draw())
 
 
-def or_one(draw: Callable[[], Any]) -> Callable[[], Any]:
+def draw_nonzero(draw: Callable[[], Any]) -> Callable[[], Any]:
     """Return a drawer that gives 1 instead of 0, because a factor of 0 would hide a difference that shows at one size only."""
     return lambda: draw() or mpf(1)
 
 
 def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
     """Return a function that draws a random entry for this claim."""
-    if has(claim, "rounded"):
+    if uses_operator(claim, "rounded"):
         exact = any(a.kind == "representable" for a in claim.given)
         tiny = not any(a.kind == "in range" for a in claim.given)
 
@@ -133,7 +137,7 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
             return mpf(generator.randint(-top, top)) / 2**low
 
         return draw
-    if exponential_law(claim):
+    if needs_quadrature(claim):
         return lambda: generator.choice((-1, 1)) * mpf(generator.randint(1, 5)) / 8
     scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail only where all numbers are small
     return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5)) / scale
@@ -144,20 +148,22 @@ def complete_product(a: Assumption, env: dict, generator: Random) -> None:
     left, right, times = a.args
 
     def matrix(e: Expr) -> list:
-        return [[entry(e, (i, j), env) for j in range(size_of(e.shape[1], env))] for i in range(size_of(e.shape[0], env))]
+        return [
+            [evaluate_entry(e, (i, j), env) for j in range(evaluate_size(e.shape[1], env))] for i in range(evaluate_size(e.shape[0], env))
+        ]
 
     def put(e: Expr, rows: list) -> None:
         name, is_transposed = (e.args[0].data[0], True) if e.op == "transpose" else (e.data[0], False)
         env[name] = {(j, i) if is_transposed else (i, j): x for i, row in enumerate(rows) for j, x in enumerate(row)}
 
     if times.data == 0:
-        kernel, columns = null_space(matrix(left)), size_of(right.shape[1], env)
+        kernel, columns = null_space(matrix(left)), evaluate_size(right.shape[1], env)
         weights = [[mpf(generator.randint(-2, 2)) for _ in range(columns)] for _ in kernel]
         put(
             right,
             [
                 [sum((v[i] * w[j] for v, w in zip(kernel, weights)), mpf(0)) for j in range(columns)]
-                for i in range(size_of(right.shape[0], env))
+                for i in range(evaluate_size(right.shape[0], env))
             ],
         )
         return
@@ -184,55 +190,58 @@ def null_space(rows: list) -> list:
 def index_values(trees: tuple, env: dict) -> Iterator[dict]:
     """Yield the environment with each combination of values of the trees' free indices, counted from 0."""
     free = sorted({i for t in trees for i in free_indices(t)}, key=lambda i: i.data[0])
-    for chosen in product(*(range(size_of(i.data[1], env)) for i in free)):
+    for chosen in product(*(range(evaluate_size(i.data[1], env)) for i in free)):
         yield env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
 
 
-def holds(a: Assumption, env: dict) -> bool:
+def is_satisfied(a: Assumption, env: dict) -> bool:
     """Return whether an assumption holds at a point. Raise Undefined if a part of it has no value there."""
     if a.kind in SIGNS:
-        return all(SIGNS[a.kind](scalar(a.args[0], here)) for here in index_values(a.args, env))
+        return all(SIGNS[a.kind](evaluate_scalar(a.args[0], here)) for here in index_values(a.args, env))
     if a.kind == "representable":
-        return all(scalar(Expr("rounded", (x,), (), "fp32"), env) == scalar(x, env) for x in a.args)
+        return all(evaluate_scalar(Expr("rounded", (x,), (), "fp32"), env) == evaluate_scalar(x, env) for x in a.args)
     if a.kind == "zero_or_one":
-        return all(entry(a.args[0], p, env) in (0, 1) for p in places_of(a.args[0].shape, env))
+        return all(evaluate_entry(a.args[0], p, env) in (0, 1) for p in all_places(a.args[0].shape, env))
     if a.kind == "invertible":
-        entry(inverse(a.args[0]), (0, 0), env)
+        evaluate_entry(inverse(a.args[0]), (0, 0), env)
     if a.kind == "product":
         both = matmul(*a.args[:2])
-        return all(abs(entry(both, p, env) - (a.args[2].data.numerator if p[0] == p[1] else 0)) < ZERO for p in places_of(both.shape, env))
+        return all(
+            abs(evaluate_entry(both, p, env) - (a.args[2].data.numerator if p[0] == p[1] else 0)) < ZERO
+            for p in all_places(both.shape, env)
+        )
     if a.kind == "variance":
-        return scalar(a.args[1], env) > -ZERO
+        return evaluate_scalar(a.args[1], env) > -ZERO
     return True
 
 
 # Distributions: each random entry takes finitely many values, and has all the moments that are needed
 
 
-def has(claim: Claim, *names: str) -> bool:
+def uses_operator(claim: Claim, *names: str) -> bool:
     """Return whether one of these operators or functions occurs in the claim."""
     return not operations(claim).isdisjoint(names)
 
 
-LAST: list = []  # the last claim and its operations, which are needed for every entry that is compared
+LAST_OPERATIONS: list = []  # the last claim and its operations, which are needed for every entry that is compared
 
 
 def operations(claim: Claim) -> frozenset:
     """Return the names of the operators and functions in a claim's trees."""
-    if not LAST or LAST[0] is not claim:
+    if not LAST_OPERATIONS or LAST_OPERATIONS[0] is not claim:
         nodes = [n for tree in claim.trees for n in walk(tree)]
-        LAST[:] = claim, frozenset(n.op for n in nodes) | {n.data for n in nodes if n.op == "function"}
-    return LAST[1]
+        LAST_OPERATIONS[:] = claim, frozenset(n.op for n in nodes) | {n.data for n in nodes if n.op == "function"}
+    return LAST_OPERATIONS[1]
 
 
-def laws(claim: Claim) -> bool:
+def has_expectation(claim: Claim) -> bool:
     """Return whether the claim has an expectation or a variance."""
-    return has(claim, *AVERAGES)
+    return uses_operator(claim, *AVERAGES)
 
 
-def exponential_law(claim: Claim) -> bool:
+def needs_quadrature(claim: Claim) -> bool:
     """Return whether the claim has an expectation or a variance, and a function; averages are then approximate."""
-    return laws(claim) and has(claim, "function")
+    return has_expectation(claim) and uses_operator(claim, "function")
 
 
 @cache
@@ -251,7 +260,7 @@ def two_points(high: int) -> tuple:
         return (mpf(high), chance), (-1 / mpf(high), 1 - chance)
 
 
-def outcomes(claim: Claim, env: dict, generator: Random) -> list:
+def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
     """Return (weight, values by name and place) pairs of one random joint distribution that the assumptions allow.
 
     Raise Undefined if a stated variance is negative, or if there are too many outcomes.
@@ -263,7 +272,7 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
         if a.kind in ("gaussian", "mean", "variance") and x.op == "symbol" and x.data[1] == "random"
     }
     randoms = [s for s in symbols(*claim.trees).values() if s.data[1] == "random"]
-    entries = [(s.data[0], p) for s in randoms for p in places_of(s.shape, env)]
+    entries = [(s.data[0], p) for s in randoms for p in all_places(s.shape, env)]
     together = max((tuple(x.data[0] for x in a.args) for a in claim.given if a.kind == "independent"), key=len, default=())
     loose = [e for e in entries if e[0] not in together]
     # Each entry is driven by a variable. An entry that is not stated to be independent has the variable of an independent entry in the
@@ -274,13 +283,13 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
     if together and loose and not apart:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}
-    nodes = (30 if len(set(drivers.values())) < 3 else 8) if exponential_law(claim) else 5
+    nodes = (30 if len(set(drivers.values())) < 3 else 8) if needs_quadrature(claim) else 5
     for name in {e[0] for e in entries}:
         if ("gaussian", name) in stated:
             family |= {drivers[e][0]: normal_points(nodes) for e in entries if e[0] == name}
 
     def parameter(kind: str, name: str, default: Any) -> Any:
-        return scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
+        return evaluate_scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
 
     unstated = {e[0]: (mpf(generator.randint(-1, 2)), mpf(generator.randint(1, 3)) ** 2) for e in entries}
     scales = {name: (parameter("mean", name, m), parameter("variance", name, v)) for name, (m, v) in unstated.items()}
@@ -288,7 +297,7 @@ def outcomes(claim: Claim, env: dict, generator: Random) -> list:
         raise Undefined("a negative variance")
     roots = {name: (m, mp.sqrt(max(v, 0))) for name, (m, v) in scales.items()}
     independent = sorted(set(drivers.values()), key=repr)
-    if prod(len(family[d[0]]) for d in independent) > MOST_OUTCOMES:
+    if prod(len(family[d[0]]) for d in independent) > MAX_OUTCOMES:
         raise Undefined("an average over too many outcomes")
     found = []
     for chosen in product(*(family[d[0]] for d in independent)):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from ..core.expr import (
+from ..core.constructors import (
     E,
-    Expr,
     Var,
     absolute,
     array,
@@ -17,7 +16,6 @@ from ..core.expr import (
     eye,
     function,
     index,
-    lift,
     log,
     matrix,
     ones,
@@ -30,6 +28,7 @@ from ..core.expr import (
     total,
     vector,
 )
+from ..core.expr import Expr, lift
 
 n, m = sizes("n m")
 i, j, l, r = index("i", n), index("j", n), index("l", m), index("r", m)

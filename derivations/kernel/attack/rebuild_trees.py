@@ -16,18 +16,18 @@ def rebuild(e: Expr, args: tuple) -> Expr:
     return args[0] / args[1] if e.op == "div" else node(e.op, *args, data=e.data, stated=e.shape)  # a quotient of numbers is a number
 
 
-def everywhere(e: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+def transform_tree(e: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """Return the tree with `change(node)` in place of each node, from the leaves up, or the node itself where `change` returns None.
 
     Subtrees without a change stay the same objects.
     """
-    args = tuple(everywhere(a, change) for a in e.args)
+    args = tuple(transform_tree(a, change) for a in e.args)
     e = e if all(map(is_, args, e.args)) else rebuild(e, args)
     changed = change(e)
     return e if changed is None else changed
 
 
-def with_index(e: Expr, old: Expr, new: Expr) -> Expr:
+def substitute_index(e: Expr, old: Expr, new: Expr) -> Expr:
     """Return the tree with another index or a number in place of a free index. Raise KernelError if the new index would be bound."""
     if e == old:
         return new
@@ -35,22 +35,22 @@ def with_index(e: Expr, old: Expr, new: Expr) -> Expr:
         return e
     if e.bound_index == new:
         raise KernelError(f"the index {new.data[0]} is taken")
-    return rebuild(e, tuple(with_index(a, old, new) for a in e.args))
+    return rebuild(e, tuple(substitute_index(a, old, new) for a in e.args))
 
 
-def unfolded(e: Expr) -> Expr:
+def unfold_definitions(e: Expr) -> Expr:
     """Return the tree with each defined name replaced by its definition."""
-    return everywhere(e, lambda n: n.args[0] if n.op == "defined" else None)
+    return transform_tree(e, lambda n: n.args[0] if n.op == "defined" else None)
 
 
-def slips_in(tree: Expr, slips: Callable[[Expr], Iterable[tuple[str, Expr]]], path: tuple = ()) -> Iterator[tuple[str, tuple, Expr]]:
+def mutate_nodes(tree: Expr, slips: Callable[[Expr], Iterable[tuple[str, Expr]]], path: tuple = ()) -> Iterator[tuple[str, tuple, Expr]]:
     """Yield (operator, path, tree) with one node mutated; `slips(node)` yields (operator, new node).
 
     Definitions are not mutated here, because a mutated definition has to be mutated everywhere.
     """
     yield from ((operator, path, new) for operator, new in slips(tree))
     for k, argument in enumerate(() if tree.op == "defined" else tree.args):
-        for operator, where, new in slips_in(argument, slips, path + (k,)):
+        for operator, where, new in mutate_nodes(argument, slips, path + (k,)):
             try:
                 yield operator, where, rebuild(tree, tree.args[:k] + (new,) + tree.args[k + 1 :])
             except KernelError:  # ill typed

@@ -7,10 +7,11 @@ from fractions import Fraction
 from random import Random
 
 from ..core.assumptions import nonnegative, nonzero, positive
-from ..core.expr import Expr, absolute, array, exp, function, lift, log, rank, rounded, softmax, symbols, total, walk
-from .claim_drafts import Draft, slip, values_at
+from ..core.constructors import absolute, array, exp, function, log, rank, rounded, softmax, total
+from ..core.expr import Expr, lift, symbols, walk
+from .claim_drafts import Draft, draw_values, mutate_randomly
 from .random_trees import A, B, C, Grower, c, i, j, k, m, n, t, u, v, x, y
-from .rewrite_rules import rewritten
+from .rewrite_rules import rewrite_randomly
 
 
 def bounds_by_the_largest(generator: Random) -> Draft:
@@ -30,7 +31,9 @@ def bounds_by_the_largest(generator: Random) -> Draft:
     difference = generator.choice(differences)
     left = Grower(generator, frozenset(("scalars",))).scalar(1)
     given = (nonnegative(u[1] - u[i]),) * (generator.random() < 0.2)
-    return Draft("inequality", (left, rewritten(left + difference, generator, generator.randint(0, 2))), given, because=(difference,))
+    return Draft(
+        "inequality", (left, rewrite_randomly(left + difference, generator, generator.randint(0, 2))), given, because=(difference,)
+    )
 
 
 def bounds_with_a_free_index(generator: Random) -> Draft:
@@ -48,7 +51,7 @@ def inequalities(generator: Random) -> Draft:
         more = nonnegative_term(generator)
         difference = generator.choice((lambda a, b: a + b, lambda a, b: a + b, lambda a, b: a * b))(difference, more)
     left = Grower(generator, frozenset(("scalars", "sizes"))).scalar(generator.choice((1, 2)))
-    right = rewritten(left + difference, generator, generator.randint(1, 4))
+    right = rewrite_randomly(left + difference, generator, generator.randint(1, 4))
     named = symbols(left, right, difference)
     given = tuple(f(s) for f, s in ((positive, x), (nonzero, c), (nonnegative, t)) if s.data[0] in named)
     return Draft("inequality", (left, right), given, because=(difference,))
@@ -81,9 +84,9 @@ def refutations(generator: Random) -> Draft:
     """Draft a refutation of an equality or inequality between a tree and a mutated copy of it, with a random counterexample."""
     grower = Grower(generator, frozenset(("scalars", *generator.choice(((), ("div",), ("tensors", "sum"), ("abs",), ("exp",))))))
     tree = grower.scalar(2) if generator.random() < 0.7 else Grower(generator).tensor((n, m), 1)
-    sides = (tree, slip(rewritten(tree, generator, generator.randint(0, 2)), generator))
+    sides = (tree, mutate_randomly(rewrite_randomly(tree, generator, generator.randint(0, 2)), generator))
     relation = "<=" if not tree.shape and generator.random() < 0.3 else "="
-    return Draft("refutation", sides, at=values_at(sides, generator), relation=relation)
+    return Draft("refutation", sides, at=draw_values(sides, generator), relation=relation)
 
 
 def limits(generator: Random) -> Draft:
@@ -97,7 +100,7 @@ def limits(generator: Random) -> Draft:
     if generator.random() < 0.3:
         extra = generator.choice((rounded(y), absolute(y), exp(y), y**2, softmax(u)[1]))
         tree, value = extra + tree, extra + value if value != lift(0) else extra
-    tree = rewritten(tree, generator, generator.randint(0, 2))
+    tree = rewrite_randomly(tree, generator, generator.randint(0, 2))
     value = generator.choice((value, value, value, value + 1, lift(0)))
     return Draft("limit", (tree, value), towards=(variable, to))
 
@@ -129,4 +132,4 @@ def ranks(generator: Random) -> Draft:
     """Draft a bound on the rank of a matrix by a dimension of its factorization."""
     first, second = generator.choice(((A, B), (A, C.T), (A @ B, A), (A, A.T), (B.T, B)))
     tree = first @ second
-    return Draft("inequality", (rank(rewritten(tree, generator, generator.randint(0, 2))), first.shape[1]), because=(first, second))
+    return Draft("inequality", (rank(rewrite_randomly(tree, generator, generator.randint(0, 2))), first.shape[1]), because=(first, second))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..core.expr import E, Expr, Var, absolute, exp, function, lift, log, ones, rounded, sqrt, walk
+from ..core.constructors import E, Var, absolute, exp, function, log, ones, rounded, sqrt
+from ..core.expr import Expr, lift, walk
 from .rebuild_trees import rebuild
 
 

@@ -12,33 +12,15 @@ from fractions import Fraction
 from itertools import count
 from random import Random
 
-from ..core.expr import (
-    Expr,
-    absolute,
-    diff,
-    each,
-    exp,
-    eye,
-    free_indices,
-    function,
-    index,
-    lift,
-    node,
-    ones,
-    operands,
-    softmax,
-    sqrt,
-    strip,
-    total,
-    walk,
-)
+from ..core.constructors import absolute, diff, each, exp, eye, function, index, ones, softmax, sqrt, total
+from ..core.expr import Expr, free_indices, lift, node, operands, strip, walk
 from ..core.operators import INDEXED
 from ..errors import KernelError
-from .rebuild_trees import rebuild, with_index
+from .rebuild_trees import rebuild, substitute_index
 from .rewrite_function_rules import of_expectation, of_function, of_rounded, of_variance
 
 
-def laws_at(e: Expr) -> list[Expr]:
+def list_rewrites(e: Expr) -> list[Expr]:
     """Return the rewrites of a node."""
     rewrites: list[Expr] = []
     if e.op in RULES:
@@ -61,7 +43,7 @@ def of_add(e: Expr) -> Iterator[Expr]:
     if strip(a) == strip(b):
         yield 2 * a
     if a.op == b.op == "sum" and a.data[1] == b.data[1]:
-        yield Expr("sum", (a.args[0] + renamed(b, a.data).args[0],), (), a.data)
+        yield Expr("sum", (a.args[0] + rename_bound_index(b, a.data).args[0],), (), a.data)
     if a.op == b.op == "matmul" and a.args[0] == b.args[0]:
         yield a.args[0] @ (a.args[1] + b.args[1])
 
@@ -149,7 +131,7 @@ def of_sum(e: Expr) -> Iterator[Expr]:
     """Rewrite an index sum."""
     (body,), size = e.args, e.data[1]
     own = index_of(e)
-    yield renamed(e, (fresh(e, size), size))
+    yield rename_bound_index(e, (unused_index_name(e, size), size))
     if body.op == "add":
         yield Expr("sum", body.args[:1], (), e.data) + Expr("sum", body.args[1:], (), e.data)
     if body.op == "sum":
@@ -170,7 +152,7 @@ def of_each(e: Expr) -> Iterator[Expr]:
     """Rewrite a tensor that is given entry by entry."""
     (body,), size = e.args, e.data[1]
     own = index_of(e)
-    yield renamed(e, (fresh(e, size), size))
+    yield rename_bound_index(e, (unused_index_name(e, size), size))
     if body.op == "add":
         yield each(body.args[0], own) + each(body.args[1], own)
     if body.op == "neg":
@@ -191,7 +173,7 @@ def of_entry(e: Expr) -> Iterator[Expr]:
     """Rewrite an entry of a tensor."""
     tensor, at = e.args[0], e.args[1:]
     if tensor.op == "each":
-        inside = with_index(tensor.args[0], index_of(tensor), at[0])
+        inside = substitute_index(tensor.args[0], index_of(tensor), at[0])
         yield inside[at[1:]] if inside.shape else inside
     if tensor.op == "transpose":
         yield tensor.args[0][at[::-1]]
@@ -205,13 +187,13 @@ def of_entry(e: Expr) -> Iterator[Expr]:
         )
     if tensor.op == "matmul":
         a, b = tensor.args
-        over = index(fresh(e, a.shape[-1]), a.shape[-1])
+        over = index(unused_index_name(e, a.shape[-1]), a.shape[-1])
         yield total(a[(*at[: len(a.shape) - 1], over)] * b[(over, *at[len(a.shape) - 1 :])], over)
     if tensor.op == "softmax" and len(at) == 1:
-        over = index(fresh(e, tensor.shape[0]), tensor.shape[0])
+        over = index(unused_index_name(e, tensor.shape[0]), tensor.shape[0])
         yield exp(tensor.args[0][at]) / total(exp(tensor.args[0][over]), over)
     if len(at) == 1 and tensor.op == "symbol":
-        over = index(fresh(e, tensor.shape[0]), tensor.shape[0])
+        over = index(unused_index_name(e, tensor.shape[0]), tensor.shape[0])
         yield total(eye(tensor.shape[0])[at[0], over] * tensor[over], over)
     if tensor.op == "eye" and at[0] != at[1]:
         yield tensor[at[::-1]]
@@ -233,7 +215,7 @@ def of_matmul(e: Expr) -> Iterator[Expr]:
     if a.op == "mul" and not a.args[0].shape:
         yield a.args[0] * (a.args[1] @ b)
     if not e.shape:
-        over = index(fresh(e, a.shape[0]), a.shape[0])
+        over = index(unused_index_name(e, a.shape[0]), a.shape[0])
         yield total(a[over] * b[over], over)
         yield b @ a
     if len(a.shape) == len(b.shape) == 2:
@@ -241,7 +223,7 @@ def of_matmul(e: Expr) -> Iterator[Expr]:
     if a.op == "eye":
         yield b
     if len(a.shape) == 2 and len(b.shape) == 1:
-        row = index(fresh(e, a.shape[0]), a.shape[0])
+        row = index(unused_index_name(e, a.shape[0]), a.shape[0])
         yield each(e[row], row)
     if len(a.shape) == 2 and len(b.shape) == 1:
         yield b @ a.T
@@ -266,7 +248,7 @@ def of_softmax(e: Expr) -> Iterator[Expr]:
     """Rewrite the softmax of a vector."""
     if len(e.shape) == 1:
         yield softmax(e.args[0] + 2 * ones(*e.shape))
-        over = index(fresh(e, e.shape[0]), e.shape[0])
+        over = index(unused_index_name(e, e.shape[0]), e.shape[0])
         yield function("exp", e.args[0]) / total(exp(e.args[0][over]), over)
         yield each(softmax(e.args[0])[over], over)
 
@@ -326,48 +308,48 @@ def index_of(e: Expr) -> Expr:
     return bound
 
 
-def fresh(e: Expr, size: Expr) -> str:
+def unused_index_name(e: Expr, size: Expr) -> str:
     """Return a name for an index over this size that the tree does not use. Each size has its own letter."""
     used = {part.data[0] for part in walk(e) if part.op in INDEXED}
     letter = {"n": "a", "m": "b"}.get(size.data[0], "h") if size.op == "symbol" else f"h{size.data}"
     return next(name for name in (f"{letter}_{number}" for number in count(1)) if name not in used)
 
 
-def renamed(e: Expr, data: tuple) -> Expr:
+def rename_bound_index(e: Expr, data: tuple) -> Expr:
     """Return a sum, or a tensor given entry by entry, with another bound index. Raise KernelError if that index is free in the body."""
     old, new = index_of(e), Expr("index", (), (), data)
     if new in free_indices(e.args[0]):
         raise KernelError(f"the index {data[0]} is taken")
-    return Expr(e.op, (with_index(e.args[0], old, new),), e.shape, data)
+    return Expr(e.op, (substitute_index(e.args[0], old, new),), e.shape, data)
 
 
-def places(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
+def rewritable_nodes(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
     """Yield (path, node) for each node that a rule may change: not the variable of a derivative, nor the indices of an entry."""
     yield path, e
     for number, argument in enumerate(operands(e)):
-        yield from places(argument, path + (number,))
+        yield from rewritable_nodes(argument, path + (number,))
 
 
-def put(e: Expr, path: tuple, new: Expr) -> Expr:
+def replace_node(e: Expr, path: tuple, new: Expr) -> Expr:
     """Return the tree with another node at the end of a path. Raise KernelError if it does not fit there."""
     if not path:
         return new
     first, *rest = path
     args = list(e.args)
-    args[first] = put(args[first], tuple(rest), new)
+    args[first] = replace_node(args[first], tuple(rest), new)
     return rebuild(e, tuple(args))
 
 
-def rewritten(e: Expr, generator: Random, times: int) -> Expr:
+def rewrite_randomly(e: Expr, generator: Random, times: int) -> Expr:
     """Return the tree after `times` rewrites, each at a random node that has one."""
     for _ in range(times):
-        choices = list(places(e))
+        choices = list(rewritable_nodes(e))
         generator.shuffle(choices)
         for path, part in choices:
-            rewrites = laws_at(part)
+            rewrites = list_rewrites(part)
             if rewrites:
                 try:
-                    e = put(e, path, generator.choice(rewrites))
+                    e = replace_node(e, path, generator.choice(rewrites))
                     break
                 except KernelError:
                     continue

@@ -17,13 +17,13 @@ from typing import Any
 from ..core.claims import EVERY, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
-from ..pytorch.input_layouts import copied, double_by_default
+from ..pytorch.input_layouts import copy_tensors, double_by_default
 from ..pytorch.sampling import draw
-from ..pytorch.snippet_arguments import Given, prepared
+from ..pytorch.snippet_arguments import Arguments, prepare_call
 from ..pytorch.trial import Trial
 from ..traced import witness
-from ..traced.witness import Said
-from .snippet_mutations import LARGE, Slip, slips
+from ..traced.witness import CallVerdict
+from .snippet_mutations import LARGE, SnippetMutation, mutate_snippet
 
 LARGEST = 9
 NEAR = 1e-8
@@ -31,7 +31,7 @@ MODERATE = 30  # the largest entry whose exponential is safe from overflow
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
 
 
-def tried(claim: Claim, k: int, before: Said) -> Iterator[tuple[Slip, str]]:
+def try_mutations(claim: Claim, k: int, before: CallVerdict) -> Iterator[tuple[SnippetMutation, str]]:
     """Yield (mutation, outcome) for each mutation of the function in the claim's call number k.
 
     `before` is the witness's answer to the snippet itself. An outcome is one of OUTCOMES.
@@ -39,19 +39,19 @@ def tried(claim: Claim, k: int, before: Said) -> Iterator[tuple[Slip, str]]:
     name = claim.code[k][0]
     run = witness.function(name)
     assert isinstance(run, FunctionType)
-    for slip in slips(run):
-        with put_in(name, slip.run):
-            said = witness.asked(claim, k)
-        yield slip, "killed" if says_less(said, before) else judged(claim, k, slip, before)
+    for slip in mutate_snippet(run):
+        with replace_function(name, slip.run):
+            said = witness.check_call(claim, k)
+        yield slip, "killed" if says_less(said, before) else judge_by_numbers(claim, k, slip, before)
 
 
-def says_less(said: Said, before: Said) -> bool:
+def says_less(said: CallVerdict, before: CallVerdict) -> bool:
     """Return whether an answer is not a proof, or one of another scope or under more conditions."""
     return said.state != "proved" or said.scope != before.scope or bool(set(said.conditions) - set(before.conditions))
 
 
 @contextmanager
-def put_in(name: str, run: Any) -> Iterator[None]:
+def replace_function(name: str, run: Any) -> Iterator[None]:
     """Replace a snippet's function in its module, for the duration of a with statement."""
     matched = SNIPPET.fullmatch(name)
     assert matched is not None
@@ -64,17 +64,17 @@ def put_in(name: str, run: Any) -> Iterator[None]:
         setattr(module, function, original)
 
 
-def judged(claim: Claim, k: int, slip: Slip, before: Said) -> str:
+def judge_by_numbers(claim: Claim, k: int, slip: SnippetMutation, before: CallVerdict) -> str:
     """Compare a mutation with the snippet at random numbers.
 
     Return "survived" if they differ somewhere, "equivalent" if they agree everywhere, "unclassified" if nothing could be compared.
     """
     agreed = 0
     for t in trials(claim, before.scope == EVERY):
-        given = Given(t)
+        given = Arguments(t)
         for point in range(points_of(t)):
             with suppress(KernelError):
-                run, bound, which = prepared(claim.code[k], given, point)
+                run, bound, which = prepare_call(claim.code[k], given, point)
                 outcome = alike(run, slip.run, bound, which)
                 if outcome is False:
                     return "survived"
@@ -92,8 +92,8 @@ def trials(claim: Claim, everywhere: bool) -> Iterator[Trial]:
 
     With everywhere=True, try larger sizes as well, and each size alone just above LARGE.
     """
-    largest = LARGEST if everywhere else max(witness.TRIED)
-    names = sorted(n for n, s in symbols(*claim.trees, *witness.expressions(claim.code)).items() if s.data[1] == "size")
+    largest = LARGEST if everywhere else max(witness.SIZES_TRIED)
+    names = sorted(n for n, s in symbols(*claim.trees, *witness.find_expressions(claim.code)).items() if s.data[1] == "size")
     for k in range(1, largest + 1):
         for sizes in [{n: k for n in names}, {n: 1 + (k + 2 * j) % largest for j, n in enumerate(names)}][: 2 if names else 1]:
             for how in ({}, {"small": True}, {"scale": 1e-3}):
@@ -126,7 +126,7 @@ def result_of(run: Any, bound: Any, which: str | None) -> list | None:
 
 def once(run: Any, bound: Any) -> Any:
     """Call a function with copies of the arguments. The default dtype is fp64: a forgotten dtype changes only rounding, which is not judged here."""
-    args, kwargs = copied((bound.args, bound.kwargs))
+    args, kwargs = copy_tensors((bound.args, bound.kwargs))
     with double_by_default():
         return run(*args, **kwargs)
 

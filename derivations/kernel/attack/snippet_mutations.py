@@ -39,34 +39,34 @@ LARGE, POINT = 100, 0.3712  # the size above which, and the entry at which, the 
 
 
 @dataclass(frozen=True)
-class Slip:
+class SnippetMutation:
     """A mutated function."""
 
     what: str  # which change, and where
     run: Callable
 
 
-def slips(run: FunctionType) -> Iterator[Slip]:
+def mutate_snippet(run: FunctionType) -> Iterator[SnippetMutation]:
     """Yield all mutations of a snippet's function, which use the same globals."""
     run = inspect.unwrap(run)
     code = run.__code__
     function = parse("", Path(code.co_filename).read_text(encoding="utf-8")).function_at(code.co_name, code.co_firstlineno)
     if function is None:
         raise KernelError(f"{code.co_filename}:{code.co_firstlineno}: no function {code.co_name} is defined here")
-    for what, changed in changes(ast.Module([function], [])):
-        yield Slip(f"{what}, line {changed.line}", made(changed.tree, run))
-    yield from missed(run)
+    for what, changed in mutate_function(ast.Module([function], [])):
+        yield SnippetMutation(f"{what}, line {changed.line}", compile_mutation(changed.tree, run))
+    yield from mutate_results(run)
 
 
 @dataclass(frozen=True)
-class Changed:
+class MutatedTree:
     """A mutated syntax tree, and the line of the change."""
 
     tree: ast.Module
     line: int
 
 
-def made(tree: ast.Module, run: FunctionType) -> Callable:
+def compile_mutation(tree: ast.Module, run: FunctionType) -> Callable:
     """Compile a mutated tree, and return its function with the globals of the original one."""
     tree = ast.fix_missing_locations(copy.deepcopy(tree))
     found: dict = {}
@@ -77,15 +77,15 @@ def made(tree: ast.Module, run: FunctionType) -> Callable:
     return found[run.__name__]
 
 
-def changes(tree: ast.Module) -> Iterator[tuple[str, Changed]]:
+def mutate_function(tree: ast.Module) -> Iterator[tuple[str, MutatedTree]]:
     """Yield (description, mutated tree) for each mutation of the function's body; the signature is not mutated."""
     body = nodes_of_body(tree)
     for k, node in enumerate(body):
-        for what, new in of_node(node):
+        for what, new in mutate_node(node):
             other = copy.deepcopy(tree)
             target = nodes_of_body(other)[k]
-            replaced(other, target, new)
-            yield what, Changed(other, getattr(node, "lineno", 1))
+            replace_node(other, target, new)
+            yield what, MutatedTree(other, getattr(node, "lineno", 1))
 
 
 def nodes_of_body(tree: ast.Module) -> list[ast.AST]:
@@ -95,7 +95,7 @@ def nodes_of_body(tree: ast.Module) -> list[ast.AST]:
     return [node for statement in function.body for node in ast.walk(statement)]
 
 
-def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
+def replace_node(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
     """Replace a node of a tree in place."""
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
@@ -105,10 +105,10 @@ def replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
                 value[:] = [new if one is target else one for one in value]
 
 
-def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+def mutate_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield (description, new node) for each mutation of a node."""
     if isinstance(node, ast.BinOp):
-        yield from of_operation(node)
+        yield from mutate_operation(node)
     elif isinstance(node, (ast.Compare, ast.BoolOp)):
         op = node.ops[0] if isinstance(node, ast.Compare) else node.op
         if type(op) in SWAPS:
@@ -125,12 +125,12 @@ def of_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         yield "a transpose is left out", node.value
     elif isinstance(node, ast.Call):
-        yield from of_call(node)
+        yield from mutate_call(node)
     elif isinstance(node, ast.IfExp):
         yield "the other branch", ast.IfExp(node.test, node.orelse, node.body)
 
 
-def of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
+def mutate_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
     """Yield the mutations of a binary operation."""
     if type(node.op) in SWAPS:
         yield "another operation", ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
@@ -142,7 +142,7 @@ def of_operation(node: ast.BinOp) -> Iterator[tuple[str, ast.AST]]:
         yield "written in place", ast.Call(ast.Attribute(node.left, IN_PLACE[type(node.op)], ast.Load()), [node.right], [])
 
 
-def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+def mutate_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     """Yield the mutations of a call."""
     if isinstance(node.func, ast.Attribute) and not (
         isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "math", "F")
@@ -156,12 +156,12 @@ def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         yield "arguments the other way round", ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
 
 
-def missed(run: FunctionType) -> Iterator[Slip]:
+def mutate_results(run: FunctionType) -> Iterator[SnippetMutation]:
     """Yield two mutations of the result that a few random numbers do not show."""
 
     def over(change: Callable) -> Callable:
         def changed(*arguments, **keywords):
-            return each(run(*arguments, **keywords), change)
+            return apply_to_results(run(*arguments, **keywords), change)
 
         changed.__signature__ = inspect.signature(run)  # type: ignore[attr-defined]  # read by inspect.signature
         return changed
@@ -173,10 +173,10 @@ def missed(run: FunctionType) -> Iterator[Slip]:
     def at_a_point(x):
         return x.where(x != POINT, x + 1) if hasattr(x, "where") and x.is_floating_point() else x
 
-    yield Slip(f"wrong where a size is more than {LARGE}", over(large))
-    yield Slip(f"wrong where an entry is {POINT}", over(at_a_point))
+    yield SnippetMutation(f"wrong where a size is more than {LARGE}", over(large))
+    yield SnippetMutation(f"wrong where an entry is {POINT}", over(at_a_point))
 
 
-def each(result, change: Callable):
+def apply_to_results(result, change: Callable):
     """Apply a change to a result, or to each of several."""
-    return tuple(each(one, change) for one in result) if isinstance(result, tuple) else change(result)
+    return tuple(apply_to_results(one, change) for one in result) if isinstance(result, tuple) else change(result)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from ..core.expr import E, Expr, Var, function, lift, node, ones, softmax, zeros
+from ..core.constructors import E, Var, function, ones, softmax, zeros
+from ..core.expr import Expr, lift, node
 from ..errors import KernelError
-from .rebuild_trees import everywhere, rebuild
+from .rebuild_trees import rebuild, transform_tree
 
 
 class Vocabulary(Protocol):
@@ -30,7 +31,7 @@ class Vocabulary(Protocol):
 Mutations = Iterator[Expr | int | Fraction]  # the nodes that may replace a node
 
 
-def slips_at(context: Vocabulary) -> Callable[[Expr], Iterator[tuple[str, Expr]]]:
+def node_mutator(context: Vocabulary) -> Callable[[Expr], Iterator[tuple[str, Expr]]]:
     """Return a function that yields (operator, new node) for each mutation of a node; ill-typed ones are left out."""
 
     def mutate(e: Expr) -> Iterator[tuple[str, Expr]]:
@@ -56,12 +57,12 @@ def well_typed_of(*constructors: Callable[[], Expr]) -> Mutations:
             continue
 
 
-def negated(e: Expr) -> Expr:
+def negate(e: Expr) -> Expr:
     """Return the negative of a tree, without a double sign."""
     return e.args[0] if e.op == "neg" else -e
 
 
-def plus(a: Expr, b: Expr) -> Expr:
+def build_sum(a: Expr, b: Expr) -> Expr:
     """Return the sum as a tree, also of two numbers."""
     return node("add", a, b)
 
@@ -76,18 +77,18 @@ def sign(e: Expr, context: Vocabulary) -> Mutations:
     if e.op == "neg":
         yield e.args[0]
     elif e.op == "add":
-        yield plus(negated(e.args[0]), e.args[1])
-        yield plus(e.args[0], negated(e.args[1]))
+        yield build_sum(negate(e.args[0]), e.args[1])
+        yield build_sum(e.args[0], negate(e.args[1]))
     elif e.op in ("function", "softmax"):
-        yield rebuild(e, (negated(e.args[0]),))
+        yield rebuild(e, (negate(e.args[0]),))
 
 
 def factor(e: Expr, context: Vocabulary) -> Mutations:
     """Multiply or divide by 2, one term or a function's argument."""
     for times in (lambda x: 2 * x, lambda x: x / 2):
         if e.op == "add":
-            yield plus(times(e.args[0]), e.args[1])
-            yield plus(e.args[0], times(e.args[1]))
+            yield build_sum(times(e.args[0]), e.args[1])
+            yield build_sum(e.args[0], times(e.args[1]))
         elif e.op in ("function", "softmax"):
             yield rebuild(e, (times(e.args[0]),))
 
@@ -99,7 +100,7 @@ def exponent(e: Expr, context: Vocabulary) -> Mutations:
         yield from well_typed_of(
             lambda: base ** (power + 1 if power.op != "const" else power.data + 1),
             lambda: base ** (power - 1 if power.op != "const" else power.data - 1),
-            lambda: base ** (negated(power) if power.op != "const" else -power.data),
+            lambda: base ** (negate(power) if power.op != "const" else -power.data),
             lambda: base,
         )
 
@@ -140,7 +141,7 @@ def bound(e: Expr, context: Vocabulary) -> Mutations:
         ends = {1} | ({int(size.data)} if size.op == "const" else set())
         variable = e.bound_index
         for end in sorted(ends):
-            term = everywhere(e.args[0], lambda n: lift(end) if n == variable else None)
+            term = transform_tree(e.args[0], lambda n: lift(end) if n == variable else None)
             yield e - term
             yield e + term
     elif e.op == "matmul" and not e.shape:
@@ -199,7 +200,7 @@ def function_confused(e: Expr, context: Vocabulary) -> Mutations:
         yield e.args[0] @ e.args[0]
     elif e.op == "function" and e.data == "largest":
         yield e.args[0][1]
-        yield -function("largest", negated(e.args[0]))
+        yield -function("largest", negate(e.args[0]))
         yield ones(*e.args[0].shape) @ e.args[0]
 
 
@@ -280,11 +281,11 @@ OPERATORS: dict[str, Callable[[Expr, Vocabulary], Mutations]] = {
 }
 
 
-def slips_of_a_side(e: Expr) -> Iterator[tuple[str, Expr]]:
+def mutate_whole_side(e: Expr) -> Iterator[tuple[str, Expr]]:
     """Yield (operator, new side) for a whole side that is off by a sign, a factor of 2 or 1/2, or a term of 1."""
     is_zero = e.op == "const" and not e.data
     yield "term added", e + (ones(*e.shape) if e.shape else 1)
     if not is_zero:
-        yield "sign", negated(e)
+        yield "sign", negate(e)
         yield "factor", 2 * e
         yield "factor", e / 2

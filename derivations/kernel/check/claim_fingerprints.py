@@ -19,7 +19,7 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim, Step
 from ..core.expr import Expr
 from ..errors import KernelError
-from ..pytorch.snippet_arguments import home
+from ..pytorch.snippet_arguments import locate_snippet
 from ..snippet_source import Snippet
 from .shown_code import LoadedLibrary, named
 
@@ -87,7 +87,7 @@ def code(claim: Claim) -> dict[str, Any]:
 def within_reach(claim: Claim) -> dict[str, Snippet]:
     """Return the snippets that a claim names, all that these import, and the packages around them, by file; a file's name is the same in
     every checkout."""
-    return LoadedLibrary().closure(home(name)[0].__name__ for name in named(claim))
+    return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named(claim))
 
 
 def lines(claim: Claim, snippets: list[Snippet]) -> str:

@@ -8,8 +8,8 @@ from ..core.acceptance import verdicts
 from ..core.assumptions import assumption_text
 from ..core.claims import Claim, Refused, Verdict
 from ..errors import KernelError
-from ..exact.closed_forms import closed_sides
-from ..exact.value_printing import DIGITS, nested, number_latex
+from ..exact.closed_forms import evaluate_closed_sides
+from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, authored
 from ..printing.name_latex import name_latex
@@ -76,9 +76,9 @@ def said_by(v: Verdict) -> dict:
 
 def both_latex(claim: Claim) -> tuple[str, str]:
     """The two sides of what is refuted, at the counterexample: exact where they can be, else in as many digits as tell them apart."""
-    left, right = map(nested, closed_sides(claim))
+    left, right = map(nest_entries, evaluate_closed_sides(claim))
     for digits in DIGITS:
-        shown = tuple(value_latex(side, lambda v, digits=digits: number_latex(v, digits)) for side in (left, right))
+        shown = tuple(value_latex(side, lambda v, digits=digits: number_to_latex(v, digits)) for side in (left, right))
         if shown[0] != shown[1]:
             return shown
     raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")

@@ -15,10 +15,10 @@ from typing import Any
 
 from ..coq import coq_process
 from ..coq import witness as coq_witness
-from ..coq.combined_files import shared_out
+from ..coq.combined_files import group_by_imports
 from ..coq.coq_process import NO_PROOF, STOPPED
-from ..coq.file_audit import preludes_of
-from ..coq.prelude_files import PRELUDES, with_imports
+from ..coq.file_audit import imported_preludes
+from ..coq.prelude_files import PRELUDES, add_imports
 from ..core import claims
 from ..store import certificates, coq_proof_cache, coq_results, project_files, rejections
 from ..store.import_closure import hashes
@@ -36,7 +36,7 @@ def proof_keys(texts: dict[str, str]) -> dict[str, str]:
     """Return for each source a digest of everything that Coq's verdict on it depends on."""
     version = coq_process.version()
     return {
-        name: digest(text, {one: PRELUDES[one].text for one in with_imports(preludes_of(text))}, JUDGES, version)
+        name: digest(text, {one: PRELUDES[one].text for one in add_imports(imported_preludes(text))}, JUDGES, version)
         for name, text in texts.items()
     }
 
@@ -71,7 +71,7 @@ def there(workers: Any, told: Callable) -> Callable:
 
     def ask(some: dict, decided: Callable) -> dict:
         apart, version, found = frozenset(coq_exceptions.reasons()), coq_witness.version(), {}
-        groups = [{key: some[key] for key in group} for group in shared_out(some, apart, workers.size)]
+        groups = [{key: some[key] for key in group} for group in group_by_imports(some, apart, workers.size)]
         for done in as_completed([workers.submit(prove_there, group, apart, version) for group in groups]):
             for key, said in done.result().items():
                 found[key] = said

@@ -25,7 +25,7 @@ def attempts(seed: int, start: int, stop: int) -> dict:
     """What became of the claims with these numbers."""
     result = nothing()
     for number in range(start, stop):
-        add(result, counted(fuzz_claim.attempt(seed, number)))
+        add(result, counted(fuzz_claim.fuzz_one(seed, number)))
     return result
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..attack import mutant_trials
-from ..attack.claim_mutants import mutants
+from ..attack.claim_mutants import make_mutants
 from ..core import claims
 from ..store import certificates, mutant_results, project_files
 from ..store.import_closure import hashes
@@ -40,7 +40,7 @@ def stated_in(script: str, digest: str) -> dict:
     problem = worker.load_script(Path(script))
     if problem:
         raise NotStated(f"{script}:{problem[0]}: {problem[1]}")
-    found = {claim.id: (claim, mutants(claim)) for claim in claims.LOADED[0].claims}
+    found = {claim.id: (claim, make_mutants(claim)) for claim in claims.LOADED[0].claims}
     gc.freeze()  # they stay: the collector need not go through them again
     return found
 
@@ -64,7 +64,7 @@ def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
     """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
     claim, found = stated(script)[id_]
-    return [said for mutant in found[start:stop] for said in mutant_trials.outcomes(mutant, claim, names)]
+    return [said for mutant in found[start:stop] for said in mutant_trials.try_mutant_with_witnesses(mutant, claim, names)]
 
 
 def vouched(topic: str) -> dict:

@@ -55,19 +55,19 @@ def require_shown_code(claim: Claim) -> None:
 
 def named(claim: Claim) -> list[str]:
     """Return the functions that a claim's `code=` names, among the arguments of others too, each once."""
-    from ..pytorch.snippet_arguments import names
+    from ..pytorch.snippet_arguments import snippet_names
 
-    return list(dict.fromkeys(name.partition("[")[0] for name in names(claim.code))) if claim.code else []
+    return list(dict.fromkeys(name.partition("[")[0] for name in snippet_names(claim.code))) if claim.code else []
 
 
 def check_function(name: str) -> None:
     """Raise NotShown unless `snippets.chapter.topic.function` is defined where its name says, and the modules that it uses are as shown."""
-    from ..pytorch.errors import Disagrees
-    from ..pytorch.snippet_arguments import home
+    from ..pytorch.errors import Disagreement
+    from ..pytorch.snippet_arguments import locate_snippet
 
     try:
-        module, function, _ = home(name)
-    except Disagrees as error:
+        module, function, _ = locate_snippet(name)
+    except Disagreement as error:
         raise NotShown(f"{error}; name it as snippets.chapter.topic.function") from None
     library = LoadedLibrary()
     try:

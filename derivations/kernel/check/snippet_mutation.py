@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from pathlib import Path
 
-from ..attack.snippet_mutant_trials import tried
+from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
 from ..store.project_files import ROOT, named
 from ..traced import witness
@@ -37,7 +37,7 @@ def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
     left: list[Left] = []
     for claim, k, said in first_calls(list(claims.LOADED[0].claims)):
         name = claim.code[k][0].partition("[")[0]
-        for slip, outcome in tried(claim, k, said):
+        for slip, outcome in try_mutations(claim, k, said):
             counts[outcome] += 1
             left += [(f"{topic}#{claim.id}", name, slip.what, outcome)] * (outcome != "killed")
     return counts, left
@@ -50,7 +50,7 @@ def first_calls(stated: list) -> Iterator[tuple]:
         for k, (name, *_) in enumerate(claim.code):
             if (bare := name.partition("[")[0]) in seen:
                 continue
-            said = witness.asked(claim, k)
+            said = witness.check_call(claim, k)
             if said.state == "proved":
                 seen.add(bare)
                 yield claim, k, said

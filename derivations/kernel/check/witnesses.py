@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core.claims import Claim, Verdict
 
 if TYPE_CHECKING:
-    from ..traced.witness import Code
+    from ..traced.witness import CodeVerdict
 
 
 def exact(claim: Claim) -> Verdict:
@@ -27,15 +27,15 @@ def sympy(claim: Claim) -> Verdict:
 
 
 def torch(claim: Claim) -> Verdict:
-    from ..pytorch.witness import vouched
+    from ..pytorch.witness import check_with_snippets
 
-    *said, ran = vouched(claim)
+    *said, ran = check_with_snippets(claim)
     return Verdict("torch", *said, ran=ran)
 
 
-def code(claim: Claim) -> Code:
+def code(claim: Claim) -> CodeVerdict:
     """What the code that a claim names computes. It is asked last, and no claim needs it."""
-    from ..traced.witness import code as witness
+    from ..traced.witness import check_code as witness
 
     return witness(claim)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SWEEPS = ("tests/snippets/test_public.py", "tests/kernel/test_golden.py")
 
 
-def look(topic: str) -> list[Finding]:
+def find_page_errors(topic: str) -> list[Finding]:
     """Return what is wrong with a topic's page, its code and its pictures, without running tests."""
     from ..site import page_lint  # loads PyTorch; imported late because `check` itself does not need it
 
@@ -47,7 +47,7 @@ def unwritten(topic: str) -> list[str]:
         for page in filter(certificates.is_topic, (before, topic)):
             errors += [f"docs/{page}.md: {wrong}" for wrong in course_boxes.wrong_next(root, page)]
     except (OSError, UnicodeDecodeError, page_source.PageError):
-        pass  # a page that cannot be read is reported by `look`
+        pass  # a page that cannot be read is reported by `find_page_errors`
     return errors
 
 
@@ -60,7 +60,7 @@ def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
     (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
     publish([result])
     report(result, quiet=False)
-    errors = [str(error) for error in (*look(topic), *unwritten(topic), *tested(topic), *swept(topic), *formed(topic))]
+    errors = [str(error) for error in (*find_page_errors(topic), *unwritten(topic), *tested(topic), *swept(topic), *formed(topic))]
     for error in errors:
         click.secho(error, fg="red", err=True)
     count = len(errors) + (not result.holds)
@@ -87,7 +87,7 @@ def tested(topic: str) -> list[str]:
         done = subprocess.run(command, cwd=project_files.ROOT, capture_output=True, text=True, env=environment)
         run = set(json.loads(executed.read_text(encoding="utf-8"))) if executed.is_file() else set()
     if done.returncode == 0:
-        return missing + [f"{snippet}:{line}: {message}" for line, message in line_coverage.unreached(topic, run)]
+        return missing + [f"{snippet}:{line}: {message}" for line, message in line_coverage.find_unreached(topic, run)]
     again = f"python -m pytest {' '.join(existing)}"
     return missing + (failures(done.stdout, str(project_files.ROOT)) or [f"{existing[-1]}: its tests fail; run: {again}"])
 

@@ -62,11 +62,11 @@ def check(
 
         sys.exit(check_page(page, [*targets], fresh, jobs))
     if watching:
-        from .check_page import look
+        from .check_page import find_page_errors
         from .watch import watch
 
         chosen(targets)
-        watch(lambda: still_chosen(targets), jobs, fresh, look)
+        watch(lambda: still_chosen(targets), jobs, fresh, find_page_errors)
         return
     wanted = chosen(targets)
     if not wanted:

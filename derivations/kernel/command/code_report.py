@@ -13,20 +13,20 @@ from ..check.worker import load_script
 from ..core import claims
 from ..core.claims import EVERY, Refused
 from ..errors import quantity
-from ..traced.witness import Code, code
+from ..traced.witness import CodeVerdict, check_code
 
 
 def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     """Print a line for each topic, or the verdicts as JSON. Return 1 if some code computes something other than its claim, else 0."""
-    found: dict[str, Code] = {}
+    found: dict[str, CodeVerdict] = {}
     wrong: list[str] = []
     for topic, script in targets:
-        here: dict[str, Code] = {}
+        here: dict[str, CodeVerdict] = {}
         if trouble := load_script(script):
             raise click.ClickException(f"{script}:{trouble[0]}: {trouble[1]}")
         for claim in claims.LOADED[0].claims:
             try:
-                here[f"{topic}#{claim.id}"] = code(claim)
+                here[f"{topic}#{claim.id}"] = check_code(claim)
             except Refused as error:
                 wrong.append(str(error))
         here = {name: verdict for name, verdict in here.items() if verdict.state != "not named"}
@@ -47,7 +47,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     return int(bool(wrong))
 
 
-def summary(verdicts: list[Code]) -> str:
+def summary(verdicts: list[CodeVerdict]) -> str:
     """Return how many pieces of code are proved, and how many are not read."""
     proved = [verdict for verdict in verdicts if verdict.state == "proved"]
     everywhere = sum(verdict.scope == EVERY for verdict in proved)

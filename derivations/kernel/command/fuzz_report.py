@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..attack.fuzz_claim import SAID
+from ..attack.fuzz_claim import ANSWERS
 from ..check import fuzz_run
 from ..errors import quantity
 from ..store import fuzz_results
@@ -59,10 +59,10 @@ def print_tables(result: dict[str, Any], passed: bool) -> None:
         click.echo(f"{family:24}" + "".join(f"{counts.get(truth, 0):>{width}}" for truth, width in TRUTHS))
     sums = {truth: sum(c.get(truth, 0) for c in result["families"].values()) for truth, _ in TRUTHS}
     click.echo(f"{'total':24}" + "".join(f"{sums[truth]:>{width}}" for truth, width in TRUTHS))
-    click.echo(f"\n{'':24}" + "".join(f"{said:>16}" for said in SAID))
+    click.echo(f"\n{'':24}" + "".join(f"{said:>16}" for said in ANSWERS))
     for name, counts in result["witnesses"].items():
         for truth, _ in TRUTHS:
-            click.echo(f"{f'{name}, of {truth}':24}" + "".join(f"{counts.get(f'{truth}, {said}', 0):>16}" for said in SAID))
+            click.echo(f"{f'{name}, of {truth}':24}" + "".join(f"{counts.get(f'{truth}, {said}', 0):>16}" for said in ANSWERS))
     for name, count in sorted(result["refused"].items()):
         click.echo(f"true but rejected, outside what the witness promises to accept: {name}: {count}")
     shares = ", ".join(f"{name} 1 in {share}" for name, share in result["shares"].items())

@@ -55,7 +55,7 @@ def trace_file(path: str) -> Any:
     return call
 
 
-def unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
+def find_unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     """Yield the first line of each run of section lines that the tests did not execute, with a message."""
     from ..site.code_regions import snippet_of
 

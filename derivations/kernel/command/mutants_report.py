@@ -42,7 +42,7 @@ def main(
     `keep` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and NoCommit if git cannot tell what
     changed `since`.
     """
-    wanted = touched_of(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
+    wanted = select_affected(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
     if not wanted:
         click.echo(f"no topic is affected by what changed since {since}: there is no mutant to try", err=as_json)
         if as_json:
@@ -69,12 +69,12 @@ def main(
     else:
         print_table(results)
     for topic, claims in results.items():
-        complain(topic, claims)
-    keep("mutants", **counted(results))
+        print_failures(topic, claims)
+    keep("mutants", **count_outcomes(results))
     return int(not passed)
 
 
-def counted(results: Results) -> dict[str, int]:
+def count_outcomes(results: Results) -> dict[str, int]:
     """Return the number of claims, of mutants tried, and of mutants that survived or are unclassified."""
     left = sum(counts["survived"] + counts["unclassified"] for counts in totals(results).values())
     claims = [claim for topic in results.values() for claim in topic.values()]
@@ -98,14 +98,14 @@ def share_of(targets: Targets, share: str) -> Targets:
     return chosen
 
 
-def touched_of(targets: Targets, share: str, commit: str) -> Targets:
+def select_affected(targets: Targets, share: str, commit: str) -> Targets:
     """Return the targets that changes since the commit affect and, if the checker or the attack on it changed, the share of all targets."""
     paths = changed(commit)
     topics = touched(paths).topics | ({topic for topic, _ in share_of(targets, share)} if any(map(CHECKER.match, paths)) else set())
     return [target for target in targets if target[0] in topics]
 
 
-def complain(topic: str, claims: dict[str, Any]) -> None:
+def print_failures(topic: str, claims: dict[str, Any]) -> None:
     """Print each mutant that survived, is unclassified or prints like its claim, and each control that a witness rejected."""
     for id_, result in claims.items():
         for mutant in result["alike"]:

@@ -12,7 +12,7 @@ from ..core.claims import Claim, Derivation, Refused
 from ..printing.plain_text import SIGNS, plain
 
 
-def run_alone(derivation: Derivation) -> NoReturn:
+def run_script(derivation: Derivation) -> NoReturn:
     """Check one derivation, print its steps, and exit with status 0 only if every claim is accepted."""
     click.secho(derivation.title, bold=True)
     accepted = [print_claim(claim) for claim in derivation.claims]

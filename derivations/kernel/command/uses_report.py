@@ -22,14 +22,14 @@ from pathlib import Path
 
 import click
 
-from ..attack.rebuild_trees import rebuild, unfolded
+from ..attack.rebuild_trees import rebuild, unfold_definitions
 from ..check import worker
 from ..core import claims
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip, symbol, walk
 from ..core.operators import AVERAGES, BINDERS
 from ..errors import KernelError, quantity
-from ..exact.assumption_needs import still_proved
+from ..exact.assumption_needs import is_proved_under
 from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")
@@ -57,7 +57,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     using = [(id_, claim) for id_, claim in stated.items() if id_.partition("#")[0] in topics and claim.uses]
     unproved = [id_ for id_, claim in using if not proved_alone(claim)]
     uses = [use for id_, claim in using for use in uses_of(id_, claim, stated)]
-    unused = nothing_rests_on(topics)
+    unused = unused_results(topics)
     if as_json:
         click.echo(json.dumps({"not proved alone": unproved, "uses": [vars(use) for use in uses], "nothing rests on": unused}, indent=1))
     else:
@@ -83,7 +83,7 @@ def proved_alone(claim: Claim) -> bool:
 def proved(claim: Claim) -> bool:
     """Return whether the exact witness proves the claim."""
     try:
-        return still_proved(claim, claim.given)
+        return is_proved_under(claim, claim.given)
     except KernelError:
         return False
 
@@ -102,8 +102,8 @@ def uses_of(id_: str, claim: Claim, stated: dict[str, Claim]) -> Iterator[Use]:
 
 def outcome(claim: Claim, used: Claim) -> str:
     """Return one of OUTCOMES for a use of `used` by `claim`."""
-    bare = changed(claim, lambda tree: strip(unfolded(tree)))
-    sides = [side for side in map(strip, map(unfolded, (used.start, *(step.expr for step in used.steps)))) if side.args]
+    bare = changed(claim, lambda tree: strip(unfold_definitions(tree)))
+    sides = [side for side in map(strip, map(unfold_definitions, (used.start, *(step.expr for step in used.steps)))) if side.args]
     parts = [node for node in within(bare) if any(matches(side, node, {}) is not None for side in sides)]
     if not parts:
         return "not seen"
@@ -214,11 +214,11 @@ def operands(tree: Expr, op: str) -> list[Expr]:
 # What nothing rests on -----------------------------------------------------------------------------------------------------------
 
 
-def nothing_rests_on(topics: list[str]) -> list[str]:
+def unused_results(topics: list[str]) -> list[str]:
     """Return the results of these topics that no claim uses and that no page shows as a theorem."""
     from ..site import claim_graph
 
-    graph = claim_graph.resting(project_files.ROOT / "docs", certificates.load, certificates.topics())
+    graph = claim_graph.build_graph(project_files.ROOT / "docs", certificates.load, certificates.topics())
     return [node.id for node in graph.idle() if node.topic in topics]
 
 

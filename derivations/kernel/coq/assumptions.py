@@ -11,7 +11,7 @@ from .notation import ATOM, Notation
 DISTRIBUTIONS = ("independent", "gaussian", "mean", "variance", "moment")
 
 
-def hypotheses(notation: Notation, claim: Claim, free: set[Expr]) -> list[tuple[str, str]]:
+def state_hypotheses(notation: Notation, claim: Claim, free: set[Expr]) -> list[tuple[str, str]]:
     """Return a (name, statement) pair for each hypothesis.
 
     An assumption that gives several hypotheses adds a letter to their names: `assumed_1a`, `assumed_1b`. `free` holds the free indices of

@@ -19,10 +19,10 @@ from math import ceil
 from pathlib import Path
 from threading import Lock
 
-from .combined_files import joined, shared_out
-from .file_audit import over_the_reals, preludes_of, suspicious, theorems
-from .prelude_files import PRELUDES, with_imports
-from .reals.axioms import assumed, in_words, unexpected
+from .combined_files import group_by_imports, join_files
+from .file_audit import find_loophole, imported_preludes, imports_reals, theorem_names
+from .prelude_files import PRELUDES, add_imports
+from .reals.axioms import describe_axioms, forbidden_axioms, read_assumptions
 
 Result = tuple[bool, str]  # whether Coq proved a file with nothing assumed, and a message
 
@@ -85,9 +85,9 @@ def prove(
             return prove(sources, temporary, jobs, limit, told, apart)
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    if len({file_of(key, folder) for key in sources}) < len(sources):
+    if len({path_of_source(key, folder) for key in sources}) < len(sources):
         raise ValueError("two names of claims give one file")
-    problems = compile_preludes({name for text in sources.values() for name in preludes_of(text)}, folder, limit)
+    problems = compile_preludes({name for text in sources.values() for name in imported_preludes(text)}, folder, limit)
     jobs = jobs or os.cpu_count() or 1
 
     def check(group: list[str]) -> dict[str, Result]:
@@ -101,20 +101,22 @@ def prove(
         return results
 
     with ThreadPoolExecutor(jobs) as pool:
-        all_results = {key: result for results in pool.map(check, shared_out(sources, apart, jobs)) for key, result in results.items()}
+        all_results = {
+            key: result for results in pool.map(check, group_by_imports(sources, apart, jobs)) for key, result in results.items()
+        }
     return {key: all_results[key] for key in sources}
 
 
 def reason_not_to_run(text: str, problems: dict[str, str]) -> str:
     """Return why Coq must not check a text, or "": an import cannot be compiled, or the text could pass without a proof."""
-    return "; ".join(filter(None, (problems[name] for name in preludes_of(text)))) or suspicious(text)
+    return "; ".join(filter(None, (problems[name] for name in imported_preludes(text)))) or find_loophole(text)
 
 
 def compile_preludes(needed: Set[str], folder: Path, limit: float) -> dict[str, str]:
     """Compile preludes and their imports into the folder. Return for each name why it cannot be compiled, or ""."""
     problems: dict[str, str] = {}
     with _compiling:
-        for name in with_imports(needed):
+        for name in add_imports(needed):
             of_imports = [problems[other] for other in PRELUDES[name].imports if problems[other]]
             problems[name] = of_imports[0] if of_imports else compile_prelude(name, folder, limit)
     return problems
@@ -145,7 +147,7 @@ _compiled: dict[tuple[str, ...], bytes] = {}
 _compiling = Lock()
 
 
-def file_of(key: str, folder: Path) -> Path:
+def path_of_source(key: str, folder: Path) -> Path:
     """Return the path of a claim's Coq file in the folder. `key` is `topic#id`; raise ValueError if it cannot name a file."""
     parts = [re.sub(r"[^A-Za-z0-9]", "_", part) for part in re.split(r"[/#]", key)]
     if not all(parts) or parts[-1] in PRELUDES:
@@ -160,10 +162,10 @@ def prove_together(sources: Mapping[str, str], folder: Path, limit: float) -> di
         write_source(key, text, folder)
     name = hashlib.sha256("".join(sources).encode()).hexdigest()[:16]
     path = folder / f"Together_{name}.v"
-    path.write_text(joined(list(sources.values())), encoding="utf-8")
+    path.write_text(join_files(list(sources.values())), encoding="utf-8")
     code, output, _ = coqc(path, folder, limit)
     path.unlink()
-    results = {key: judged(text, output, 1) for key, text in sources.items()} if code == 0 else {}
+    results = {key: judge_output(text, output, 1) for key, text in sources.items()} if code == 0 else {}
     return results if all(ok for ok, _ in results.values()) else {}
 
 
@@ -177,29 +179,29 @@ def prove_one(key: str, text: str, folder: Path, limit: float) -> Result:
         return False, f"{ENDED}: {shorten(errors)}"
     if code:
         return False, f"{NO_PROOF}{shorten(errors)}"
-    return judged(text, output, len(theorems(text)))
+    return judge_output(text, output, len(theorem_names(text)))
 
 
 def write_source(key: str, text: str, folder: Path) -> Path:
-    path = file_of(key, folder)
+    path = path_of_source(key, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def judged(text: str, output: str, questions: int) -> Result:
+def judge_output(text: str, output: str, questions: int) -> Result:
     """Return the result of a file that Coq accepted, from its output for `questions` many `Print Assumptions`."""
     try:
-        answers = assumed(output)
+        answers = read_assumptions(output)
     except ValueError as line:
         return False, f"Coq printed something else than what is assumed: {shorten(str(line))}"
     axioms: set[str] = set().union(*answers)
-    forbidden = unexpected(axioms) if over_the_reals(text) else sorted(axioms)
+    forbidden = forbidden_axioms(axioms) if imports_reals(text) else sorted(axioms)
     if len(answers) != questions or forbidden:
         names = f": {', '.join(forbidden)}" if forbidden else ""
         return False, f"Coq's proof assumes something, or does not say that it does not{names}"
-    count = len(theorems(text))
-    return True, f"{count} theorem{'s' if count > 1 else ''} proved, {in_words(axioms)}"
+    count = len(theorem_names(text))
+    return True, f"{count} theorem{'s' if count > 1 else ''} proved, {describe_axioms(axioms)}"
 
 
 def coqc(path: Path, folder: Path, limit: float) -> tuple[int | None, str, str]:

@@ -16,9 +16,9 @@ EXPECTED = re.compile(
 )
 
 
-def suspicious(text: str) -> str:
+def find_loophole(text: str) -> str:
     """Return what in a source could let it pass without a proof, or ""."""
-    bare, names = uncommented(text), theorems(text)
+    bare, names = strip_comments(text), theorem_names(text)
     forbidden = FORBIDDEN.search(bare)
     if forbidden:
         return f"the source contains '{forbidden[0]}'"
@@ -35,20 +35,20 @@ def suspicious(text: str) -> str:
     return f"the source contains the sentence '{unexpected[0]}'" if unexpected else ""
 
 
-def preludes_of(text: str) -> set[str]:
+def imported_preludes(text: str) -> set[str]:
     """Return the names of the preludes that the source imports."""
-    sentences = split_sentences(uncommented(text))
+    sentences = split_sentences(strip_comments(text))
     return {name for name in PRELUDES if f"From Derivations Require Import {name}" in sentences}
 
 
-def over_the_reals(text: str) -> bool:
+def imports_reals(text: str) -> bool:
     """Return whether the source imports a prelude over the reals, so that its theorems may rest on the axioms of the reals."""
-    return any(PRELUDES[name].over_the_reals for name in preludes_of(text))
+    return any(PRELUDES[name].over_the_reals for name in imported_preludes(text))
 
 
-def theorems(text: str) -> list[str]:
+def theorem_names(text: str) -> list[str]:
     """Return the names of the theorems in the source, in order."""
-    return re.findall(r"^Theorem ([A-Za-z0-9_']+) :", uncommented(text), re.MULTILINE)
+    return re.findall(r"^Theorem ([A-Za-z0-9_']+) :", strip_comments(text), re.MULTILINE)
 
 
 def split_sentences(bare: str) -> list[str]:
@@ -56,7 +56,7 @@ def split_sentences(bare: str) -> list[str]:
     return [" ".join(s.split()) for s in re.split(r"\.\s", bare + "\n") if s.strip()]
 
 
-def uncommented(text: str) -> str:
+def strip_comments(text: str) -> str:
     """Return the text with each comment replaced by a space. Comments nest in Coq."""
     depth, characters, k = 0, [], 0
     while k < len(text):

@@ -10,11 +10,12 @@ from fractions import Fraction
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, exp, free_indices, walk
+from ..core.constructors import exp
+from ..core.expr import Expr, free_indices, walk
 from ..core.operators import STAND_INS
 from .algebraic_structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .prelude import PRELUDE_NAME
-from .reserved_words import coq_name
+from .reserved_words import name_in_coq
 
 Text = tuple[str, int]  # Coq text, and how tightly it binds: one of the levels below
 
@@ -95,7 +96,7 @@ class Notation:
 
     def name(self, name: str) -> str:
         """Return the name of a symbol, size or index in Coq."""
-        return coq_name(name)
+        return name_in_coq(name)
 
     def size(self, e: Expr) -> str:
         """Return a size as a natural number in Coq."""
@@ -144,18 +145,18 @@ def translate_const(notation: Notation, e: Expr) -> Text:
 def number(notation: Notation, q: Fraction) -> Text:
     if q.denominator != 1:
         notation.need(REAL)
-        return f"{number(notation, Fraction(q.numerator))[0]} / {whole(q.denominator)}", PRODUCT
-    return (f"- {whole(-q.numerator)}", SIGN) if q < 0 else (whole(q.numerator), ATOM)
+        return f"{number(notation, Fraction(q.numerator))[0]} / {numeral(q.denominator)}", PRODUCT
+    return (f"- {numeral(-q.numerator)}", SIGN) if q < 0 else (numeral(q.numerator), ATOM)
 
 
-def whole(n: int) -> str:
+def numeral(n: int) -> str:
     """Return a natural number as a numeral of the structure."""
     if n < 2:
         return str(int(n))
     if n <= LARGEST:
         return f"{n}%:R"
     rest, last = divmod(n, LARGEST)
-    return f"({whole(rest)} * {LARGEST}%:R + {whole(last)})"
+    return f"({numeral(rest)} * {LARGEST}%:R + {numeral(last)})"
 
 
 def translate_symbol(notation: Notation, e: Expr) -> Text:
@@ -309,7 +310,7 @@ def translate_entry(notation: Notation, e: Expr) -> Text:
     if e in notation.written_as:
         return notation.written_as[e], ATOM
     base, *at = e.args
-    places = [place(notation, i, s) for i, s in zip(at, base.shape)]
+    places = [translate_place(notation, i, s) for i, s in zip(at, base.shape)]
     if len(places) > 2:
         return entry_of_more(notation, base, places), APPLIED
     return entry_text(notation, base, *(places if len(places) == 2 else [places[0], "ord0"])), APPLIED
@@ -334,7 +335,7 @@ def entry_text(notation: Notation, base: Expr, row: str, column: str) -> str:
     return f"{notation.show(base, ATOM)} {row} {column}"
 
 
-def place(notation: Notation, i: Expr, size: Expr) -> str:
+def translate_place(notation: Notation, i: Expr, size: Expr) -> str:
     """Return an index as an ordinal. Coq counts from 0, the language from 1."""
     if i.op == "index":
         return notation.name(i.data[0])

@@ -11,7 +11,7 @@ from .reals.prelude import LIMITS_NAME, LIMITS_PRELUDE, REALS_NAME, REALS_PRELUD
 
 
 @dataclass(frozen=True)
-class Shared:
+class PreludeFile:
     """A prelude."""
 
     text: str
@@ -30,15 +30,15 @@ NO_REALS = missing_message("its libraries for the reals are not", "libcoq-coquel
 NO_SLOPES = missing_message("its libraries for derivatives are not", "libcoq-coquelicot libcoq-mathcomp-analysis")
 # Each prelude comes after those that it imports.
 PRELUDES = {
-    PRELUDE_NAME: Shared(PRELUDE, (), NO_ALGEBRA, over_the_reals=False),
-    LAWS_NAME: Shared(LAWS_PRELUDE, (PRELUDE_NAME,), NO_ALGEBRA, over_the_reals=False),
-    REALS_NAME: Shared(REALS_PRELUDE, (), NO_REALS),
-    LIMITS_NAME: Shared(LIMITS_PRELUDE, (REALS_NAME,), NO_REALS),
-    SLOPES_NAME: Shared(SLOPES_PRELUDE, (PRELUDE_NAME,), NO_SLOPES),
+    PRELUDE_NAME: PreludeFile(PRELUDE, (), NO_ALGEBRA, over_the_reals=False),
+    LAWS_NAME: PreludeFile(LAWS_PRELUDE, (PRELUDE_NAME,), NO_ALGEBRA, over_the_reals=False),
+    REALS_NAME: PreludeFile(REALS_PRELUDE, (), NO_REALS),
+    LIMITS_NAME: PreludeFile(LIMITS_PRELUDE, (REALS_NAME,), NO_REALS),
+    SLOPES_NAME: PreludeFile(SLOPES_PRELUDE, (PRELUDE_NAME,), NO_SLOPES),
 }
 
 
-def with_imports(names: Set[str]) -> list[str]:
+def add_imports(names: Set[str]) -> list[str]:
     """Return the names of these preludes and of those that they import, each after its imports."""
     needed = {*names, *(other for name in names for other in PRELUDES[name].imports)}
     return [name for name in PRELUDES if name in needed]

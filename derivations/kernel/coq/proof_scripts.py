@@ -12,12 +12,12 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, walk
 from ..core.operators import BINDERS, STAND_INS
-from .notation import ATOM, LONGEST, Notation, whole
+from .notation import ATOM, LONGEST, Notation, numeral
 
 SUMS = ("sum", "each", "entry", "softmax", "function", "array")
 
 
-def script(notation: Notation, claim: Claim) -> list[str]:
+def write_script(notation: Notation, claim: Claim) -> list[str]:
     """Return the lines of a proof that works for every equality of the claim."""
     nodes = [n for t in (claim.start, *(s.expr for s in claim.steps), *claim.because) for n in walk(t)]
     by_entries = any(n.op in SUMS or n.op == "matmul" and not n.shape for n in nodes)
@@ -110,7 +110,7 @@ def split_exponents(notation: Notation) -> list[str]:
 
 def multiple(count: int, part: str) -> str:
     """Return an integer multiple of a part in Coq."""
-    text = part if abs(count) == 1 else f"({whole(abs(count))} * {part})"
+    text = part if abs(count) == 1 else f"({numeral(abs(count))} * {part})"
     return f"- {text}" if count < 0 else text
 
 

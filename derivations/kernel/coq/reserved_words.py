@@ -30,7 +30,7 @@ FORBIDDEN = re.compile(
 )
 
 
-def coq_name(name: str) -> str:
+def name_in_coq(name: str) -> str:
     """Return the name of a symbol in Coq: an underscore is added to a reserved word. Raise NotForCoq if the name cannot be written."""
     if not NAME.fullmatch(name):
         raise NotForCoq(f"the name {name!r} cannot be written in Coq")

@@ -9,8 +9,8 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices
 from .algebraic_structures import FIELD, REAL, SCOPES, NotForCoq
 from .notation import Notation
-from .proof_scripts import script
-from .theorem_files import Theorem, file
+from .proof_scripts import write_script
+from .theorem_files import Theorem, write_file
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Source:
     scope: str = ""
 
 
-def chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
+def state_chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
     """Return the file of an identity, a chain or a law: a theorem for each equality that Coq can state, and one that joins them."""
     ends = [claim.start, *(s.expr for s in claim.steps)]
     steps, why = statable(ends, notation_of)
@@ -32,14 +32,14 @@ def chain(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> S
         return Source(None, why[0])
     single, whole = len(claim.steps) == 1, len(steps) == len(claim.steps)
     notation = notation_of()
-    texts = {k: equation(notation, ends[k - 1], ends[k]) for k in steps}
-    proof = script(notation, claim)  # one proof for every step
+    texts = {k: state_equation(notation, ends[k - 1], ends[k]) for k in steps}
+    proof = write_script(notation, claim)  # one proof for every step
     theorems = [Theorem("claim" if single else f"step_{k}", claim.steps[k - 1].reason, texts[k], proof) for k in steps]
     if whole and not single:
-        theorems.append(Theorem("claim", "The whole", equation(notation, ends[0], ends[-1]), [f"exact: {join_steps(len(steps))}."]))
+        theorems.append(Theorem("claim", "The whole", state_equation(notation, ends[0], ends[-1]), [f"exact: {join_steps(len(steps))}."]))
     trees = [e for k in steps for e in ends[k - 1 : k + 1]]
     theorems = [*preliminary(notation, trees), *theorems]
-    return Source(file(claim, topic, notation, trees, theorems), "; ".join(why), tuple(steps), whole, scope(notation))
+    return Source(write_file(claim, topic, notation, trees, theorems), "; ".join(why), tuple(steps), whole, scope(notation))
 
 
 def statable(ends: Sequence[Expr], notation_of: type[Notation]) -> tuple[list[int], list[str]]:
@@ -47,7 +47,7 @@ def statable(ends: Sequence[Expr], notation_of: type[Notation]) -> tuple[list[in
     steps, why = [], []
     for k, (left, right) in enumerate(zip(ends, ends[1:]), 1):
         try:
-            equation(notation_of(), left, right)
+            state_equation(notation_of(), left, right)
             steps.append(k)
         except NotForCoq as reason:
             why.append(f"step {k} has {reason}" if len(ends) > 2 else str(reason))
@@ -62,7 +62,7 @@ def join_steps(last: int) -> str:
     return term
 
 
-def inequality(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
+def state_inequality(claim: Claim, topic: str, notation_of: type[Notation] = Notation) -> Source:
     """Return the file of an inequality: right - left equals the nonnegative form that the claim gives, and that is not negative.
 
     Raise NotForCoq if the claim does not compare numbers or gives no such form.
@@ -75,14 +75,14 @@ def inequality(claim: Claim, topic: str, notation_of: type[Notation] = Notation)
     (nonnegative_form,) = claim.because
     notation = notation_of()
     notation.need(REAL)
-    difference = equation(notation, Expr("add", (right, Expr("neg", (left,)))), nonnegative_form)
+    difference = state_equation(notation, Expr("add", (right, Expr("neg", (left,)))), nonnegative_form)
     statement = f"{notation.show(left)} <=\n  {notation.show(right)} :> R"
     theorems = [
-        Theorem("certificate", "What the right side has more", difference, script(notation, claim)),
+        Theorem("certificate", "What the right side has more", difference, write_script(notation, claim)),
         Theorem("claim", claim.steps[0].reason, statement, [*notation.opening, "rewrite -subr_ge0 certificate; nonnegative."]),
     ]
     trees = [left, right, nonnegative_form]
-    return Source(file(claim, topic, notation, trees, [*preliminary(notation, trees), *theorems]), "", (1,), True, scope(notation))
+    return Source(write_file(claim, topic, notation, trees, [*preliminary(notation, trees), *theorems]), "", (1,), True, scope(notation))
 
 
 def preliminary(notation: Notation, trees: Sequence[Expr]) -> list[Theorem]:
@@ -117,13 +117,13 @@ def rank_bound(claim: Claim, topic: str) -> Source:
     theorems = [Theorem("claim", claim.steps[0].reason, bounded, ["exact: mulmx_max_rank."])]
     if shown != factored:
         theorems = [
-            Theorem("certificate", "A factorisation", f"{shown} = {factored}", script(notation, claim)),
+            Theorem("certificate", "A factorisation", f"{shown} = {factored}", write_script(notation, claim)),
             Theorem("claim", claim.steps[0].reason, bounded, ["rewrite certificate; exact: mulmx_max_rank."]),
         ]
-    return Source(file(claim, topic, notation, [body, product], theorems), "", (1,), True, SCOPES[notation.level])
+    return Source(write_file(claim, topic, notation, [body, product], theorems), "", (1,), True, SCOPES[notation.level])
 
 
-def equation(notation: Notation, left: Expr, right: Expr) -> str:
+def state_equation(notation: Notation, left: Expr, right: Expr) -> str:
     """Return the statement left = right."""
     text = f"{notation.show(left)} =\n  {notation.show(right)}"
     return text if left.shape else f"{text} :> R"

@@ -21,20 +21,20 @@ from __future__ import annotations
 
 from ..core.claims import Claim
 from .algebraic_structures import NotForCoq
-from .coq_process import available, file_of, prove, version
+from .coq_process import available, prove, version
 from .laws import notation as laws
-from .laws.refutations import refutation as refuted_law
+from .laws.refutations import state_refutation as refuted_law
 from .prelude_files import PRELUDES
 from .reals import derivatives
-from .reals.limits import limit
-from .reals.refutations import refutation
-from .theorems import Source, chain, inequality
+from .reals.limits import state_limit
+from .reals.refutations import state_refutation
+from .theorems import Source, state_chain, state_inequality
 
 __all__ = [
     "PRELUDES",
     "Source",
     "available",
-    "file_of",
+    "path_of_source",
     "prove",
     "source",
     "version",
@@ -52,17 +52,17 @@ def source(claim: Claim, topic: str = "") -> Source:
         return Source(None, KINDS_WITHOUT[claim.kind])
     try:
         if claim.kind in ("identity", "chain", "inequality") and derivatives.is_over_the_reals(claim):
-            return derivatives.stated(claim, topic)
+            return derivatives.state_claim(claim, topic)
         return STATED[claim.kind](claim, topic)
     except NotForCoq as reason:
         return Source(None, str(reason))
 
 
 STATED = {
-    "inequality": inequality,
-    "identity": chain,
-    "chain": chain,
-    "limit": limit,
-    "law": laws.stated,
-    "refutation": lambda claim, topic: (refuted_law if claim.given else refutation)(claim, topic),
+    "inequality": state_inequality,
+    "identity": state_chain,
+    "chain": state_chain,
+    "limit": state_limit,
+    "law": laws.state_law,
+    "refutation": lambda claim, topic: (refuted_law if claim.given else state_refutation)(claim, topic),
 }

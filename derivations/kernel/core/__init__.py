@@ -4,5 +4,6 @@ A fault in one witness cannot make the checker accept a false claim as long as a
 Therefore this room is small enough to read in one sitting (`tests/kernel/test_size.py` limits it to 500 lines of code, not counting the
 table of operators), and it imports only the standard library, the kernel's errors, and `printing` for messages and names.
 
-Start with `expr.py` and its table of operators, `operators.py`. Then read `claims.py` and `acceptance.py`.
+Start with `expr.py` and its table of operators, `operators.py`; `constructors.py` has the functions that scripts call. Then read `claims.py`
+and `acceptance.py`.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import KernelError
-from ..printing.print_collisions import Prints
+from ..printing.print_collisions import PrintedForms
 from .assumptions import Assumption
 from .expr import Expr, Term, free_indices, lift, named, record_name, show, strip, takes_average, walk
 
@@ -99,7 +99,7 @@ class Derivation:
     title: str
     claims: list[Claim] = field(default_factory=list)
     names: dict[str, Expr] = field(default_factory=dict)
-    prints: Prints = field(default_factory=Prints)
+    prints: PrintedForms = field(default_factory=PrintedForms)
 
     def __post_init__(self) -> None:
         self.file, self.line = caller()
@@ -159,7 +159,7 @@ class Derivation:
         """Raise KernelError if a name or a printed form has two meanings in the derivation, or if a definition comes too late."""
         for s in dict.fromkeys(named(*claim.trees)):
             record_name(self.names, s)
-        self.prints.take(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
+        self.prints.add(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 

@@ -6,7 +6,7 @@ for that, because evaluators that shared rules would share mistakes.
 To add an operator:
 
 1. Add an entry to `OPERATORS`. (A sine or a norm is not an operator. It is a function: add its name to `ENTRYWISE` or `REDUCING`.)
-2. Add a constructor to `expr.py` that calls `node`, with examples in its docstring, and list its name in the kernel's `__init__`.
+2. Add a constructor to `constructors.py` that calls `node`, with examples in its docstring, and list its name in the kernel's `__init__`.
 3. Define how it is printed: add its level to `LEVEL` of `printing/latex.py`, and a method to each of `Printer`, `Plain` and `Script`. If it
    is printed as a word before brackets, an entry in `WORDS` replaces the methods. Teach `attack/parse_plain.py` and `attack/parse_latex.py` to read it.
 4. Give each evaluator a rule in its `RULES`, or list the operator in its `UNSUPPORTED`: `exact/exact_evaluation.py`, `exact/tree_to_normal_form.py`,

@@ -22,21 +22,21 @@ from ..errors import KernelError
 from . import exact_evaluation
 from .counterexample_search import (
     BITS,
-    LARGEST,
+    LARGEST_SIZES,
     SCALARS,
     SIGNS,
     TRIALS,
-    candidates,
-    holds,
+    generate_candidates,
+    has_only_sizes,
     is_law,
-    of_sizes,
+    is_satisfied,
+    list_sizes_to_try,
     show_array,
-    sizes_to_try,
 )
 from .exact_evaluation import evaluate
-from .exact_numbers import Undefined, number
-from .limit_counterexamples import point_near
-from .random_matrices import has_no_rational_example, with_matrices
+from .exact_numbers import Undefined, to_fmpq
+from .limit_counterexamples import point_near_limit
+from .random_matrices import generate_with_matrices, has_no_rational_example
 
 MAX_SIZE, MAX_SMALL_SIZE = 12, 3  # sizes are tried up to 12, and with more values up to 3
 LARGER_NUMBERS = [Fraction(x) for x in (4, 5, -4, *range(6, MAX_SIZE + 2))]  # a number between index-dependent bounds
@@ -50,16 +50,16 @@ LARGE_SIZES, MAX_COMPUTED_NUMBERS, LARGE_SIZE_TRIALS = (
 )  # limits for large sizes
 
 
-def example(claim: Claim, sides: bool = True) -> bool:
+def has_example(claim: Claim, sides: bool = True) -> bool:
     """Return whether values were found at which all assumptions hold and, if `sides` is true, both sides of the claim exist."""
     testable = [a for a in claim.given if a.kind in (*SIGNS, "invertible", "product", "representable", "variance", "zero_or_one")]
     ends = (claim.start, claim.steps[-1].expr)
     evaluated = () if is_law(*claim.trees) or not sides else ends
     ranged = [a for a in claim.given if a.kind == "in range" and evaluated]
-    for env, _ in candidates(ends, claim.given):
-        env |= point_near(claim.towards)
+    for env, _ in generate_candidates(ends, claim.given):
+        env |= point_near_limit(claim.towards)
         try:
-            if all(holds(a, env, *ends) for a in testable) and all(may_hold(a, env, ends) for a in ranged):
+            if all(is_satisfied(a, env, *ends) for a in testable) and all(may_hold(a, env, ends) for a in ranged):
                 for e in evaluated:
                     try:
                         evaluate(e, env)
@@ -76,24 +76,24 @@ def example(claim: Claim, sides: bool = True) -> bool:
 def may_hold(a: Assumption, env: dict, ends: tuple) -> bool:
     """Return whether the assumption holds at these values, or cannot be decided there."""
     try:
-        return holds(a, env, *ends)
+        return is_satisfied(a, env, *ends)
     except Undefined:
         raise
     except KernelError:
         return True
 
 
-def strangers(claim: Claim) -> list[Expr]:
+def find_unrelated_random(claim: Claim) -> list[Expr]:
     """Return the random symbols that occur only in assumptions or a certificate, where they could state anything about the claim."""
     sides = (claim.start, *(step.expr for step in claim.steps))
     in_sides = symbols(*sides)
     return [s for name, s in symbols(*claim.trees).items() if is_random(s) and name not in in_sides]
 
 
-def ruled_sizes(given: tuple) -> list[Assumption]:
+def list_size_assumptions(given: tuple) -> list[Assumption]:
     """Return the assumptions that restrict sizes: signs of sizes, and products that need at least as many columns as rows."""
     about = (*SIGNS, "representable")
-    return [a for a in given if a.kind in about and of_sizes(*a.args) and symbols(*a.args) or bounds_columns(a)]
+    return [a for a in given if a.kind in about and has_only_sizes(*a.args) and symbols(*a.args) or bounds_columns(a)]
 
 
 def bounds_columns(a: Assumption) -> bool:
@@ -101,7 +101,7 @@ def bounds_columns(a: Assumption) -> bool:
     return a.kind == "product" and bool(a.args[2].data) and a.args[0].shape[0] != a.args[0].shape[1]
 
 
-def empty_sizes(claim: Claim) -> dict[str, int]:
+def find_empty_sizes(claim: Claim) -> dict[str, int]:
     """Return sizes that the assumptions about sizes allow but at which no values were found that satisfy the others; {} if there are none.
 
     An assumption with an open index applies to each of its values, and a variance counts as a nonnegative number. Assumptions that are
@@ -110,7 +110,7 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     kinds = (*SIGNS, "variance", "zero_or_one", "invertible", "product")
     known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a)]
     stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in known]
-    about = [a for a in claim.given if a.kind in SIGNS and of_sizes(*a.args)]
+    about = [a for a in claim.given if a.kind in SIGNS and has_only_sizes(*a.args)]
     others = [a for a in stated if a not in about]
     names = symbols(*(x for a in (*others, *about) for x in a.args))
     sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
@@ -123,14 +123,14 @@ def empty_sizes(claim: Claim) -> dict[str, int]:
     return next((choice for choice in allowed if not has_values_at(choice, [*others, *about], names)), {})
 
 
-def ruling_out(claim: Claim, sizes: dict[str, int]) -> Assumption | None:
+def suggest_size_bound(claim: Claim, sizes: dict[str, int]) -> Assumption | None:
     """Return a bound on one size that rules out these sizes, and after which no others are empty. Return None if none was found."""
     names = symbols(*claim.trees)
     for name, k in sizes.items():
         above, below = names[name] - (k + 1), min(k - 1, MAX_SIZE) - names[name]
         for bound in (below, above) if k > 2 else (above,):  # an upper bound of 1 would leave a single size
             rule = Assumption("nonnegative", (bound,))
-            if not empty_sizes(replace(claim, given=(*claim.given, rule))):
+            if not find_empty_sizes(replace(claim, given=(*claim.given, rule))):
                 return rule
     return None
 
@@ -148,12 +148,12 @@ def count_computed_numbers(x: Expr, sizes: dict) -> int:
     """Return how many numbers an evaluation of x computes, over all values of its open indices."""
 
     def count(e: Expr) -> int:
-        entries = prod(exact_evaluation.size_value(n, sizes) for n in e.shape)
+        entries = prod(exact_evaluation.evaluate_size(n, sizes) for n in e.shape)
         if e.op in ("matmul", "inverse"):
-            entries *= max(exact_evaluation.size_value(n, sizes) for y in e.args for n in y.shape)
-        return entries + sum(map(count, e.args)) * (exact_evaluation.size_value(e.data[1], sizes) if e.op in BINDERS else 1)
+            entries *= max(exact_evaluation.evaluate_size(n, sizes) for y in e.args for n in y.shape)
+        return entries + sum(map(count, e.args)) * (exact_evaluation.evaluate_size(e.data[1], sizes) if e.op in BINDERS else 1)
 
-    return count(x) * prod(exact_evaluation.size_value(i.data[1], sizes) for i in free_indices(x))
+    return count(x) * prod(exact_evaluation.evaluate_size(i.data[1], sizes) for i in free_indices(x))
 
 
 def widen_orthogonal(sizes: dict[str, int], given: list) -> dict[str, int]:
@@ -165,7 +165,7 @@ def widen_orthogonal(sizes: dict[str, int], given: list) -> dict[str, int]:
         for x, axis in zip(a.args, (0, -1)):
             along, across = x.shape[-1 - axis], x.shape[axis]
             if along.op == "symbol" and along.data[0] in inner:
-                rows[along.data[0]][x.args[0] if x.op == "transpose" else x] = exact_evaluation.size_value(across, sizes)
+                rows[along.data[0]][x.args[0] if x.op == "transpose" else x] = exact_evaluation.evaluate_size(across, sizes)
     return sizes | {name: max(sizes[name], sum(row_counts.values())) for name, row_counts in rows.items()}
 
 
@@ -183,13 +183,13 @@ def list_size_grid(sizes: list, about: tuple) -> list[tuple]:
         for choice in equal_sizes + sorted(unequal_sizes, key=sum)
         if all(certainly_holds(a, dict(zip(sizes, choice))) for a in about)
     ]
-    return allowed or sizes_to_try(sizes, about)
+    return allowed or list_sizes_to_try(sizes, about)
 
 
 def certainly_holds(a: Assumption, env: dict) -> bool:
     """Return whether an assumption that does not depend on a claim's sides certainly holds at these values."""
     with suppress(Undefined, KernelError, KeyError):
-        return holds(a, env, a.args[0], a.args[0])
+        return is_satisfied(a, env, a.args[0], a.args[0])
     return False
 
 
@@ -201,18 +201,18 @@ def has_values_at(sizes: dict[str, int], signs: list, names: dict) -> bool:
     draws = generate_draws(drawn, sizes, trials if drawn else 1, bits)
     if max(sizes.values()) >= LARGE_SIZES[0]:
         draws = islice(draws, LARGE_SIZE_TRIALS)
-    return any(all(certainly_holds(a, env) for a in signs) for draw in draws for env in with_matrices(draw, signs))
+    return any(all(certainly_holds(a, env) for a in signs) for draw in draws for env in generate_with_matrices(draw, signs))
 
 
 def generate_draws(drawn: list, sizes: dict[str, int], trials: int, bits: Collection[str] = ()) -> Iterator[dict]:
     """Yield values for these symbols: one for all, one for each, then entries that repeat after a few. Symbols in `bits` get 0 or 1."""
-    places = {s.data[0]: list(product(*(range(exact_evaluation.size_value(n, sizes)) for n in s.shape))) for s in drawn}
+    places = {s.data[0]: list(product(*(range(exact_evaluation.evaluate_size(n, sizes)) for n in s.shape))) for s in drawn}
     most = max(sizes.values(), default=1)
     for tiles in chain(
         generate_uniform_draws(drawn, bits, numbers_of_size(most)), generate_periodic_draws(places, trials, bits)
     ):  # lazily: mostly the first few are enough
         yield dict(sizes) | {
-            name: {p: number(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
+            name: {p: to_fmpq(tile[k % len(tile)]) for k, p in enumerate(places[name])} for name, tile in zip(places, tiles)
         }
 
 
@@ -246,7 +246,7 @@ def generate_periodic_draws(places: dict[str, list], trials: int, bits: Collecti
         yield tuple(tiles)
 
 
-def only_of_indices(claim: Claim) -> Assumption | None:
+def find_index_only_assumption(claim: Claim) -> Assumption | None:
     """Return an assumption whose open index is combined with sizes and indices only, or None.
 
     It restricts sizes, since it holds at each value.
@@ -258,7 +258,7 @@ def only_of_indices(claim: Claim) -> Assumption | None:
     )
 
 
-def negative_variance(given: tuple) -> str:
+def find_negative_variance(given: tuple) -> str:
     """Return, in words, values at which a stated variance would be negative while the other assumptions hold; '' if none were found."""
     signs = [a for a in given if a.kind in SIGNS]
     for a in (a for a in given if a.kind == "variance"):
@@ -266,7 +266,7 @@ def negative_variance(given: tuple) -> str:
         names = symbols(*(x for b in (*signs, below) for x in b.args))
         sizes = sorted(n for n, s in names.items() if s.data[1] == "size")
         drawn = [s for name, s in names.items() if name not in sizes]
-        for choice in list_size_grid(sizes, tuple(b for b in signs if of_sizes(*b.args))) or [()]:
+        for choice in list_size_grid(sizes, tuple(b for b in signs if has_only_sizes(*b.args))) or [()]:
             for env in generate_draws(drawn, dict(zip(sizes, choice)), TRIALS if drawn else 1):
                 if all(certainly_holds(b, env) for b in (*signs, below)):
                     where = ", ".join(f"{name} = {show_array(value)}" for name, value in env.items())
@@ -276,7 +276,7 @@ def negative_variance(given: tuple) -> str:
     return ""
 
 
-def pinned(claim: Claim) -> str:
+def find_pinned_value(claim: Claim) -> str:
     """Return a symbol and its value, in words, if the assumptions seem to leave it one value only; '' if not."""
     about = [a for a in claim.given if a.kind in (*SIGNS, "product", "invertible", "representable", "zero_or_one")]
     closed = [a for a in about if a.kind in ("nonnegative", "product", "zero_or_one")]  # strict signs also hold nearby
@@ -284,7 +284,7 @@ def pinned(claim: Claim) -> str:
     names = {name: s for name, s in symbols(*trees).items() if s.data[1] == "real"}
     found: dict[tuple, dict] = {}  # (name, sizes) -> the first value found
     open_ = dict(names)
-    for env, _ in candidates(tuple(trees), tuple(about)) if names else ():
+    for env, _ in generate_candidates(tuple(trees), tuple(about)) if names else ():
         if not all(certainly_holds(a, env) for a in about):
             continue
         sizes = tuple(sorted((n, v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)))
@@ -303,9 +303,9 @@ def find_pinned_sizes(given: list) -> list[tuple[str, int]]:
 
     The largest value tried does not count: larger ones may exist.
     """
-    about = tuple(a for a in given if a.kind in SIGNS and of_sizes(*a.args))
+    about = tuple(a for a in given if a.kind in SIGNS and has_only_sizes(*a.args))
     sizes = sorted(n for n, s in symbols(*(x for a in about for x in a.args)).items())
-    most = LARGEST.get(len(sizes), MAX_SMALL_SIZE)
+    most = LARGEST_SIZES.get(len(sizes), MAX_SMALL_SIZE)
     allowed = [
         choice
         for choice in product(range(1, most + 1), repeat=len(sizes))
@@ -319,5 +319,5 @@ def perturb(env: dict, names: dict) -> Iterator[dict]:
     """Yield other values: each symbol, then all of them, moved a little, doubled, and with the opposite sign."""
     step = Fraction(1, 4)
     for chosen in [[name] for name in names] + [list(names)]:
-        for change in (lambda v: v + number(step), lambda v: v - number(step), lambda v: v * number(2), lambda v: v * number(-1)):
+        for change in (lambda v: v + to_fmpq(step), lambda v: v - to_fmpq(step), lambda v: v * to_fmpq(2), lambda v: v * to_fmpq(-1)):
             yield env | {name: {p: change(v) for p, v in env[name].items()} for name in chosen}

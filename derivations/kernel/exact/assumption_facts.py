@@ -8,14 +8,14 @@ from math import inf
 from ..core.assumptions import Assumption, is_random, symbol_of
 from ..core.expr import show, walk
 from ..errors import KernelError
-from .max_facts import by_case
-from .nonnegativity import stated, visibly_nonnegative
+from .max_facts import holds_in_every_case
+from .nonnegativity import is_visibly_nonnegative, nonnegative_assumption
 from .normal_form import Facts, multiply
 from .polynomials import Polynomial, add, atom, scale
-from .tree_to_normal_form import read
+from .tree_to_normal_form import normalize
 
 
-def facts_of(given: tuple) -> Facts:
+def collect_facts(given: tuple) -> Facts:
     """Return the facts that the assumptions give, including which of them remain when symbols vary."""
     facts = collect_stated_facts(given)
     facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
@@ -33,14 +33,14 @@ def holds_near(a: Assumption, varying: frozenset, facts: Facts) -> bool:
     if any(n.op in ("rounded", "rank") for n in nodes):
         return False
     if a.kind == "nonnegative":  # if it is also nonzero, it is positive
-        return facts.is_nonzero(read(a.args[0], facts))
+        return facts.is_nonzero(normalize(a.args[0], facts))
     return a.kind in ("positive", "nonzero", "invertible")
 
 
 def collect_stated_facts(given: tuple) -> Facts:
     """Return the facts that the assumptions state."""
     facts = Facts()
-    facts.decide_by_cases = by_case
+    facts.decide_by_cases = holds_in_every_case
     facts.in_range = any(a.kind == "in range" for a in given)
     means: dict[str, Polynomial] = {}
     variances: dict[str, Polynomial] = {}
@@ -54,7 +54,7 @@ def collect_stated_facts(given: tuple) -> Facts:
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
             facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:
-                getattr(facts, a.kind).append(read(x, facts))
+                getattr(facts, a.kind).append(normalize(x, facts))
             facts.reading_assumption = False
         elif a.kind == "invertible":
             name = a.args[0].data[0]
@@ -80,7 +80,7 @@ def collect_stated_facts(given: tuple) -> Facts:
             table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
             if name in table:
                 raise KernelError(f"the {a.kind} of {name} is stated twice")
-            table[name] = read(a.args[1], facts)
+            table[name] = normalize(a.args[1], facts)
             facts.parameters.append(table[name])
             add_moment_order(name, 1 if a.kind == "mean" else 2)
         elif a.kind == "gaussian":
@@ -102,7 +102,7 @@ def require_variances(given: tuple, facts: Facts) -> None:
     """Require that each stated variance is visibly nonnegative: from a negative variance anything would follow."""
     for a in (a for a in given if a.kind == "variance"):
         why = f"{show(a.args[1])} is not negative (it is stated to be a variance, of each entry of {show(a.args[0])})"
-        facts.require(visibly_nonnegative(a.args[1], facts), why, stated(a.args[1]))
+        facts.require(is_visibly_nonnegative(a.args[1], facts), why, nonnegative_assumption(a.args[1]))
 
 
 def contracted_axes(a: Assumption) -> tuple:

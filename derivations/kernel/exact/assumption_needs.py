@@ -10,25 +10,34 @@ from ..core.claims import Claim, Refused
 from ..core.expr import Expr, lift, show, symbols
 from ..errors import KernelError
 from .assumption_consistency import (
-    empty_sizes,
-    negative_variance,
+    find_empty_sizes,
+    find_negative_variance,
 )
-from .assumption_facts import facts_of, require_variances
-from .atom_payloads import Unknown
-from .counterexample_search import SIGNS, Found, counterexample, heavy_tails, is_law, of_sizes
-from .given_values import Fails, as_written, at_hint, broken, every_index, problem, some_values, values_at
-from .limit_counterexamples import failing_limit, fails_at, no_failure, standing_still
+from .assumption_facts import collect_facts, require_variances
+from .atom_payloads import Unsupported
+from .counterexample_search import SIGNS, Counterexample, describe_heavy_tails, find_counterexample, has_only_sizes, is_law
+from .given_values import (
+    ProofFailed,
+    assumption_to_script,
+    explain_no_counterexample,
+    explain_violation,
+    find_failure_at,
+    iterate_index_values,
+    read_values,
+    sketch_values,
+)
+from .limit_counterexamples import explain_limit_failure, explain_no_limit_failure, find_limit_counterexample, list_fixed_assumptions
 from .normal_form import Facts
 from .proofs import PROOFS, collect_claim_facts, evaluate_law_sides
-from .tree_to_normal_form import read
+from .tree_to_normal_form import normalize
 
 
-def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
+def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Counterexample | str | None:
     """Return where a step fails under these assumptions or a side has no value; None or '' if nothing is found."""
     if claim.kind != "limit":
-        return counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
-    return failing_limit(left, right, claim.towards, given) or counterexample(
-        right, right, standing_still(given, claim.towards), undefined=True
+        return find_counterexample(left, right, given, "<=" if claim.kind == "inequality" else "=", undefined=True)
+    return find_limit_counterexample(left, right, claim.towards, given) or find_counterexample(
+        right, right, list_fixed_assumptions(given, claim.towards), undefined=True
     )
 
 
@@ -38,15 +47,15 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
     hint = dict(claim.without).get(assumption)
     weaker = remaining_moments(claim, assumption, others)
     try:
-        if still_proved(claim, others):
-            if constrains_sizes(assumption) and (sizes := empty_sizes(replace(claim, given=others))):
+        if is_proved_under(claim, others):
+            if constrains_sizes(assumption) and (sizes := find_empty_sizes(replace(claim, given=others))):
                 return f"with {format_sizes(sizes)} the other assumptions leave nothing"
-            raise Fails(
+            raise ProofFailed(
                 format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it")
             )
         if weaker and is_sufficient(claim, others + weaker):
-            instead = ", ".join(map(as_written, weaker))
-            raise Fails(
+            instead = ", ".join(map(assumption_to_script, weaker))
+            raise ProofFailed(
                 format_not_needed(
                     assumption, f"it is enough that {' and '.join(map(assumption_text, weaker))}. Drop it, and state {instead} in its place"
                 )
@@ -61,7 +70,7 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
         "the sides have the same values without it. Drop it"
         if claim.kind == "refutation"
         else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
-        f"without={{{as_written(assumption)}: {{{some_values(claim)}}}}}"
+        f"without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
     )
     raise Refused(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
 
@@ -73,7 +82,7 @@ def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
 
 def constrains_sizes(a: Assumption) -> bool:
     """Return whether an assumption restricts sizes."""
-    return a.kind in SIGNS and of_sizes(*a.args)
+    return a.kind in SIGNS and has_only_sizes(*a.args)
 
 
 def format_sizes(sizes: dict[str, int]) -> str:
@@ -92,29 +101,29 @@ def list_sides(claim: Claim) -> list[tuple[Expr, Expr]]:
     return list(dict.fromkeys([(ends[0], ends[-1]), *zip(ends, ends[1:])]))
 
 
-def search_without(claim: Claim, others: tuple) -> Found | str | None:
+def search_without(claim: Claim, others: tuple) -> Counterexample | str | None:
     """Return a counterexample to the claim under the other assumptions, or None or ''."""
     return next((found for left, right in list_sides(claim) if (found := find_failure_without(claim, left, right, others))), None)
 
 
-def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple) -> Found | str:
+def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple) -> Counterexample | str:
     """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
     about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
     if claim.kind == "limit":
         return check_limit_hint(claim, assumption, others, hint, about)
     relation = "<=" if claim.kind == "inequality" else "="
     try:
-        env = values_at(replace(claim, given=others), hint)
+        env = read_values(replace(claim, given=others), hint)
     except KernelError as error:
-        raise Fails(about + str(error)) from None
+        raise ProofFailed(about + str(error)) from None
     for left, right in list_sides(claim):
-        if found := at_hint(left, right, others, relation, env):
+        if found := find_failure_at(left, right, others, relation, env):
             return found
     (left, right), *_ = list_sides(claim)
-    indexed = next(every_index(env, left, right))
-    reason = problem(left, right, others, relation, indexed)
-    still_holds = reason.startswith("at the given values") and not broken(assumption, indexed, left, right)
-    raise Fails(about + reason + "; the assumption holds there, so choose values that break it" * still_holds)
+    indexed = next(iterate_index_values(env, left, right))
+    reason = explain_no_counterexample(left, right, others, relation, indexed)
+    still_holds = reason.startswith("at the given values") and not explain_violation(assumption, indexed, left, right)
+    raise ProofFailed(about + reason + "; the assumption holds there, so choose values that break it" * still_holds)
 
 
 def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple, about: str) -> str:
@@ -122,26 +131,26 @@ def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: 
     variable, to = claim.towards
     name, sides = variable.data[0], (claim.start, claim.steps[0].expr)
     if name in dict(hint):
-        raise Fails(
+        raise ProofFailed(
             f"{about}a value is given for {name}, which goes to {to}: what is so at one value of it says nothing of the limit. "
             "Give values to everything else"
         )
     try:
-        env = values_at(replace(claim, given=others), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
+        env = read_values(replace(claim, given=others), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
     except KernelError as error:
-        raise Fails(about + str(error)) from None
+        raise ProofFailed(about + str(error)) from None
     env = {symbol: value for symbol, value in env.items() if symbol != name}
-    if found := fails_at(*sides, claim.towards, others, env):
+    if found := explain_limit_failure(*sides, claim.towards, others, env):
         return found
-    still_holds = not broken(assumption, env, *sides)
-    raise Fails(
+    still_holds = not explain_violation(assumption, env, *sides)
+    raise ProofFailed(
         about
-        + no_failure(*sides, claim.towards, others, env)
+        + explain_no_limit_failure(*sides, claim.towards, others, env)
         + "; the assumption holds there, so choose values that break it" * still_holds
     )
 
 
-def still_proved(claim: Claim, given: tuple) -> bool:
+def is_proved_under(claim: Claim, given: tuple) -> bool:
     """Return whether the exact witness proves the claim under fewer assumptions."""
     if claim.kind == "refutation":
         return False
@@ -167,15 +176,15 @@ def remaining_moments(claim: Claim, assumption: Assumption, others: tuple) -> tu
     """Return assumptions that the moments exist that the claim needs, if `assumption` implies them and says more than that."""
     if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
         return ()
-    facts, about = facts_of(others), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
+    facts, about = collect_facts(others), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
     for tree in (claim.start, *(step.expr for step in claim.steps)):
         with suppress(KernelError):
-            read(tree, facts)
+            normalize(tree, facts)
     weaker = tuple(has_moment(about[name], order) for name, order in facts.required_moments.items() if name in about)
     return tuple(a for a in weaker if a != assumption)
 
 
-def lessened(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
+def weaken_assumption(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
     """Return the claim's assumptions with `assumption` replaced by as little of it as the claim needs."""
     choices = (others, others + remaining_moments(claim, assumption, others))
     return next((given for given in choices if is_sufficient(claim, given)), (*others, assumption))
@@ -183,10 +192,10 @@ def lessened(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
 
 def is_sufficient(claim: Claim, given: tuple) -> bool:
     """Return whether these assumptions are enough for the proof or, for a refuted law, to compute its sides."""
-    return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else still_proved(claim, given)
+    return not explain_undefined_sides(claim, given) if claim.kind == "refutation" else is_proved_under(claim, given)
 
 
-def find_failure_without(claim: Claim, left: Expr, right: Expr, given: tuple) -> Found | str | None:
+def find_failure_without(claim: Claim, left: Expr, right: Expr, given: tuple) -> Counterexample | str | None:
     """Return where the relation fails under these assumptions, in words or as a counterexample, or None or ''."""
     if claim.kind == "refutation" and is_law(left, right):
         return explain_undefined_sides(claim, given)
@@ -197,26 +206,26 @@ def find_failure_without(claim: Claim, left: Expr, right: Expr, given: tuple) ->
 
 def explain_negative_variance(given: tuple) -> str:
     """Return where a stated variance would be negative; '' if all are visibly nonnegative."""
-    require_variances(given, facts := facts_of(given))
-    return negative_variance(given) if facts.missing else ""
+    require_variances(given, facts := collect_facts(given))
+    return find_negative_variance(given) if facts.missing else ""
 
 
 def explain_missing_moment(left: Expr, right: Expr, given: tuple) -> str:
     """Return distributions for which a side has no mean; '' if every moment that is used is stated to exist."""
-    facts = facts_of(given)
+    facts = collect_facts(given)
     try:
         for side in (left, right):
-            read(side, facts)
+            normalize(side, facts)
     except KernelError:
         return ""
-    return heavy_tails(facts.required_moments)
+    return describe_heavy_tails(facts.required_moments)
 
 
 def explain_undefined_sides(claim: Claim, given: tuple) -> str:
     """Return why the sides of a refuted law have no definite value under fewer assumptions, '' if they have one."""
-    facts = facts_of(given)
+    facts = collect_facts(given)
     try:
-        evaluate_law_sides(claim, facts, values_at(claim))
-    except (KeyError, Unknown):
+        evaluate_law_sides(claim, facts, read_values(claim))
+    except (KeyError, Unsupported):
         return "the sides have no definite value"
-    return heavy_tails(facts.required_moments) or ("the sides have no definite value" if facts.unstated else "")
+    return describe_heavy_tails(facts.required_moments) or ("the sides have no definite value" if facts.unstated else "")

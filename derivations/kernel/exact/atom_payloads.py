@@ -8,24 +8,24 @@ from itertools import permutations
 
 from ..errors import KernelError
 from .fractions import Fraction
-from .polynomials import Polynomial, atom, ordered, rename
+from .polynomials import Polynomial, atom, rename_indices, sort_by_text
 
 
-class Unknown(KernelError):
+class Unsupported(KernelError):
     """A node, or a combination of nodes, that the exact witness does not support."""
 
 
-def externals(p: Polynomial) -> list:
+def outer_indices(p: Polynomial) -> list:
     """Return the indices of p that are not bound within it, sorted."""
-    return list(ordered({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}))
+    return list(sort_by_text({i for _, factors in p for (_, indices), _ in factors for i in indices if i[0] not in "bm"}))
 
 
 def freeze(p: Polynomial) -> tuple:
     """Return p as a hashable tuple of its sorted items."""
-    return ordered(p.items())
+    return sort_by_text(p.items())
 
 
-def payload(p: Polynomial) -> tuple:
+def make_payload(p: Polynomial) -> tuple:
     """Return p with its outer indices replaced by slots, numbered so that the result is smallest, and those indices in slot order."""
     return cached_payload(tuple(p.items()))
 
@@ -34,11 +34,11 @@ def payload(p: Polynomial) -> tuple:
 def cached_payload(terms: tuple) -> tuple:
     """Return the same for a polynomial given as a tuple of items. Cached, since the same polynomial occurs in many places."""
     p = dict(terms)
-    outside = externals(p)
+    outside = outer_indices(p)
     if len(outside) > 5:
-        raise Unknown("a function of more than five indices")
+        raise Unsupported("a function of more than five indices")
     orders = list(permutations(outside))
-    candidates = [(freeze(renamed(p, {i: ("s", k) for k, i in enumerate(order)})), order) for order in orders]
+    candidates = [(freeze(rename_polynomial(p, {i: ("s", k) for k, i in enumerate(order)})), order) for order in orders]
     return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[0]))
 
 
@@ -47,7 +47,7 @@ def instantiate(frozen: tuple, indices: tuple) -> Polynomial:
     if any(i[0] == "b" for i in indices):
         raise AssertionError("a bound index would be captured")
     mapping = {("s", k): i for k, i in enumerate(indices)}
-    return renamed(dict(frozen), mapping)
+    return rename_polynomial(dict(frozen), mapping)
 
 
 @lru_cache(maxsize=4096)
@@ -56,27 +56,27 @@ def slot_symmetries(frozen: tuple, slots: int) -> list:
     symmetric = []
     for order in permutations(range(slots)):
         mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
-        if freeze(renamed(dict(frozen), mapping)) == frozen:
+        if freeze(rename_polynomial(dict(frozen), mapping)) == frozen:
             symmetric.append(order)
     return symmetric
 
 
-def settle(head: tuple, indices: tuple) -> tuple:
+def sort_atom_indices(head: tuple, indices: tuple) -> tuple:
     """Return the indices of an atom in a canonical order among all orders that mean the same."""
     if head[0] == "delta":
-        return ordered(indices)
+        return sort_by_text(indices)
     if len(indices) < 2 or not isinstance(head[-1], tuple):
         return indices
     orders = slot_symmetries(head[-1], len(indices))
     return indices if len(orders) == 1 else min((tuple(indices[k] for k in order) for order in orders), key=repr)
 
 
-def renamed(p: Polynomial, mapping: dict) -> Polynomial:
+def rename_polynomial(p: Polynomial, mapping: dict) -> Polynomial:
     """Return the polynomial with its indices replaced according to the mapping."""
-    return {(b, ordered(rename(f, mapping))): c for (b, f), c in p.items()}
+    return {(b, sort_by_text(rename_indices(f, mapping))): c for (b, f), c in p.items()}
 
 
-def hold(indices: tuple) -> tuple:
+def free_bound_indices(indices: tuple) -> tuple:
     """Return the indices with each bound one replaced by a temporarily free one that differs from all others, to look into a payload."""
     level = 1 + max((i[1][2] for i in indices if i[0] == "held" and isinstance(i[1], tuple)), default=0)
     return tuple(("held", ("b", i[1], level)) if i[0] == "b" else i for i in indices)
@@ -84,7 +84,7 @@ def hold(indices: tuple) -> tuple:
 
 def function_atom(head: str | tuple, p: Polynomial, power: int | Fraction = 1) -> Polynomial:
     """Return a power of the atom with this head and with p as its payload."""
-    frozen, indices = payload(p)
+    frozen, indices = make_payload(p)
     return atom((*(head if isinstance(head, tuple) else (head,)), frozen), *indices, power=power)
 
 
@@ -98,9 +98,11 @@ def is_random(head: tuple) -> bool:
     )
 
 
-def mentions(head: tuple, name: tuple) -> bool:
+def contains_symbol(head: tuple, name: tuple) -> bool:
     """Return whether an atom's head, or its payload at any depth, contains the symbol with the head `name`."""
-    return head == name or isinstance(head[-1], tuple) and any(mentions(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
+    return (
+        head == name or isinstance(head[-1], tuple) and any(contains_symbol(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
+    )
 
 
 def is_real(head: tuple) -> bool:
@@ -112,12 +114,12 @@ def is_real(head: tuple) -> bool:
     )
 
 
-def on_axes(p: Polynomial) -> Iterator[tuple]:
+def iterate_axis_indices(p: Polynomial) -> Iterator[tuple]:
     """Yield ((symbol's head, axis), index) for each index of a symbol that no sum binds, also inside other atoms."""
     for _, factors in p:
         for (head, indices), _ in factors:
             if isinstance(head[-1], tuple):
-                axes = [(axis, indices[slot[1]]) for axis, slot in on_axes(dict(head[-1])) if slot[0] == "s"]
+                axes = [(axis, indices[slot[1]]) for axis, slot in iterate_axis_indices(dict(head[-1])) if slot[0] == "s"]
             else:
                 axes = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
             yield from ((axis, index) for axis, index in axes if index[0] != "b")

@@ -6,28 +6,29 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from ..core.claims import Claim
-from ..core.expr import Expr, array, exp, lift
+from ..core.constructors import array, exp
+from ..core.expr import Expr, lift
 from ..core.operators import INDEXED
 from ..errors import KernelError
 from . import exact_numbers
-from .assumption_facts import facts_of
+from .assumption_facts import collect_facts
 from .atom_payloads import instantiate
 from .counterexample_search import is_law
 from .exact_evaluation import evaluate
-from .exact_numbers import differ
-from .given_values import values_at
-from .polynomial_printing import tree
+from .exact_numbers import certainly_differ
+from .given_values import read_values
+from .polynomial_printing import polynomial_to_tree
 from .polynomials import Polynomial
-from .proofs import sides_at
-from .tree_to_normal_form import lower
+from .proofs import evaluate_sides
+from .tree_to_normal_form import normalize_entry
 
 
-def closed_sides(claim: Claim) -> list[dict]:
+def evaluate_closed_sides(claim: Claim) -> list[dict]:
     """Return both sides at the counterexample, as entries by place: an expression of numbers if there is one, else the computed value."""
     if is_law(*claim.trees[:2]):
-        return sides_at(claim)
-    env = values_at(claim)
-    return [evaluate_closed_side(claim, side, env, entries) for side, entries in zip(claim.trees, sides_at(claim))]
+        return evaluate_sides(claim)
+    env = read_values(claim)
+    return [evaluate_closed_side(claim, side, env, entries) for side, entries in zip(claim.trees, evaluate_sides(claim))]
 
 
 def evaluate_closed_side(claim: Claim, side: Expr, env: dict, entries: dict) -> dict:
@@ -64,8 +65,8 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
     if isinstance(value, exact_numbers.fmpq):
         return value
     try:
-        form = to_closed_form(lower(e, tuple(("c", k + 1) for k in place), {}, facts_of(())))
-        return value if differ(evaluate(form, {})[()], value) else form
+        form = to_closed_form(normalize_entry(e, tuple(("c", k + 1) for k in place), {}, collect_facts(())))
+        return value if certainly_differ(evaluate(form, {})[()], value) else form
     except (KernelError, RecursionError, ArithmeticError, KeyError):
         return value
 
@@ -73,7 +74,9 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
 def to_closed_form(p: Polynomial) -> Expr:
     """Return a normal form without symbols as an expression, over one denominator if all its terms share it."""
     numerator, denominator = split_denominator(p)
-    return tidy(tree(numerator)) / tidy(tree(denominator)) if denominator else tidy(tree(numerator))
+    return (
+        tidy(polynomial_to_tree(numerator)) / tidy(polynomial_to_tree(denominator)) if denominator else tidy(polynomial_to_tree(numerator))
+    )
 
 
 def split_denominator(p: Polynomial) -> tuple[Polynomial, Polynomial]:

@@ -15,17 +15,18 @@ from random import Random
 from typing import Any
 
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
-from ..core.expr import Expr, free_indices, inverse, lift, matmul, ones, symbols, takes_average, walk
-from ..core.expr import random as random_tensor
+from ..core.constructors import inverse, ones
+from ..core.constructors import random as random_tensor
+from ..core.expr import Expr, free_indices, lift, matmul, symbols, takes_average, walk
 from ..errors import KernelError
 from ..printing.plain_text import plain
 from . import exact_evaluation, exact_numbers, value_printing
-from .assumption_facts import facts_of
-from .exact_evaluation import evaluate, polynomial_value
-from .exact_numbers import Undefined, differ, number
+from .assumption_facts import collect_facts
+from .exact_evaluation import evaluate, evaluate_polynomial
+from .exact_numbers import Undefined, certainly_differ, to_fmpq
 from .normal_form import moment_name
 from .polynomials import Polynomial
-from .tree_to_normal_form import read
+from .tree_to_normal_form import normalize
 from .value_printing import show_value
 
 SIGNS = ("positive", "nonnegative", "nonzero")
@@ -34,10 +35,10 @@ ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
 HUGE = [Fraction(2) ** 128]  # rounding it overflows
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
-LARGEST = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
+LARGEST_SIZES = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
 
 
-class Found:
+class Counterexample:
     """A counterexample: values by name, and the two sides there; an undefined side is a description."""
 
     def __init__(self, at: dict, left: Any, right: Any, note: str = "") -> None:
@@ -45,11 +46,11 @@ class Found:
 
     def __str__(self) -> str:
         where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
-        left, right = show_both(self.left, self.right)
+        left, right = show_distinct(self.left, self.right)
         return f"at {where or 'every value'}: left = {left}, right = {right}"
 
 
-def show_both(left: Any, right: Any) -> tuple[str, str]:
+def show_distinct(left: Any, right: Any) -> tuple[str, str]:
     """Return two values as text, with as many digits as it takes to tell them apart."""
     both = ((show_array(left, digits), show_array(right, digits)) for digits in value_printing.DIGITS)
     return next((shown for shown in both if shown[0] != shown[1]), (show_array(left), show_array(right)))
@@ -72,17 +73,17 @@ def is_law(*trees: Expr) -> bool:
     return takes_average(*trees)
 
 
-def counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Found | None:
+def find_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Counterexample | None:
     """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one."""
     if is_law(left, right):
         return find_law_counterexample(left, right, given, relation)
-    for env, others in candidates((left, right), given):
-        if failure(left, right, given, relation, env, undefined):
+    for env, others in generate_candidates((left, right), given):
+        if find_failing_sides(left, right, given, relation, env, undefined):
             return shrink(left, right, given, relation, env, others, undefined)
     return None
 
 
-def candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
+def generate_candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
     """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
@@ -91,25 +92,25 @@ def candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
     others = [names[n] for n in sorted(names) if n not in size_names]
     free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
     generator = Random(0)
-    for chosen in sizes_to_try(size_names, given):
+    for chosen in list_sizes_to_try(size_names, given):
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (
                 env
-                | {s.data[0]: draw(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
-                | {("index", i.data[0]): generator.randrange(exact_evaluation.size_value(i.data[1], env)) for i in free},
+                | {s.data[0]: draw_entries(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
+                | {("index", i.data[0]): generator.randrange(exact_evaluation.evaluate_size(i.data[1], env)) for i in free},
                 others,
             )
 
 
-def sizes_to_try(names: list, given: tuple) -> list:
+def list_sizes_to_try(names: list, given: tuple) -> list:
     """Return the sizes to try in turn: small ones, or larger ones if assumptions about sizes rule those out."""
-    about = [a for a in given if a.kind in SIGNS and of_sizes(*a.args)]
+    about = [a for a in given if a.kind in SIGNS and has_only_sizes(*a.args)]
 
     def allowed(chosen: tuple) -> bool:
         env = dict(zip(names, chosen))
         try:
-            return all(holds(a, env, *a.args, *a.args) for a in about)
+            return all(is_satisfied(a, env, *a.args, *a.args) for a in about)
         except (Undefined, KernelError, KeyError):
             return False
 
@@ -117,25 +118,25 @@ def sizes_to_try(names: list, given: tuple) -> list:
         ordered = sorted(product(range(1, most + 1), repeat=len(names)), key=lambda c: (sum(c), max(c, default=0)))
         return [chosen for chosen in ordered if not about or allowed(chosen)][:MAX_SIZE_CHOICES]
 
-    return up_to(3) or up_to(LARGEST.get(len(names), 3))
+    return up_to(3) or up_to(LARGEST_SIZES.get(len(names), 3))
 
 
-def of_sizes(x: Expr) -> bool:
+def has_only_sizes(x: Expr) -> bool:
     """Return whether x contains only sizes, and no open index."""
     return not free_indices(x) and all(s.data[1] == "size" for s in symbols(x).values())
 
 
-def draw(s: Expr, env: dict, generator: Random, extra: Sequence = (), only: Sequence = ()) -> dict:
+def draw_entries(s: Expr, env: dict, generator: Random, extra: Sequence = (), only: Sequence = ()) -> dict:
     """Return random entries for a symbol. `extra` adds numbers to the usual ones; `only` replaces them."""
-    places = list(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)))
+    places = list(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)))
     pool = only or [*(ENTRIES if s.shape else SCALARS), *extra]
-    return {p: number(generator.choice(pool)) for p in places}
+    return {p: to_fmpq(generator.choice(pool)) for p in places}
 
 
-def failure(left: Expr, right: Expr, given: tuple, relation: str, env: dict, undefined: bool = False) -> list | None:
+def find_failing_sides(left: Expr, right: Expr, given: tuple, relation: str, env: dict, undefined: bool = False) -> list | None:
     """Return the two sides if the claim fails at these values while its assumptions hold, otherwise None."""
     try:
-        if not all(holds(a, env, left, right) for a in given):
+        if not all(is_satisfied(a, env, left, right) for a in given):
             return None
     except (Undefined, KernelError, KeyError):
         return None
@@ -153,10 +154,10 @@ def failure(left: Expr, right: Expr, given: tuple, relation: str, env: dict, und
         return None
     if sides[0].keys() != sides[1].keys():
         return None  # sides of different shapes are not even compared
-    return sides if any(exact_numbers.breaks(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+    return sides if any(exact_numbers.certainly_violates(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
-def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
+def is_satisfied(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
     """Return whether an assumption certainly holds at these values. One with an open index must hold at each of its values.
 
     Raise KernelError if it cannot be tested at values.
@@ -166,42 +167,42 @@ def holds(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
         test = {
             "positive": lambda v: v > 0,
             "nonnegative": lambda v: v >= 0,
-            "nonzero": lambda v: differ(v, number(0)),
+            "nonzero": lambda v: certainly_differ(v, to_fmpq(0)),
             "representable": lambda v: exact_numbers.round_to(v, "fp32") == v,
         }[a.kind]
-        return all(bool(test(v)) for x in a.args for v in exact_evaluation.everywhere(x, env))
+        return all(bool(test(v)) for x in a.args for v in exact_evaluation.evaluate_everywhere(x, env))
     if a.kind == "zero_or_one":
-        return all(not differ(v, number(0)) or not differ(v, number(1)) for v in evaluate(a.args[0], env).values())
+        return all(not certainly_differ(v, to_fmpq(0)) or not certainly_differ(v, to_fmpq(1)) for v in evaluate(a.args[0], env).values())
     if a.kind == "invertible":
         evaluate(inverse(a.args[0]), env)
         return True
     if a.kind == "product":
         both = evaluate(matmul(*a.args[:2]), env)
-        return all(v == number(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
+        return all(v == to_fmpq(a.args[2].data if len(set(p)) == 1 else 0) for p, v in both.items())
     if a.kind == "variance":
         return bool(evaluate(a.args[1], env)[()] >= 0)
     if a.kind == "in range":
         unbounded = env | {"unbounded": True}
         pairs = [(evaluate(e, env), evaluate(e, unbounded)) for e in (left, right)]  # other parts of the sides may be balls
-        return not any(differ(a[p], b[p]) for a, b in pairs for p in a)
+        return not any(certainly_differ(a[p], b[p]) for a, b in pairs for p in a)
     raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
 
 
-def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, others: list[Expr], undefined: bool) -> Found:
+def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, others: list[Expr], undefined: bool) -> Counterexample:
     """Return the counterexample after greedily replacing entries by 0, then 1, while the claim still fails."""
     for target in (0, 1):
         for s in others:
             for place, value in list(env[s.data[0]].items()):
                 if value in (0, target):
                     continue
-                candidate = env | {s.data[0]: env[s.data[0]] | {place: number(target)}}
-                if failure(left, right, given, relation, candidate, undefined):
+                candidate = env | {s.data[0]: env[s.data[0]] | {place: to_fmpq(target)}}
+                if find_failing_sides(left, right, given, relation, candidate, undefined):
                     env = candidate
-    sides = failure(left, right, given, relation, env, undefined) or [None, None]
-    return Found(shown(env, left, right), sides[0], sides[1])
+    sides = find_failing_sides(left, right, given, relation, env, undefined) or [None, None]
+    return Counterexample(select_shown_values(env, left, right), sides[0], sides[1])
 
 
-def shown(env: dict, *trees: Expr) -> dict:
+def select_shown_values(env: dict, *trees: Expr) -> dict:
     """Return the values that a message shows: tensors, sizes that their shapes do not show, and indices, counted from 1."""
     in_trees = symbols(*trees)
     shown_by_shapes = {size.data[0] for name, s in in_trees.items() if name in env for size in s.shape if size.op == "symbol"}
@@ -213,12 +214,12 @@ def shown(env: dict, *trees: Expr) -> dict:
 # Laws of expectation: the search chooses sizes, parameters and, where the assumptions leave it open, the distribution.
 
 
-def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Found | None:
+def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Counterexample | None:
     """Return a counterexample to a law of expectation, or None."""
     names = symbols(left, right, *(x for a in given for x in a.args))
     randoms = [s for s in names.values() if s.data[1] == "random"]
     left, right, given, randoms, note = make_dependent(left, right, given, randoms)
-    tried = distributions(given, randoms)
+    tried = list_distributions(given, randoms)
     readings: dict = {}
     for env in generate_law_environments(left, right, given, names):
         for complete, family in tried:
@@ -233,14 +234,14 @@ def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
-    for chosen in sizes_to_try(size_names, given):
+    for chosen in list_sizes_to_try(size_names, given):
         for params in product(SCALARS[:4], repeat=len(scalars)):
-            env: dict = dict(zip(size_names, chosen)) | {n: {(): number(v)} for n, v in zip(scalars, params)}
+            env: dict = dict(zip(size_names, chosen)) | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
             env |= {
-                s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.size_value(n, env)) for n in s.shape)), number(1))
+                s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)), to_fmpq(1))
                 for s in tensors
             }
-            for places in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
+            for places in product(*(range(exact_evaluation.evaluate_size(i.data[1], env)) for i in free)):
                 yield env | {("index", i.data[0]): k for i, k in zip(free, places)}
 
 
@@ -267,7 +268,7 @@ def make_dependent(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -
 CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
 
 
-def heavy_tails(taken: dict) -> str:
+def describe_heavy_tails(taken: dict) -> str:
     """Return, in words, distributions without the moments in `taken`, which maps random names to orders; '' if it is empty.
 
     Student's t with r degrees of freedom has all moments below the order r but not that one. Shifted and scaled, it has any mean and
@@ -317,7 +318,7 @@ def substitute(e: Expr, replacements: dict) -> Expr:
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
-def distributions(given: tuple, randoms: list) -> list:
+def list_distributions(given: tuple, randoms: list) -> list:
     """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
     stated = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
     families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in stated)]
@@ -329,17 +330,17 @@ def distributions(given: tuple, randoms: list) -> list:
     return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
 
 
-class Reading:
+class NormalFormCache:
     """The normal forms of sides under some assumptions, cached because they are evaluated at many numbers."""
 
     def __init__(self, assumptions: tuple, places: dict) -> None:
-        self.facts, self.places = facts_of(assumptions), places
+        self.facts, self.places = collect_facts(assumptions), places
         self.forms: dict[int, Polynomial] = {}
 
     def of(self, e: Expr) -> Polynomial:
         """Return the normal form of e."""
         if id(e) not in self.forms:
-            self.forms[id(e)] = read(e, self.facts, self.places)
+            self.forms[id(e)] = normalize(e, self.facts, self.places)
         return self.forms[id(e)]
 
 
@@ -354,24 +355,24 @@ def try_distribution(
     note: str,
     relation: str,
     readings: dict,
-) -> Found | None:
+) -> Counterexample | None:
     """Return a counterexample with random entries from this family at these values, or None."""
     points = FAMILIES[family]
     sides: list
     try:
-        if not all(holds(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
+        if not all(is_satisfied(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
             return None
         if not points:
-            heads = {("size", n): number(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
+            heads = {("size", n): to_fmpq(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
             heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
             places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
             key = (complete, *places.items())
-            reading = readings[key] = readings.get(key) or Reading(complete + (gaussian(*randoms),), places)
-            sides = [{(): polynomial_value(reading.of(e), heads)} for e in (left, right)]
-            if any(not differ(polynomial_value(p, heads), number(0)) for p in reading.facts.divisors):
+            reading = readings[key] = readings.get(key) or NormalFormCache(complete + (gaussian(*randoms),), places)
+            sides = [{(): evaluate_polynomial(reading.of(e), heads)} for e in (left, right)]
+            if any(not certainly_differ(evaluate_polynomial(p, heads), to_fmpq(0)) for p in reading.facts.divisors):
                 raise Undefined("a division by zero")
         else:
-            if sum(len(points) * prod(exact_evaluation.size_value(n, env) for n in s.shape) for s in randoms) > 12:
+            if sum(len(points) * prod(exact_evaluation.evaluate_size(n, env) for n in s.shape) for s in randoms) > 12:
                 return None
             supports: dict[str, list] = {}
             for s in randoms:
@@ -379,18 +380,20 @@ def try_distribution(
                     evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
                     for kind in ("mean", "variance")
                 )
-                width = evaluate((lift(exact_numbers.fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                width = evaluate((lift(exact_numbers.to_fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
                 supports[s.data[0]] = [m + width * x for x in points]
             sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
     except Undefined as error:
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
         return None
-    if not isinstance(sides[0], str) and not any(exact_numbers.breaks(relation, sides[0][place], sides[1][place]) for place in sides[0]):
+    if not isinstance(sides[0], str) and not any(
+        exact_numbers.certainly_violates(relation, sides[0][place], sides[1][place]) for place in sides[0]
+    ):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]
     for a in complete:
         if a.kind in ("mean", "variance"):
             distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
     at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
-    return Found(at, sides[0], sides[1], note=", ".join([note] * bool(note) + distribution))
+    return Counterexample(at, sides[0], sides[1], note=", ".join([note] * bool(note) + distribution))

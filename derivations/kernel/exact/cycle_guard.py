@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 
-def not_in_a_circle(question: Callable[..., bool]) -> Callable[..., bool]:
+def guard_against_cycles(question: Callable[..., bool]) -> Callable[..., bool]:
     """Decorate a method so that a question that recurs while it is being answered gets the answer False: it must not rest on itself."""
 
     @wraps(question)

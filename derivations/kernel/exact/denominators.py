@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .fractions import Fraction
-from .normal_form import FRESH, Facts, multiply
-from .polynomials import Polynomial, rename
+from .normal_form import FRESH_NUMBERS, Facts, multiply
+from .polynomials import Polynomial, rename_indices
 
 
 def clear_denominators(p: Polynomial, facts: Facts) -> Polynomial:
@@ -26,8 +26,8 @@ def drop_vanishing_sums(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p without the sums whose terms are 0 at every value of their indices once denominators are cleared."""
     result = p
     for bound in {bound for bound, factors in p if bound and any(f[0][0] == "sum" and e < 0 for f, e in factors)}:
-        held = {("b", k): ("held", next(FRESH)) for k in range(len(bound))}
-        inside = {((), tuple(sorted(rename(factors, held), key=repr))): c for (over, factors), c in p.items() if over == bound}
+        held = {("b", k): ("held", next(FRESH_NUMBERS)) for k in range(len(bound))}
+        inside = {((), tuple(sorted(rename_indices(factors, held), key=repr))): c for (over, factors), c in p.items() if over == bound}
         if not clear_denominators(inside, facts):
             result = {term: c for term, c in result.items() if term[0] != bound}
     return result

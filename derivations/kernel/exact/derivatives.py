@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from .atom_payloads import Unknown, instantiate, mentions
+from .atom_payloads import Unsupported, contains_symbol, instantiate
 from .fractions import Fraction
-from .index_sums import fresh, summed
-from .integer_powers import base_and_count
+from .index_sums import fresh_index, sum_over_index
+from .integer_powers import split_base_and_count
 from .normal_form import (
     Facts,
-    allowed_power,
     multiply,
+    raise_to_allowed_power,
     reduce_term,
 )
-from .polynomials import Polynomial, add, rename, scale
+from .polynomials import Polynomial, add, rename_indices, scale
 
 
 def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Polynomial:
     """Return the derivative of p with respect to the entry of the symbol `head` at the indices `where`."""
     result, p = differentiate_moduli(p, head, where, facts)
     for (bound, factors), c in p.items():
-        held = {("b", k): fresh() for k in range(len(bound))}
-        total, smooth = differentiate_moduli(reduce_term({}, rename(factors, held), facts), head, where, facts)
+        held = {("b", k): fresh_index() for k in range(len(bound))}
+        total, smooth = differentiate_moduli(reduce_term({}, rename_indices(factors, held), facts), head, where, facts)
         for (inner, free), c2 in smooth.items():
             if inner:  # a sum that is stored as an atom, with its own bound indices
                 total = add(total, differentiate({(inner, free): c2}, head, where, facts))
@@ -29,7 +29,7 @@ def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Pol
                 others = scale(reduce_term({}, free[:k] + free[k + 1 :], facts), c2)
                 total = add(total, multiply(others, differentiate_factor(f, power, head, where, facts), facts))
         for (_, k), token in held.items():
-            total = summed(total, token, bound[k], facts)
+            total = sum_over_index(total, token, bound[k], facts)
         result = add(result, scale(total, c))
     return result
 
@@ -40,7 +40,9 @@ def differentiate_moduli(p: Polynomial, head: tuple, where: tuple, facts: Facts)
 
     The derivative is 2|a| a' r + |a| a r'.
     """
-    moduli = {f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and mentions(f[0], head)}
+    moduli = {
+        f for (bound, factors) in p if not bound for f, power in factors if f[0][0] == "abs" and power == 1 and contains_symbol(f[0], head)
+    }
     result: dict = {}
     for f in sorted(moduli, key=repr):
         selected = {term: c for term, c in p.items() if not term[0] and dict(term[1]).get(f) == 1}
@@ -86,7 +88,7 @@ def divide_exactly(p: Polynomial, a: Polynomial, facts: Facts) -> Polynomial | N
 
 def any_contains(polynomials: list, head: tuple) -> bool:
     """Return whether one of the polynomials contains the symbol with this head."""
-    return any(mentions(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
+    return any(contains_symbol(f[0], head) for p in polynomials for _, factors in p for f, _ in factors)
 
 
 NOT_SHOWN = "where it is 0, a slope is not shown to exist"
@@ -98,10 +100,10 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
     if head[0] in ("inverse", "moment", "joint"):
         if head[0] == "inverse" and head[1] != head_by[1] or head[0] != "inverse" and not any_contains(facts.parameters, head_by):
             return {}
-        raise Unknown(
+        raise Unsupported(
             "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {head_by[1]}, which an assumption ties to it")
         )
-    varies = head == head_by or isinstance(head[-1], tuple) and mentions(head, head_by)
+    varies = head == head_by or isinstance(head[-1], tuple) and contains_symbol(head, head_by)
     if varies and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
@@ -110,7 +112,7 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
     if head == head_by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
         return scale(multiply(result, same, facts), power)
-    if head[0] in ("exp", "log", "sum", "abs") and mentions(head, head_by):
+    if head[0] in ("exp", "log", "sum", "abs") and contains_symbol(head, head_by):
         inner = instantiate(head[1], indices)
         chain = scale(differentiate(inner, head_by, where, facts), power)
         if head[0] == "abs":
@@ -120,13 +122,13 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
         if head[0] == "exp":
             return multiply(reduce_term({}, [(f, power)], facts), chain, facts)
         if head[0] == "log":
-            result = multiply(result, allowed_power(inner, Fraction(-1), facts), facts)
+            result = multiply(result, raise_to_allowed_power(inner, Fraction(-1), facts), facts)
         return multiply(result, chain, facts)
-    if head[0] == "whole" and mentions(head, head_by):
-        base, times = base_and_count(instantiate(head[1], indices))
+    if head[0] == "whole" and contains_symbol(head, head_by):
+        base, times = split_base_and_count(instantiate(head[1], indices))
         facts.require_sign("nonzero", base, f"a power of it is differentiated: {NOT_SHOWN}")
-        factor = multiply(differentiate(base, head_by, where, facts), allowed_power(base, Fraction(-1), facts), facts)
+        factor = multiply(differentiate(base, head_by, where, facts), raise_to_allowed_power(base, Fraction(-1), facts), facts)
         return multiply(scale(multiply(times, factor, facts), power), reduce_term({}, [(f, power)], facts), facts)
-    if mentions(head, head_by):
-        raise Unknown(f"the derivative of {head[0]}")
+    if contains_symbol(head, head_by):
+        raise Unsupported(f"the derivative of {head[0]}")
     return {}

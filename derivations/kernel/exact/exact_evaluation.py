@@ -9,27 +9,28 @@ from typing import Any
 
 from flint import acb, arb, fmpq, fmpq_mat
 
-from ..core.expr import Expr, free_indices, show, sqrt, symbols, walk
+from ..core.constructors import sqrt
+from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import BENT, variable
 from ..errors import KernelError
-from .atom_payloads import Unknown, instantiate
+from .atom_payloads import Unsupported, instantiate
 from .exact_numbers import (
     Undefined,
     apply_function,
     average,
+    certainly_differ,
     determinant,
-    differ,
     divide,
     enclose,
     maximum,
-    number,
     raise_to,
     round_to,
+    to_fmpq,
     to_real,
 )
-from .integer_powers import base_and_count
+from .integer_powers import split_base_and_count
 from .polynomials import Polynomial
-from .taylor_series import ORDER, NoSlope, Taylor
+from .taylor_series import NUMBER_OF_COEFFICIENTS, NoDerivative, Taylor
 
 SCALAR_PLACES = ((),)  # the only place of a scalar
 
@@ -40,21 +41,21 @@ def evaluate(e: Expr, env: dict) -> dict:
 
     Raise Undefined if a value does not exist, and KernelError if it cannot be settled or e contains a node that cannot be evaluated.
     """
-    places = list(product(*[range(size_value(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
+    places = list(product(*[range(evaluate_size(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
     rule = RULES.get(e.op)
     if rule is None:
         raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
     return rule(e, env, places)
 
 
-def everywhere(e: Expr, env: dict) -> Iterator:
+def evaluate_everywhere(e: Expr, env: dict) -> Iterator:
     """Yield the entries of e at every value of its free indices, except those that `env` fixes."""
     free = sorted((i for i in free_indices(e) if ("index", i.data[0]) not in env), key=lambda i: i.data[0])
-    for chosen in product(*(range(size_value(i.data[1], env)) for i in free)):
+    for chosen in product(*(range(evaluate_size(i.data[1], env)) for i in free)):
         yield from evaluate(e, env | {("index", i.data[0]): k for i, k in zip(free, chosen)}).values()
 
 
-def size_value(size: Expr, env: dict) -> int:
+def evaluate_size(size: Expr, env: dict) -> int:
     """Return the value of a size."""
     return int(size.data) if size.op == "const" else env[size.data[0]]
 
@@ -66,7 +67,7 @@ def evaluate_scalar(e: Expr, env: dict) -> Any:
 
 def evaluate_symbol(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     value = env[e.data[0]]
-    return {(): number(value)} if e.data[1] == "size" else value
+    return {(): to_fmpq(value)} if e.data[1] == "size" else value
 
 
 def entrywise(operation: Callable) -> Callable[[Expr, dict, Sequence[tuple]], dict]:
@@ -87,12 +88,12 @@ def evaluate_power(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 def evaluate_matmul(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     left, right = (evaluate(argument, env) for argument in e.args)
-    split, inner = len(e.args[0].shape) - 1, size_value(e.args[0].shape[-1], env)
-    return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), number(0)) for p in places}
+    split, inner = len(e.args[0].shape) - 1, evaluate_size(e.args[0].shape[-1], env)
+    return {p: sum((left[p[:split] + (k,)] * right[(k,) + p[split:]] for k in range(inner)), to_fmpq(0)) for p in places}
 
 
 def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
-    n, entries = size_value(e.shape[0], env), evaluate(e.args[0], env)
+    n, entries = evaluate_size(e.shape[0], env), evaluate(e.args[0], env)
     if not all(isinstance(v, fmpq) for v in entries.values()):
         raise KernelError(f"{show(e)} is evaluated at rational entries only")
     try:
@@ -104,12 +105,12 @@ def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 def evaluate_sum(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
-    return {(): sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))), number(0))}
+    return {(): sum((evaluate_scalar(e.args[0], {**env, ("index", name): k}) for k in range(evaluate_size(size, env))), to_fmpq(0))}
 
 
 def evaluate_each(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
-    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(size_value(size, env))]
+    rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(evaluate_size(size, env))]
     return {p: rows[p[0]][p[1:]] for p in places}
 
 
@@ -119,12 +120,12 @@ def evaluate_entry(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 
 def evaluate_function(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
-    if e.data in OF_VECTORS:
-        return {(): OF_VECTORS[e.data](e.args[0], env)}
+    if e.data in VECTOR_FUNCTIONS:
+        return {(): VECTOR_FUNCTIONS[e.data](e.args[0], env)}
     return {p: apply_function(e.data, v) for p, v in evaluate(e.args[0], env).items()}
 
 
-OF_VECTORS = {
+VECTOR_FUNCTIONS = {
     "norm": lambda x, env: evaluate_scalar(sqrt(x @ x), env),
     "largest": lambda x, env: maximum(list(evaluate(x, env).values())),
 }
@@ -135,7 +136,7 @@ def evaluate_softmax(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     exponentials = {p: apply_function("exp", s) for p, s in scores.items()}
     rows: dict[tuple, Any] = {}
     for p, t in exponentials.items():
-        rows[p[:-1]] = rows.get(p[:-1], number(0)) + t
+        rows[p[:-1]] = rows.get(p[:-1], to_fmpq(0)) + t
     return {p: divide(exponentials[p], rows[p[:-1]]) for p in places}
 
 
@@ -156,14 +157,14 @@ def evaluate_derivative(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
         evaluate_scalar(body, env)  # raises Undefined if the inner derivative does not exist at the point
     power = root_denominator(body)
     sides = [one_sided_derivative(body, env, name, place, power, sign) for sign in ((1, -1) if has_corners(body, target) else (1,))]
-    if any(differ(sides[0], x) for x in sides):
+    if any(certainly_differ(sides[0], x) for x in sides):
         raise Undefined("the slopes on the two sides of a corner differ, and one is taken there")
     return {(): sides[0] if all(isinstance(x, fmpq) for x in sides) else enclose(sides)}
 
 
 def one_sided_derivative(body: Expr, env: dict, name: str, place: tuple, power: int, sign: int) -> Any:
     """Return the derivative of the body on one side of the point that `env` describes."""
-    step = Taylor([number(0)] * power + [number(sign)] + [number(0)] * (power * (ORDER - 1) - 1))
+    step = Taylor([to_fmpq(0)] * power + [to_fmpq(sign)] + [to_fmpq(0)] * (power * (NUMBER_OF_COEFFICIENTS - 1) - 1))
     near = env | {name: env[name] | {place: step + env[name][place]}, "moving": (name, place), "step": step}
     derivative = derivative_along(body, near, step)
     return derivative.c[0] if isinstance(derivative, Taylor) else derivative
@@ -173,8 +174,8 @@ def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
     """Return the derivative of the body in the environment `near`, where one entry is the point plus the series `step`."""
     try:
         value = evaluate_scalar(body, near)
-        return value.derivative(step) if isinstance(value, Taylor) else number(0)
-    except NoSlope as reason:
+        return value.derivative(step) if isinstance(value, Taylor) else to_fmpq(0)
+    except NoDerivative as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
         raise KernelError("a derivative of this is not evaluated at numbers") from None
@@ -202,9 +203,9 @@ def evaluate_rank(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     inside = evaluate(e.args[0], env)
     rows, columns = (1 + max(p[k] for p in inside) for k in (0, 1))
     if all(isinstance(v, fmpq) for v in inside.values()):
-        return {(): number(fmpq_mat(rows, columns, [inside[i, j] for i in range(rows) for j in range(columns)]).rank())}
-    if rows == columns and differ(determinant(inside, rows), number(0)):
-        return {(): number(rows)}
+        return {(): to_fmpq(fmpq_mat(rows, columns, [inside[i, j] for i in range(rows) for j in range(columns)]).rank())}
+    if rows == columns and certainly_differ(determinant(inside, rows), to_fmpq(0)):
+        return {(): to_fmpq(rows)}
     raise KernelError(f"{show(e)} cannot be settled with balls unless the matrix is square and of full rank")
 
 
@@ -214,7 +215,7 @@ def list_outcomes(body: Expr, env: dict) -> list:
         (s.data[0], place)
         for s in symbols(body).values()
         if s.data[1] == "random"
-        for place in product(*(range(size_value(n, env)) for n in s.shape))
+        for place in product(*(range(evaluate_size(n, env)) for n in s.shape))
     ]
     values = []
     for outcome in product(*(env["supports"][name] for name, _ in entries)):
@@ -231,9 +232,9 @@ def evaluate_variance(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 
 RULES = {
-    "const": lambda e, env, places: {(): number(e.data)},
+    "const": lambda e, env, places: {(): to_fmpq(e.data)},
     "symbol": evaluate_symbol,
-    "index": lambda e, env, places: {(): number(env["index", e.data[0]] + 1)},
+    "index": lambda e, env, places: {(): to_fmpq(env["index", e.data[0]] + 1)},
     "defined": lambda e, env, places: evaluate(e.args[0], env),
     "paren": lambda e, env, places: evaluate(e.args[0], env),
     "add": entrywise(lambda a, b: a + b),
@@ -244,8 +245,8 @@ RULES = {
     "matmul": evaluate_matmul,
     "transpose": lambda e, env, places: {p[::-1]: v for p, v in evaluate(e.args[0], env).items()},
     "inverse": evaluate_inverse,
-    "eye": lambda e, env, places: {p: number(p[0] == p[1]) for p in places},
-    "fill": lambda e, env, places: {p: number(e.data) for p in places},
+    "eye": lambda e, env, places: {p: to_fmpq(p[0] == p[1]) for p in places},
+    "fill": lambda e, env, places: {p: to_fmpq(e.data) for p in places},
     "array": lambda e, env, places: dict(zip(places, (evaluate_scalar(x, env) for x in e.args))),
     "sum": evaluate_sum,
     "each": evaluate_each,
@@ -261,31 +262,31 @@ RULES = {
 }
 
 
-def polynomial_value(p: Polynomial, values: dict) -> Any:
+def evaluate_polynomial(p: Polynomial, values: dict) -> Any:
     """Return a normal form without sums at the given values of its atoms: sizes, scalars and moments by head."""
-    result = number(0)
+    result = to_fmpq(0)
     for (bound, factors), c in p.items():
         if any(f[0][0] == "joint" for f, _ in factors):
-            raise Unknown("the value depends on a moment of several random numbers, which is not stated")
+            raise Unsupported("the value depends on a moment of several random numbers, which is not stated")
         if bound:
             raise KernelError("a sum over an index cannot be evaluated here")
-        term = number(c)
+        term = to_fmpq(c)
         for (head, indices), e in factors:
             if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
-                term = term * apply_function("exp", number(e) * polynomial_value(dict(instantiate(head[-1], indices)), values))
+                term = term * apply_function("exp", to_fmpq(e) * evaluate_polynomial(dict(instantiate(head[-1], indices)), values))
                 continue
             if head[0] in ("whole", "turn"):
-                below, times = base_and_count(dict(instantiate(head[-1], indices)))
-                base = number(-1) if head[0] == "turn" else polynomial_value(below, values)
-                base = raise_to(base, polynomial_value(times, values))
+                below, times = split_base_and_count(dict(instantiate(head[-1], indices)))
+                base = to_fmpq(-1) if head[0] == "turn" else evaluate_polynomial(below, values)
+                base = raise_to(base, evaluate_polynomial(times, values))
             elif head[0] == "i":
                 base = acb(0, 1)
             elif head[0] == "prime":
-                base = number(head[1])
+                base = to_fmpq(head[1])
             elif head[0] == "largest":
                 raise KernelError("the largest of some entries is not evaluated here")
             elif head[0] in ("log", "sum", "abs"):
-                inside = polynomial_value(dict(instantiate(head[-1], indices)), values)
+                inside = evaluate_polynomial(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply_function(head[0], inside)
             else:
                 base = values[head]
@@ -294,9 +295,9 @@ def polynomial_value(p: Polynomial, values: dict) -> Any:
             term = term * (
                 base ** int(e)
                 if e.denominator == 1 and e > 0
-                else divide(number(1), base ** int(-e))
+                else divide(to_fmpq(1), base ** int(-e))
                 if e.denominator == 1
-                else arb(base) ** arb(number(e))
+                else arb(base) ** arb(to_fmpq(e))
             )
         result = result + term
     return result

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
-from ..core.expr import FORMATS
+from ..core.constructors import FORMATS
 from ..errors import KernelError
 from .taylor_series import Taylor
 
@@ -24,17 +24,17 @@ class Undefined(KernelError):
     """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
 
 
-def number(value: Any) -> fmpq:
+def to_fmpq(value: Any) -> fmpq:
     """Return a rational number as FLINT's type."""
     return fmpq(value.numerator, value.denominator)
 
 
-def fraction(value: fmpq) -> Fraction:
+def to_fraction(value: fmpq) -> Fraction:
     """Return FLINT's rational as a Fraction."""
     return Fraction(int(value.p), int(value.q))
 
 
-def differ(a: Any, b: Any) -> bool:
+def certainly_differ(a: Any, b: Any) -> bool:
     """Return whether two numbers certainly differ. Balls that overlap may be equal."""
     if isinstance(a, fmpq) and isinstance(b, fmpq):
         return a != b
@@ -43,12 +43,12 @@ def differ(a: Any, b: Any) -> bool:
     return not (a - b if not isinstance(a, fmpq) else b - a).contains(0)
 
 
-def breaks(relation: str, a: Any, b: Any) -> bool:
+def certainly_violates(relation: str, a: Any, b: Any) -> bool:
     """Return whether two numbers certainly violate the relation "=" or "<=".
 
     Complex numbers cannot violate "<=", since they have no order.
     """
-    return differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
+    return certainly_differ(a, b) and (relation == "=" or not is_complex(a) and not is_complex(b) and bool(a > b))
 
 
 def is_complex(a: Any) -> bool:
@@ -62,7 +62,7 @@ def divide(a: Any, b: Any) -> Any:
         return (a if isinstance(a, Taylor) else b * 0 + a).divide_by(b, divide)
     if b == 0:
         raise Undefined("a division by zero")
-    if not differ(b, number(0)):
+    if not certainly_differ(b, to_fmpq(0)):
         raise KernelError("a division by a ball that may hold zero is not settled")
     return a / b
 
@@ -71,7 +71,7 @@ def raise_to(base: Any, exponent: Any) -> Any:
     """Return a power of a number or a series. Raise Undefined where it does not exist."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         n = int(exponent.p)
-        return base**n if n >= 0 else divide(number(1), base**-n)
+        return base**n if n >= 0 else divide(to_fmpq(1), base**-n)
     if isinstance(exponent, Taylor):
         return apply_function("exp", exponent * apply_function("log", base))
     if isinstance(base, Taylor):
@@ -90,7 +90,7 @@ def raise_to(base: Any, exponent: Any) -> Any:
         if (root_p := integer_root(p)) is not None and (root_q := integer_root(q)) is not None:
             n = int(exponent.p)
             root = fmpq(root_p, root_q)
-            return root**n if n >= 0 else divide(number(1), root**-n)
+            return root**n if n >= 0 else divide(to_fmpq(1), root**-n)
     return arb(base) ** arb(exponent)
 
 
@@ -98,7 +98,7 @@ def to_real(x: Any, what: str) -> Any:
     """Return a number that must be real as a real one; `what` is done with it, for the message. Raise Undefined if it is not real."""
     if not isinstance(x, acb):
         return x
-    if differ(x.imag, number(0)):
+    if certainly_differ(x.imag, to_fmpq(0)):
         raise Undefined(f"{what} that is not real")
     if x.imag != 0:
         raise KernelError(f"{what} of which it is not settled whether it is real")
@@ -112,7 +112,7 @@ def integer_root(n: int) -> int | None:
 
 def apply_function(name: str, x: Any) -> Any:
     """Return a function of a number or a series, by the function's name."""
-    rules = OF_SERIES if isinstance(x, Taylor) else OF_NUMBERS
+    rules = SERIES_FUNCTIONS if isinstance(x, Taylor) else NUMBER_FUNCTIONS
     if name not in rules:
         raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
     return rules[name](x)
@@ -123,7 +123,7 @@ def entire_function(name: str, at_zero: int) -> Callable:
 
     def rule(x: Any) -> Any:
         if isinstance(x, fmpq) and x == 0:
-            return number(at_zero)
+            return to_fmpq(at_zero)
         return getattr(x if isinstance(x, acb) else arb(x), name)()
 
     return rule
@@ -136,10 +136,10 @@ def logarithm(x: Any) -> Any:
         raise Undefined("a logarithm of a number that is not positive")
     if not x > 0:
         raise KernelError("a logarithm of a ball that may not be positive is not settled")
-    return number(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
+    return to_fmpq(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
 
 
-OF_NUMBERS = {
+NUMBER_FUNCTIONS = {
     "abs": abs,
     "log": logarithm,
     "exp": entire_function("exp", at_zero=1),
@@ -149,13 +149,13 @@ OF_NUMBERS = {
 }
 
 
-OF_SERIES = {
+SERIES_FUNCTIONS = {
     "abs": lambda x: x.absolute(),
     "log": lambda x: x.logarithm(logarithm),
-    "exp": lambda x: x.exponential(OF_NUMBERS["exp"]),
-    "cos": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[0],
-    "sin": lambda x: x.cos_and_sin(OF_NUMBERS["cos"], OF_NUMBERS["sin"])[1],
-    "tanh": lambda x: x.hyperbolic_tangent(OF_NUMBERS["tanh"]),
+    "exp": lambda x: x.exponential(NUMBER_FUNCTIONS["exp"]),
+    "cos": lambda x: x.cos_and_sin(NUMBER_FUNCTIONS["cos"], NUMBER_FUNCTIONS["sin"])[0],
+    "sin": lambda x: x.cos_and_sin(NUMBER_FUNCTIONS["cos"], NUMBER_FUNCTIONS["sin"])[1],
+    "tanh": lambda x: x.hyperbolic_tangent(NUMBER_FUNCTIONS["tanh"]),
 }
 
 
@@ -174,7 +174,7 @@ def maximum_of_series(entries: list) -> Any:
     for x in entries[1:]:
         difference = x - best
         if not isinstance(difference, Taylor):
-            best = x if differ(difference, number(0)) and difference > 0 else best
+            best = x if certainly_differ(difference, to_fmpq(0)) and difference > 0 else best
         elif not all(isinstance(c, fmpq) and c == 0 for c in difference.c):
             best = x if difference.c[difference.leading_place()] > 0 else best
     return best
@@ -196,7 +196,7 @@ def determinant(entries: dict, n: int) -> Any:
     def minor(j: int) -> dict:
         return {(i - 1, k - (k > j)): entries[i, k] for i in range(1, n) for k in range(n) if k != j}
 
-    return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), number(0))
+    return sum(((-1) ** j * entries[0, j] * determinant(minor(j), n - 1) for j in range(n)), to_fmpq(0))
 
 
 def round_to(x: Any, format_: str, unbounded: bool = False):
@@ -208,9 +208,9 @@ def round_to(x: Any, format_: str, unbounded: bool = False):
     if not isinstance(x, fmpq):
         raise KernelError("rounding is evaluated at rational numbers only")
     bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
-    x = fraction(x)
+    x = to_fraction(x)
     if not x:
-        return number(0)
+        return to_fmpq(0)
     exponent = 0
     while abs(x) >= Fraction(2) ** (exponent + 1):
         exponent += 1
@@ -220,9 +220,9 @@ def round_to(x: Any, format_: str, unbounded: bool = False):
     result = round(x / step) * step  # Python rounds a Fraction half to even
     if abs(result) >= Fraction(2) ** (highest + 1):
         raise Undefined("an overflow")
-    return number(result)
+    return to_fmpq(result)
 
 
 def average(values: list) -> Any:
     """Return the arithmetic mean."""
-    return divide(sum(values, number(0)), number(len(values)))
+    return divide(sum(values, to_fmpq(0)), to_fmpq(len(values)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations, product
 
-from .atom_payloads import Unknown, function_atom, instantiate
+from .atom_payloads import Unsupported, function_atom, instantiate
 from .fractions import Fraction
-from .index_sums import fresh, summed
-from .normal_form import Facts, allowed_power, exponential, multiply, reduce_term
-from .polynomials import Polynomial, add, atom, constant, rename, scale, size_polynomial
+from .index_sums import fresh_index, sum_over_index
+from .normal_form import Facts, exponential, multiply, raise_to_allowed_power, reduce_term
+from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
 
 
-def expectation(p: Polynomial, facts: Facts) -> Polynomial:
+def take_expectation(p: Polynomial, facts: Facts) -> Polynomial:
     """Return E[p] over every random entry in p."""
     return add(*(scale(term_mean(bound, factors, facts), c) for (bound, factors), c in p.items()))
 
@@ -22,11 +22,11 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
 
     Entries at distinct indices are independent, so their moments multiply once it is known which coincide.
     """
-    held = {("b", k): fresh() for k in range(len(bound))}
-    factors = rename(factors, held)
+    held = {("b", k): fresh_index() for k in range(len(bound))}
+    factors = rename_indices(factors, held)
     names = sorted({name for f, _ in factors for name in random_names(f[0])})
     if not names:
-        return reduce_term(dict(enumerate(bound)), rename(factors, {new: old for old, new in held.items()}), facts)
+        return reduce_term(dict(enumerate(bound)), rename_indices(factors, {new: old for old, new in held.items()}), facts)
     chance = [(f, power) for f, power in factors if f[0][0] == "random"]
     rest = [(f, power) for f, power in factors if f[0][0] != "random"]
     inside = any(f[1] for head in (f[0] for f, _ in rest) for f in random_entries(head))
@@ -36,17 +36,17 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
         facts.possible_independence.setdefault(*requirement)
         result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
         for (_, k), token in held.items():
-            result = summed(result, token, bound[k], facts)
+            result = sum_over_index(result, token, bound[k], facts)
         return result
     facts.require(not together, *requirement)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
-            raise Unknown("the expectation of a function of random entries times other random entries")
+            raise Unsupported("the expectation of a function of random entries times other random entries")
         result = gaussian_mean(rest, facts)
     else:
         result = polynomial_mean(chance, rest, facts)
     for (_, k), token in held.items():
-        result = summed(result, token, bound[k], facts)
+        result = sum_over_index(result, token, bound[k], facts)
     return result
 
 
@@ -81,7 +81,7 @@ def polynomial_mean(chance: list, rest: list, facts: Facts) -> Polynomial:
                 term = multiply(term, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
         same = {index: block[0] for blocks in partition for block in blocks for index in block}
         entries: dict[tuple, Fraction] = {}
-        for f, power in rename(chance, same):
+        for f, power in rename_indices(chance, same):
             entries[f] = entries.get(f, 0) + power
         for ((_, name), _at), power in entries.items() if term else ():
             facts.require_moment(name, int(power))  # also where the moment of another factor is 0
@@ -130,7 +130,7 @@ def set_partitions(members: list) -> list:
 def entry_moment(name: str, power: Fraction, facts: Facts) -> Polynomial:
     """Return E[x^power] for an entry x of the random symbol `name`."""
     if power.denominator != 1 or power < 0:
-        raise Unknown(f"the expectation of the power {power} of {name}")
+        raise Unsupported(f"the expectation of the power {power} of {name}")
     known = facts.moments.get(name)
     return known(int(power)) if known else atom(("moment", name, int(power)))
 
@@ -159,14 +159,14 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     for f, power in factors:
         if random_names(f[0]):
             if f[0][0] != "exp":
-                raise Unknown(f"the expectation of {f[0][0]} of random entries")
+                raise Unsupported(f"the expectation of {f[0][0]} of random entries")
             exponent = add(exponent, scale(instantiate(f[0][1], f[1]), power))
     require_absolute_mean(exponent, facts)
     name = next((x for x in sorted(facts.gaussian) if any(("random", x) == f[0] for _, fs in exponent for f, _ in fs)), None)
     if name is None:
-        raise Unknown("the expectation of exp of random entries that are not stated to be Gaussian")
+        raise Unsupported("the expectation of exp of random entries that are not stated to be Gaussian")
     mean, v = facts.gaussian[name]
-    j, size = fresh(), None
+    j, size = fresh_index(), None
     rest: Polynomial = {}
     linear: Polynomial = {}
     square: Polynomial = {}
@@ -177,12 +177,12 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
             continue
         ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
         if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
-            raise Unknown(f"an exponent that is not linear or quadratic in single entries of {name}")
-        others = {((), tuple(rename([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
+            raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}")
+        others = {((), tuple(rename_indices([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
         size = bound[0] if bound else size
         linear, square = (add(linear, others), square) if power == 1 else (linear, add(square, others))
     if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
-        raise Unknown(f"a square of {name} with a coefficient that varies")
+        raise Unsupported(f"a square of {name} with a coefficient that varies")
     spread = add(constant(1), scale(multiply(square, v, facts), -2))
     facts.require_sign("positive", real_part(spread), "a Gaussian integral converges")
     top = add(
@@ -190,22 +190,22 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
         multiply(linear, mean, facts),
         scale(multiply(multiply(linear, linear, facts), v, facts), Fraction(1, 2)),
     )
-    new = multiply(top, allowed_power(spread, Fraction(-1), facts), facts)
+    new = multiply(top, raise_to_allowed_power(spread, Fraction(-1), facts), facts)
     count = constant(1)
     if size is not None:
-        new, count = summed(new, j, size, facts), size_polynomial(size)
+        new, count = sum_over_index(new, j, size, facts), size_polynomial(size)
     log_spread = function_atom("log", spread) if spread != constant(1) else {}
     spread = exponential(scale(multiply(count, log_spread, facts), Fraction(-1, 2)), facts)
     smaller = multiply(exponential(add(rest, new), facts), multiply(spread, reduce_term({}, outside, facts), facts), facts)
-    return expectation(smaller, facts)
+    return take_expectation(smaller, facts)
 
 
 def require_absolute_mean(exponent: Polynomial, facts: Facts) -> None:
     """Require that E|exp(z)| = E exp(Re z) exists. Otherwise there is no expectation, even if iterated integrals exist."""
     if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
-        raise Unknown("the expectation of exp of random entries times what need not be real")
+        raise Unsupported("the expectation of exp of random entries times what need not be real")
     if (real := real_part(exponent)) != exponent:
-        expectation(exponential(real, facts), facts)
+        take_expectation(exponential(real, facts), facts)
 
 
 def contains_imaginary(head: tuple) -> bool:

@@ -15,15 +15,15 @@ from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from ..printing.script_text import script
 from . import exact_evaluation, exact_numbers
-from .counterexample_search import Found, failure, holds, show_array, shown
+from .counterexample_search import Counterexample, find_failing_sides, is_satisfied, select_shown_values, show_array
 from .exact_numbers import Undefined
 
 
-class Fails(KernelError):
+class ProofFailed(KernelError):
     """The exact witness does not accept a relation."""
 
 
-def values_at(claim: Claim, at: tuple | None = None) -> dict:
+def read_values(claim: Claim, at: tuple | None = None) -> dict:
     """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
     given = dict(claim.at if at is None else at)
     symbols_by_name = {n.data[0]: n for tree in claim.trees for n in walk(tree) if n.op == "symbol"}
@@ -38,27 +38,27 @@ def values_at(claim: Claim, at: tuple | None = None) -> dict:
         if name in indices and name not in symbols_by_name:
             continue
         if name not in symbols_by_name:
-            raise Fails(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
+            raise ProofFailed(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
         s = symbols_by_name[name]
         if s.data[1] == "random":
-            raise Fails(f"{name} is random and has no value; state its distribution with given=[...]")
+            raise ProofFailed(f"{name} is random and has no value; state its distribution with given=[...]")
         if s.data[1] == "size":
             if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
-                raise Fails(f"the size {name} is a positive integer")
+                raise ProofFailed(f"the size {name} is a positive integer")
             sizes.agree(s, int(value.data), f"{name} = {value.data} is given")
             continue
         entries = dict(flatten_value(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
         if not right_depth or len(entries) != prod(lengths):
-            raise Fails(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
+            raise ProofFailed(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
         for axis, (size, length) in enumerate(zip(s.shape, lengths)):
             sizes.agree(size, length, f"{name} has {describe_length(length, s, axis)}")
         env[name] = entries
     env |= sizes.known
     lacking = sorted(n for n in set(symbols_by_name) - set(env) if symbols_by_name[n].data[1] != "random")
     if lacking:
-        raise Fails(f"no value is given for {', '.join(lacking)}")
+        raise ProofFailed(f"no value is given for {', '.join(lacking)}")
     return env | {("index", name): read_index_value(indices[name], given[name], env) for name in indices if name in given}
 
 
@@ -78,12 +78,12 @@ class KnownSizes:
     def agree(self, size: Expr, length: int, because: str) -> None:
         """Record the value of a size. Raise Fails if it differs from a value recorded earlier."""
         if size.op == "const" and size.data != length:
-            raise Fails(f"the values disagree about the size {show(size)}: {because}")
+            raise ProofFailed(f"the values disagree about the size {show(size)}: {because}")
         if size.op == "const":
             return
         name = size.data[0]
         if self.known.setdefault(name, length) != length:
-            raise Fails(f"the values disagree about the size {name}: {self.reasons[name]}, and {because}")
+            raise ProofFailed(f"the values disagree about the size {name}: {self.reasons[name]}, and {because}")
         self.reasons.setdefault(name, because)
 
 
@@ -99,9 +99,9 @@ def explain_unused_name(claim: Claim, name: str) -> str:
 def read_index_value(index: Expr, value: Any, env: dict) -> int:
     """Return the value given to an index, counted from 0. Raise Fails if it is out of range."""
     name, size = index.data
-    most = exact_evaluation.size_value(size, env)
+    most = exact_evaluation.evaluate_size(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
-        raise Fails(
+        raise ProofFailed(
             f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {format_value(value)} is not one of them"
         )
     return int(value.data) - 1
@@ -121,28 +121,28 @@ def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
         try:
             number_ = exact_evaluation.evaluate(value, {}).get(())
         except KeyError as error:
-            raise Fails(f"a value holds {missing(error)}, which has no value itself") from None
+            raise ProofFailed(f"a value holds {describe_missing_value(error)}, which has no value itself") from None
         except Undefined as error:
-            raise Fails(f"a value is undefined: {error}") from None
+            raise ProofFailed(f"a value is undefined: {error}") from None
         if number_ is None or exact_numbers.is_complex(number_):
-            raise Fails(f"the value {show(value)} is not a real number")
+            raise ProofFailed(f"the value {show(value)} is not a real number")
         yield where, number_
 
 
-def missing(error: KeyError) -> str:
+def describe_missing_value(error: KeyError) -> str:
     """Return what an evaluation lacked a value for, in words."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
     return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 
-def some_values(claim: Claim) -> str:
+def sketch_values(claim: Claim) -> str:
     """Return the beginning of what an author writes to give values to the claim's symbols."""
     in_claim = symbols(claim.start, *(s.expr for s in claim.steps)).values()
     real = [s for s in in_claim if s.data[1] == "real" and s not in claim.towards]  # the variable of a limit has no value
     return ", ".join(f"{s.data[0]}: ..." for s in sorted(real, key=lambda s: s.data[0]))
 
 
-def as_written(a: Assumption) -> str:
+def assumption_to_script(a: Assumption) -> str:
     """Return an assumption as a script writes it."""
     name = {"product": "product_is", "in range": "in_range", "moment": "has_moment"}.get(a.kind, a.kind)
     return f"{name}({', '.join(map(script, a.args))})"
@@ -156,10 +156,10 @@ HOLDS = {"=": "both sides are equal", "<=": "the left side is at most the right 
 UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left side is not certainly larger than the right one"}
 
 
-def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
+def explain_no_counterexample(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
     """Return why these values are no counterexample: a violated assumption, an undefined side, or two sides that agree."""
     for a in given:
-        if reason := broken(a, env, left, right):
+        if reason := explain_violation(a, env, left, right):
             return reason
     sides = []
     for which, e in (("left", left), ("right", right)):
@@ -168,17 +168,17 @@ def problem(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> 
         except Undefined as error:
             return f"the {which} side is undefined at the given values: {error}"
         except KeyError as error:
-            what = missing(error)
+            what = describe_missing_value(error)
             index = what.removeprefix("the index ")
             return f"no value is given for {what}" + (f"; give it one of 1, 2, ... with at={{{index}: 1}}" if index != what else "")
-    return at_these(relation, *sides)
+    return describe_sides(relation, *sides)
 
 
-def at_these(relation: str, left: dict, right: dict) -> str:
+def describe_sides(relation: str, left: dict, right: dict) -> str:
     """What the two sides are, which do not show that the relation fails."""
     settled = (
         left.keys() == right.keys()
-        and not any(exact_numbers.differ(left[p], right[p]) for p in left)
+        and not any(exact_numbers.certainly_differ(left[p], right[p]) for p in left)
         and all_rational(left)
         and all_rational(right)
     )
@@ -191,10 +191,10 @@ def all_rational(entries: dict) -> bool:
     return all(isinstance(v, exact_numbers.fmpq) for v in entries.values())
 
 
-def broken(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
+def explain_violation(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
     """Return how the values violate an assumption; '' if they do not."""
     try:
-        if holds(a, env, left, right):
+        if is_satisfied(a, env, left, right):
             return ""
     except Undefined as error:
         return f"the values break an assumption: '{assumption_text(a)}' has no meaning there, because of {error}"
@@ -207,7 +207,7 @@ def describe_violation(a: Assumption, env: dict) -> str:
     """Return the value of an assumption's expression where it is violated, in words."""
     if a.kind in VIOLATIONS:
         free = sorted(free_indices(a.args[0]), key=lambda i: i.data[0])
-        for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
+        for chosen in product(*(range(exact_evaluation.evaluate_size(i.data[1], env)) for i in free)):
             indexed = env | {("index", i.data[0]): k for i, k in zip(free, chosen)}
             if not sign_holds(a, indexed):
                 where = "".join(f", {i.data[0]} = {k + 1}" for i, k in zip(free, chosen))
@@ -224,18 +224,18 @@ def sign_holds(a: Assumption, env: dict) -> bool:
     return bool({"positive": v > 0, "nonnegative": v >= 0, "nonzero": v != 0}.get(a.kind, True))
 
 
-def at_hint(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> Found | None:
+def find_failure_at(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> Counterexample | None:
     """Return a counterexample without an assumption at the given values and some value of each open index, or None."""
-    for indexed in every_index(env, left, right):
-        sides = failure(left, right, given, relation, indexed, undefined=True)
+    for indexed in iterate_index_values(env, left, right):
+        sides = find_failing_sides(left, right, given, relation, indexed, undefined=True)
         if sides:
-            return Found(shown(indexed, left, right), *sides)
+            return Counterexample(select_shown_values(indexed, left, right), *sides)
     return None
 
 
-def every_index(env: dict, left: Expr, right: Expr) -> Iterator[dict]:
+def iterate_index_values(env: dict, left: Expr, right: Expr) -> Iterator[dict]:
     """Yield the environment with each value of the free indices that it leaves open."""
     free = [i for i in free_indices(left) | free_indices(right) if ("index", i.data[0]) not in env]
     free.sort(key=lambda i: i.data[0])
-    for chosen in product(*(range(exact_evaluation.size_value(i.data[1], env)) for i in free)):
+    for chosen in product(*(range(exact_evaluation.evaluate_size(i.data[1], env)) for i in free)):
         yield env | {("index", i.data[0]): k for i, k in zip(free, chosen)}

@@ -6,14 +6,14 @@ from functools import lru_cache
 from itertools import permutations, product
 from math import factorial, prod
 
-from .atom_payloads import Unknown, settle
-from .polynomials import ordered, rename
+from .atom_payloads import Unsupported, sort_atom_indices
+from .polynomials import rename_indices, sort_by_text
 
 MAX_RENAMINGS = 5040
 
 
 @lru_cache(maxsize=10000)
-def named_alike(bound: tuple, factors: tuple) -> tuple:
+def canonical_term(bound: tuple, factors: tuple) -> tuple:
     """Return the canonical form of a term among all that differ in the names of bound indices and in the order of factors.
 
     Raise Unknown if more than MAX_RENAMINGS namings would have to be compared.
@@ -22,7 +22,7 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
     groups = [list(sizes)] if len(sizes) < 2 else group_similar_indices(sizes, factors)
     count = prod(factorial(len(group)) for group in groups)
     if count > MAX_RENAMINGS:
-        raise Unknown(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
+        raise Unsupported(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
     orders = [[n for group in permuted for n in group] for permuted in product(*map(permutations, groups))]
     candidates = [(tuple(sizes[n] for n in order), number_bound_indices(factors, order)) for order in orders]
     return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[1]))
@@ -30,8 +30,8 @@ def named_alike(bound: tuple, factors: tuple) -> tuple:
 
 def number_bound_indices(factors: tuple, order: list) -> tuple:
     """Return the factors with the bound indices numbered in this order."""
-    renumbered = rename(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
-    return ordered(((head, settle(head, indices)), power) for (head, indices), power in renumbered)
+    renumbered = rename_indices(factors, {("b", n): ("b", k) for k, n in enumerate(order)})
+    return sort_by_text(((head, sort_atom_indices(head, indices)), power) for (head, indices), power in renumbered)
 
 
 def group_similar_indices(sizes: dict, factors: tuple) -> list:

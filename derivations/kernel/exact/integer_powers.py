@@ -7,7 +7,7 @@ a base is never a size. (-1)^n has an atom of its own ("turn").
 
 from __future__ import annotations
 
-from .atom_payloads import Unknown, function_atom
+from .atom_payloads import Unsupported, function_atom
 from .fractions import Fraction
 from .normal_form import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
 from .polynomials import Polynomial, constant
@@ -23,12 +23,12 @@ def is_whole(exponent: Polynomial) -> bool:
     )
 
 
-def whole_power(base: Polynomial, exponent: Polynomial, facts: Facts) -> Polynomial:
+def raise_to_whole_power(base: Polynomial, exponent: Polynomial, facts: Facts) -> Polynomial:
     """Return the power of a base whose sign is not known. Raise Unknown for a power of 0 whose exponent may be 0."""
     if not base:
         if facts.is_positive(exponent):
             return {}
-        raise Unknown("a power of 0 whose exponent may be 0")
+        raise Unsupported("a power of 0 whose exponent may be 0")
     if any(c < 0 for c in exponent.values()):
         facts.require_sign("nonzero", base, "something is divided by it")
     result = constant(1)
@@ -59,7 +59,7 @@ def raise_atom_to_count(f: tuple, e: Fraction, count: tuple, times: int, facts: 
     base = {((), ((f, Fraction(1)),)): Fraction(1)}
     if f[0][0] == "i":
         if times % 2:
-            raise Unknown("a power of the imaginary unit whose exponent may be odd")
+            raise Unsupported("a power of the imaginary unit whose exponent may be odd")
         return function_atom("turn", parity_product(count)) if times % 4 else constant(1)
     if factor_sign(f, Fraction(1), facts) == "positive":
         return exponential(multiply({((), count): e * times}, logarithm(base, facts), facts), facts)
@@ -79,7 +79,7 @@ def count_power(f: tuple, count: tuple, times: int) -> Polynomial:
     return function_atom("whole", {((), inside): Fraction(1)}, times)
 
 
-def base_and_count(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
+def split_base_and_count(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Return (base, exponent) of the power in an atom's payload, both as polynomials."""
     (((_, factors), _),) = inside.items()
     parts = [tuple(x for x in factors if (x[0][0][0] in COUNT_HEADS) is which) for which in (False, True)]

@@ -18,14 +18,14 @@ from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from . import exact_evaluation, exact_numbers
-from .assumption_facts import facts_of
-from .atom_payloads import Unknown
-from .counterexample_search import candidates, holds, show_array, show_both, shown
+from .assumption_facts import collect_facts
+from .atom_payloads import Unsupported
+from .counterexample_search import generate_candidates, is_satisfied, select_shown_values, show_array, show_distinct
 from .exact_numbers import Undefined
-from .given_values import broken, every_index
+from .given_values import explain_violation, iterate_index_values
 from .normal_form import Facts
-from .series_limits import Grows, head_of, leading_series, limit, moves, near, on_the_way
-from .tree_to_normal_form import read
+from .series_limits import NoFiniteLimit, depends_on, expand_to_leading_term, list_limit_assumptions, near_limit, symbol_head, take_limit
+from .tree_to_normal_form import normalize
 
 MAX_TRIALS = 240
 DISTANCES = [Fraction(4) ** k for k in (3, 5, 8)]  # where an expression without a value near the limit is evaluated, for the message
@@ -43,7 +43,7 @@ class NoValue(Exception):
     """The expression has no value arbitrarily close to the limit."""
 
 
-def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
+def find_other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     """Return, in words, numbers that satisfy the assumptions at which the left side has another limit; '' if none were found."""
     return next(
         filter(
@@ -53,7 +53,7 @@ def other_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     )
 
 
-def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
+def find_limit_counterexample(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
     """Return the same, also if a side has no value or the left side no limit."""
     env = next((env for env in generate_numbers(left, right, towards, given) if explain_failure(left, right, towards, env)), None)
     return explain_failure(left, right, towards, shrink(left, right, towards, given, env)) if env else ""
@@ -61,10 +61,10 @@ def failing_limit(left: Expr, right: Expr, towards: tuple, given: tuple) -> str:
 
 def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> dict:
     """Return the numbers after replacing entries by 0, then 1, while the claim still fails."""
-    fixed = standing_still(given, towards)
+    fixed = list_fixed_assumptions(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
-            candidate = env | {name: env[name] | {place: exact_numbers.number(target)}}
+            candidate = env | {name: env[name] | {place: exact_numbers.to_fmpq(target)}}
             if (
                 env[name][place] not in (0, target)
                 and satisfies(fixed, candidate, left, right)
@@ -76,18 +76,18 @@ def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> 
 
 def generate_numbers(left: Expr, right: Expr, towards: tuple, given: tuple) -> Iterator[dict]:
     """Yield values of everything but the variable at which the assumptions hold."""
-    fixed = standing_still(given, towards)
+    fixed = list_fixed_assumptions(given, towards)
     if any(s.data[1] == "random" for s in symbols(left, right, *(x for a in fixed for x in a.args)).values()):
         return
     seen = set()
-    for env, _ in islice(candidates((left, right), fixed), MAX_TRIALS):
+    for env, _ in islice(generate_candidates((left, right), fixed), MAX_TRIALS):
         env = {name: value for name, value in env.items() if name != towards[0].data[0]}
         if (key := repr(sorted(env.items(), key=repr))) not in seen and satisfies(fixed, env, left, right):
             yield env
         seen.add(key)
 
 
-def standing_still(given: tuple, towards: tuple) -> tuple:
+def list_fixed_assumptions(given: tuple, towards: tuple) -> tuple:
     """Return the assumptions that are not about the variable of the limit. Those about it hold near the limit."""
     return tuple(a for a in given if a.args != (towards[0],))
 
@@ -95,7 +95,7 @@ def standing_still(given: tuple, towards: tuple) -> tuple:
 def satisfies(given: tuple[Assumption, ...], env: dict, left: Expr, right: Expr) -> bool:
     """Return whether the assumptions certainly hold at these values."""
     try:
-        return all(holds(a, env, left, right) for a in given)
+        return all(is_satisfied(a, env, left, right) for a in given)
     except (Undefined, KeyError, KernelError):
         return False
 
@@ -105,8 +105,12 @@ def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_num
     variable, to = towards
     for place in list_places(right, env):
         left_limit, right_value = find_entry_limit(left, towards, env, place), evaluate_entry(right, env, place)
-        if left_limit.value is not None and right_value.value is not None and exact_numbers.differ(left_limit.value, right_value.value):
-            shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+        if (
+            left_limit.value is not None
+            and right_value.value is not None
+            and exact_numbers.certainly_differ(left_limit.value, right_value.value)
+        ):
+            shown_limit, shown_right = show_distinct({(): left_limit.value}, {(): right_value.value})
             how = f"the series gives {shown_limit} as {show(variable)} -> {to}, and {shown_right} is stated"
         elif only_numbers or not (right_value.reason or left_limit.reason or left_limit.grows):
             continue
@@ -120,37 +124,37 @@ def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_num
     return ""
 
 
-def fails_at(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
+def explain_limit_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
     """Return how the claim fails at values for all but the variable, for some value of each open index; '' if that is not found."""
-    fixed = standing_still(given, towards)
-    environments = (at for at in every_index(env, left, right) if satisfies(fixed, at, left, right))
+    fixed = list_fixed_assumptions(given, towards)
+    environments = (at for at in iterate_index_values(env, left, right) if satisfies(fixed, at, left, right))
     return next(filter(None, (explain_failure(left, right, towards, at) for at in environments)), "")
 
 
-def no_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
+def explain_no_limit_failure(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> str:
     """Return why these values of all but the variable are no counterexample."""
     variable, to = towards
-    indexed = next(every_index(env, left, right))
-    for a in standing_still(given, towards):
-        if reason := broken(a, indexed, left, right):
+    indexed = next(iterate_index_values(env, left, right))
+    for a in list_fixed_assumptions(given, towards):
+        if reason := explain_violation(a, indexed, left, right):
             return reason
     place = next(list_places(right, indexed))
     left_limit, right_value = find_entry_limit(left, towards, indexed, place), evaluate_entry(right, indexed, place)
     if left_limit.value is None or right_value.value is None:
         return f"at the given values it is not settled where the left side goes as {show(variable)} -> {to}"
-    shown_limit, shown_right = show_both({(): left_limit.value}, {(): right_value.value})
+    shown_limit, shown_right = show_distinct({(): left_limit.value}, {(): right_value.value})
     return f"at the given values the left side goes to {shown_limit} as {show(variable)} -> {to}, and the right side is {shown_right}"
 
 
 def describe_numbers(env: dict, left: Expr, right: Expr) -> str:
     """Return the values as the beginning of a message."""
-    where = ", ".join(f"{name} = {show_array(v)}" for name, v in shown(env, left, right).items())
+    where = ", ".join(f"{name} = {show_array(v)}" for name, v in select_shown_values(env, left, right).items())
     return f"at {where} " * bool(where)
 
 
 def list_places(e: Expr, env: dict) -> Iterator[tuple]:
     """Yield the places of a tensor's entries."""
-    yield from product(*(range(exact_evaluation.size_value(s, env)) for s in e.shape))
+    yield from product(*(range(exact_evaluation.evaluate_size(s, env)) for s in e.shape))
 
 
 def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
@@ -166,18 +170,19 @@ def evaluate_entry(right: Expr, env: dict, place: tuple) -> EntryLimit:
 def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> EntryLimit:
     """Return the limit of an entry of the left side at these values, as far as it is settled."""
     variable, to = towards
-    facts = facts_of(on_the_way(variable))
+    facts = collect_facts(list_limit_assumptions(variable))
     if has_undefined_part(left, variable, env):
         return EntryLimit(reason=explain_undefined_near(left, towards, env))
     try:
-        with near(facts, variable, to), raising_no_value(facts, variable, to):
-            p = read(substitute_numbers(left, env), facts, {f"axis {k}": position + 1 for k, position in enumerate(place)})
-            value = exact_evaluation.polynomial_value(limit(p, variable, to, facts), {})
+        with near_limit(facts, variable, to), raising_no_value(facts, variable, to):
+            p = normalize(substitute_numbers(left, env), facts, {f"axis {k}": position + 1 for k, position in enumerate(place)})
+            value = exact_evaluation.evaluate_polynomial(take_limit(p, variable, to, facts), {})
     except NoValue:
         return EntryLimit(reason=explain_undefined_near(left, towards, env))
-    except Grows as error:
+    except NoFiniteLimit as error:
         return EntryLimit(
-            grows=not facts.unstated and value_passes(error.coefficient, lambda v: exact_numbers.differ(v, exact_numbers.number(0)))
+            grows=not facts.unstated
+            and value_passes(error.coefficient, lambda v: exact_numbers.certainly_differ(v, exact_numbers.to_fmpq(0)))
         )
     except (Undefined, KeyError, OverflowError, KernelError):
         return EntryLimit()
@@ -210,8 +215,8 @@ def raising_no_value(facts: Facts, variable: Expr, to):
 
     def require_or_raise(kind: str, p: dict, because: str) -> tuple:
         leading = p
-        if moves(p, head_of(variable)):
-            series = leading_series(p, variable, to, facts)
+        if depends_on(p, symbol_head(variable)):
+            series = expand_to_leading_term(p, variable, to, facts)
             leading = series[min(series)]
         if (
             not leading
@@ -232,17 +237,17 @@ def raising_no_value(facts: Facts, variable: Expr, to):
 def value_passes(p: dict, test) -> bool:
     """Return whether a normal form without symbols passes a test; False if it cannot be evaluated."""
     try:
-        return bool(test(exact_evaluation.polynomial_value(p, {})))
+        return bool(test(exact_evaluation.evaluate_polynomial(p, {})))
     except (Undefined, KeyError, OverflowError, KernelError):
         return False
 
 
-def point_near(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
+def point_near_limit(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
     """Return a value of the variable near its limit, as an environment; {} if there is no limit."""
     if not towards:
         return {}
     variable, to = towards
-    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_numbers.number(far if to == "oo" else 1 / far)}}
+    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_numbers.to_fmpq(far if to == "oo" else 1 / far)}}
 
 
 def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
@@ -250,7 +255,7 @@ def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
     reason = ""
     for far in DISTANCES:
         try:
-            exact_evaluation.evaluate(left, env | point_near(towards, far))
+            exact_evaluation.evaluate(left, env | point_near_limit(towards, far))
             return ""
         except Undefined as error:
             reason = str(error)
@@ -262,13 +267,13 @@ def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
 def substitute_numbers(e: Expr, env: dict) -> Expr:
     """Return the tree with the numbers that `env` gives to sizes, scalars, entries of tensors and free indices."""
     if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
-        raise Unknown(f"the slope by {show(e.args[1])}, for which a number stands")
+        raise Unsupported(f"the slope by {show(e.args[1])}, for which a number stands")
     shape = tuple(substitute_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]
         if e.data[1] == "size":
             return constant(Fraction(value))
-        entries = {place: constant(exact_numbers.fraction(v)) for place, v in value.items()}
+        entries = {place: constant(exact_numbers.to_fraction(v)) for place, v in value.items()}
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))

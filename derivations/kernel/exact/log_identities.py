@@ -7,13 +7,13 @@ from math import lcm
 from .atom_payloads import instantiate, is_real
 from .denominators import clear_denominators
 from .fractions import Fraction
-from .normal_form import Facts, allowed_power, exponential, multiply
+from .normal_form import Facts, exponential, multiply, raise_to_allowed_power
 from .polynomials import Polynomial, add, constant, scale
 
 MAX_POWER = 12  # the largest total power of the arguments that is multiplied out
 
 
-def cancel(p: Polynomial, facts: Facts) -> bool:
+def logarithms_cancel(p: Polynomial, facts: Facts) -> bool:
     """Return whether p = sum of c_k log(a_k) + r is certainly 0, because the product of the a_k^c_k is exp(-r).
 
     Each a_k is positive, since its logarithm is taken. The exponential is injective on the real line, so r must be real. For a whole n
@@ -30,7 +30,7 @@ def cancel(p: Polynomial, facts: Facts) -> bool:
     rest = add(p, *({((), ((f, Fraction(1)),)): -c} for f, c in logs))
     numerator, denominator = exponential(scale(rest, n), facts), constant(1)
     for f, c in logs:
-        argument = allowed_power(instantiate(f[0][1], f[1]), Fraction(abs(c * n)), facts)
+        argument = raise_to_allowed_power(instantiate(f[0][1], f[1]), Fraction(abs(c * n)), facts)
         numerator, denominator = (
             (multiply(numerator, argument, facts), denominator) if c > 0 else (numerator, multiply(denominator, argument, facts))
         )

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 
-from .atom_payloads import Unknown, hold, instantiate, mentions
+from .atom_payloads import Unsupported, contains_symbol, free_bound_indices, instantiate
 from .fractions import Fraction
-from .index_sums import fresh, put, summed
-from .max_normal_form import written_out
-from .normal_form import FRESH, Facts, allowed_power, exponential, factor_sign, is_bit, logarithm, multiply, reduce_term
-from .polynomials import RUNS, Polynomial, add, constant, rename, scale
+from .index_sums import fresh_index, substitute_index, sum_over_index
+from .max_normal_form import split_marked_entries
+from .normal_form import FRESH_NUMBERS, Facts, exponential, factor_sign, is_bit, logarithm, multiply, raise_to_allowed_power, reduce_term
+from .polynomials import MAXIMUM_INDEX, Polynomial, add, constant, rename_indices, scale
 
 
-def by_case(p: Polynomial, question: str, facts: Facts) -> bool:
+def holds_in_every_case(p: Polynomial, question: str, facts: Facts) -> bool:
     """Return whether p has a sign in every case: whichever entry a maximum in p is, or whichever value a 0-1 symbol has.
 
     `question` is the method of Facts that decides the sign when p contains neither.
     """
     try:
         if maximum := next(find_maxima(p), None):
-            return all(holds_in_case(p, maximum, case, question, facts) for case in cases(maximum, facts))
+            return all(holds_in_case(p, maximum, case, question, facts) for case in list_cases(maximum, facts))
         bits = [f for _, factors in p for f, _ in factors if is_bit(f[0], facts)]
         if bit := next((f for f in bits if not any(i[0] == "b" for i in f[1])), None):
             return all(getattr(facts, question)(replace_atom(p, bit, constant(value), facts)) for value in (0, 1))
         return bool(bits) and holds_by_groups(p, question, facts)
-    except Unknown:
+    except Unsupported:
         return False
 
 
@@ -33,8 +33,8 @@ def holds_by_groups(p: Polynomial, question: str, facts: Facts) -> bool:
     """Return whether no group of terms that are summed over the same indices is negative and, for "is_positive", one group is positive."""
     groups: dict = {}
     for (bound, factors), c in p.items():
-        held = {("b", k): fresh() for k in range(len(bound))}  # free indices that no inner term uses
-        groups[bound] = add(groups.get(bound, {}), scale(reduce_term({}, rename(factors, held), facts), c))
+        held = {("b", k): fresh_index() for k in range(len(bound))}  # free indices that no inner term uses
+        groups[bound] = add(groups.get(bound, {}), scale(reduce_term({}, rename_indices(factors, held), facts), c))
     return all(map(facts.is_nonnegative, groups.values())) and (
         question == "is_nonnegative" or any(map(facts.is_positive, groups.values()))
     )
@@ -47,7 +47,7 @@ def find_maxima(p: Polynomial) -> Iterator[tuple]:
             if head[0] == "largest" and not any(is_bound(i) for i in indices):
                 yield head, indices
             elif head[0] != "largest" and isinstance(head[-1], tuple):
-                yield from find_maxima(instantiate(head[-1], hold(indices)))
+                yield from find_maxima(instantiate(head[-1], free_bound_indices(indices)))
 
 
 def is_bound(index: tuple) -> bool:
@@ -55,7 +55,7 @@ def is_bound(index: tuple) -> bool:
     return index[0] == "b" or index[0] == "held" and isinstance(index[1], tuple)
 
 
-def cases(maximum: tuple, facts: Facts) -> Iterator[tuple]:
+def list_cases(maximum: tuple, facts: Facts) -> Iterator[tuple]:
     """Yield, for each entry that may be the maximum, (the entry, facts, position).
 
     The facts are pairs (a polynomial that is nonnegative in this case, the indices over which it is). It is so only at these values of
@@ -66,15 +66,15 @@ def cases(maximum: tuple, facts: Facts) -> Iterator[tuple]:
     inside = instantiate(head[-1], indices)
     if isinstance(head[1], int) or head[1].isdigit():
         entries = (
-            written_out(inside, head[1])
+            split_marked_entries(inside, head[1])
             if isinstance(head[1], int)
-            else [put(inside, RUNS, ("c", k), facts) for k in range(1, int(head[1]) + 1)]
+            else [substitute_index(inside, MAXIMUM_INDEX, ("c", k), facts) for k in range(1, int(head[1]) + 1)]
         )
         for entry in entries:
             yield entry, [(add(entry, scale(other, -1)), ()) for other in entries if other != entry], None
         return
-    place, any_ = fresh(), ("f", f"any {next(FRESH)}")
-    entry, other = (put(inside, RUNS, index, facts) for index in (place, any_))
+    place, any_ = fresh_index(), ("f", f"any {next(FRESH_NUMBERS)}")
+    entry, other = (substitute_index(inside, MAXIMUM_INDEX, index, facts) for index in (place, any_))
     yield entry, [(add(entry, scale(other, -1)), (any_,))], (place, head[1])
 
 
@@ -96,11 +96,11 @@ def replace_atom(p: Polynomial, atom_: tuple, value: Polynomial, facts: Facts) -
     """Return p with a polynomial in place of an atom."""
     result: Polynomial = {}
     for (bound, factors), c in p.items():
-        held, term = {("b", k): fresh() for k in range(len(bound))}, constant(c)
-        for f, power in rename(factors, held):
+        held, term = {("b", k): fresh_index() for k in range(len(bound))}, constant(c)
+        for f, power in rename_indices(factors, held):
             term = multiply(term, replace_in_factor(f, power, atom_, value, facts), facts)
         for (_, k), token in held.items():
-            term = summed(term, token, bound[k], facts)
+            term = sum_over_index(term, token, bound[k], facts)
         result = add(result, term)
     return result
 
@@ -112,15 +112,15 @@ def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: Polynomial
     """
     head, indices = f
     if f == atom_:
-        return allowed_power(value, power, facts)
-    if not mentions(head, atom_[0]):
+        return raise_to_allowed_power(value, power, facts)
+    if not contains_symbol(head, atom_[0]):
         return reduce_term({}, [(f, power)], facts)
     if head[0] not in ("exp", "log", "sum"):
-        raise Unknown(f"the largest of some entries, inside of {head[0]}")
+        raise Unsupported(f"the largest of some entries, inside of {head[0]}")
     inside = replace_atom(instantiate(head[-1], indices), atom_, value, facts)
     if head[0] == "exp":
         return exponential(scale(inside, power), facts)
-    return allowed_power(logarithm(inside, facts, known_positive=True) if head[0] == "log" else inside, power, facts)
+    return raise_to_allowed_power(logarithm(inside, facts, known_positive=True) if head[0] == "log" else inside, power, facts)
 
 
 def keep_one_term(p: Polynomial, at: tuple, size: str, facts: Facts) -> Polynomial:
@@ -132,5 +132,5 @@ def keep_one_term(p: Polynomial, at: tuple, size: str, facts: Facts) -> Polynomi
             result = add(result, {(bound, factors): c})
             continue
         rest = {k: s for k, s in enumerate(bound) if k != over}
-        result = add(result, scale(reduce_term(rest, rename(factors, {("b", over): at}), facts), c))
+        result = add(result, scale(reduce_term(rest, rename_indices(factors, {("b", over): at}), facts), c))
     return result

@@ -9,27 +9,27 @@ an exponential.
 from __future__ import annotations
 
 from ..core.expr import Expr
-from .atom_payloads import Unknown, instantiate, is_real, payload
+from .atom_payloads import Unsupported, instantiate, is_real, make_payload
 from .fractions import Fraction
-from .index_renaming import named_alike
+from .index_renaming import canonical_term
 from .normal_form import Facts, exponential, factor_sign, multiply, reduce_term
-from .polynomials import RUNS, Polynomial, add, atom, constant, rename, scale
+from .polynomials import MAXIMUM_INDEX, Polynomial, add, atom, constant, rename_indices, scale
 
-FEW = 4  # the largest number of entries that is written out: each may add indices of its own
+MAX_WRITTEN_OUT = 4  # the largest number of entries that is written out: each may add indices of its own
 
 
-def largest_over(p: Polynomial, runs: tuple, size: Expr, facts: Facts) -> Polynomial:
+def maximum_over(p: Polynomial, runs: tuple, size: Expr, facts: Facts) -> Polynomial:
     """Return the maximum of p over the free index `runs`, which runs over a range of this size."""
-    return largest_of([p], facts, runs, size.data[0] if size.op == "symbol" else str(size.data))
+    return maximum_of([p], facts, runs, size.data[0] if size.op == "symbol" else str(size.data))
 
 
-def largest_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> Polynomial:
+def maximum_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> Polynomial:
     """Return the maximum of these polynomials or, with an index `runs`, of the values of the only one.
 
     Raise Unknown unless they are real.
     """
     if not all(is_real(f[0]) for p in entries for _, factors in p for f, _ in factors):
-        raise Unknown("the largest of what is not real")
+        raise Unsupported("the largest of what is not real")
     shift = common_terms(entries, runs)
     differences = [add(p, scale(shift, -1)) for p in entries]
     return add(shift, factored_maximum(differences, facts, runs, size))
@@ -54,7 +54,7 @@ def factored_maximum(entries: list, facts: Facts, runs: tuple, size: str) -> Pol
     if factor != constant(1):
         return multiply(factor, factored_maximum(rest, facts, runs, size), facts)
     if exponents := read_exponents(entries):
-        return exponential(largest_of(exponents, facts, runs, size), facts)
+        return exponential(maximum_of(exponents, facts, runs, size), facts)
     return maximum_atom(entries, runs, size)
 
 
@@ -124,9 +124,9 @@ def maximum_atom(entries: list, runs: tuple, size: str | int) -> Polynomial:
         entries = [add(*(mark_entry(p, k) for k, (_, p) in enumerate(distinct, 1)))]
     running: Polynomial = {}
     for (bound, factors), c in entries[0].items():
-        term = named_alike(tuple(enumerate(bound)), tuple(rename(factors, {runs: RUNS})))
+        term = canonical_term(tuple(enumerate(bound)), tuple(rename_indices(factors, {runs: MAXIMUM_INDEX})))
         running[term] = running.get(term, 0) + c
-    frozen, indices = payload(running)
+    frozen, indices = make_payload(running)
     return atom(("largest", size, frozen), *indices)
 
 
@@ -136,7 +136,7 @@ def mark_entry(p: Polynomial, place: int) -> Polynomial:
     return {(bound, tuple(sorted((mark, *factors), key=repr))): c for (bound, factors), c in p.items()}
 
 
-def written_out(p: Polynomial, count: int) -> list:
+def split_marked_entries(p: Polynomial, count: int) -> list:
     """Return the marked entries of a payload, without their marks."""
     entries: list = [{} for _ in range(count)]
     for (bound, factors), c in p.items():

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from ..core.expr import Expr, lift, show, strip, walk
 from ..printing.script_text import script
-from .atom_payloads import Unknown
+from .atom_payloads import Unsupported
 from .normal_form import Facts
 from .polynomials import scale
-from .tree_to_normal_form import read
+from .tree_to_normal_form import normalize
 
 
-def visibly_nonnegative(e: Expr, facts: Facts) -> bool:
+def is_visibly_nonnegative(e: Expr, facts: Facts) -> bool:
     """Return whether e is built from squares, exponentials, absolute values and assumptions by operations that preserve signs."""
     return find_unclear_part(e, facts) is None
 
@@ -24,7 +24,7 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if increase(e, facts) or term_by_term(e, facts) or is_maximum_minus_entry(e):
+    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e):
         return None
     if e.op == "add":
         return find_unclear_summand(e, facts)
@@ -63,12 +63,12 @@ def is_subtracted(e: Expr) -> bool:
 def sign_is_known(e: Expr, facts: Facts) -> bool:
     """Return whether the normal form of e is known to be nonnegative."""
     try:
-        return not e.shape and facts.is_nonnegative(read(e, facts))
-    except Unknown:
+        return not e.shape and facts.is_nonnegative(normalize(e, facts))
+    except Unsupported:
         return False
 
 
-def by_cases(e: Expr, facts: Facts) -> bool:
+def is_nonnegative_by_cases(e: Expr, facts: Facts) -> bool:
     """Return whether e contains a maximum or a 0-1 symbol and is nonnegative because of it."""
     spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
     return spoken and (sign_is_known(e, facts) or is_maximum_minus_entry(e))
@@ -81,7 +81,7 @@ def is_maximum_minus_entry(e: Expr) -> bool:
     return subtrahend is not None and is_largest and subtrahend.op == "entry" and subtrahend.args[0] == minuend.args[0]
 
 
-def term_by_term(e: Expr, facts: Facts) -> bool:
+def is_nonnegative_term_by_term(e: Expr, facts: Facts) -> bool:
     """Return whether e is a difference of two sums over one index, or of a size and a sum up to it, whose terms are all nonnegative."""
     if e.op != "add":
         return False
@@ -95,7 +95,7 @@ def term_by_term(e: Expr, facts: Facts) -> bool:
     )
 
 
-def increase(e: Expr, facts: Facts) -> bool:
+def is_increase(e: Expr, facts: Facts) -> bool:
     """Return whether e = f(u) - f(v), where f increases between v and u, and u - v is visibly nonnegative.
 
     exp and odd powers increase everywhere. log and roots increase wherever they exist, and reading the form requires that they do. An
@@ -158,7 +158,7 @@ def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
 
 
-def doubt(certificate: Expr, facts: Facts) -> str:
+def explain_doubt(certificate: Expr, facts: Facts) -> str:
     """Return why a nonnegative form is not accepted, '' if it is visibly nonnegative."""
     part = find_unclear_part(certificate, facts)
     if part is None:
@@ -171,17 +171,17 @@ def doubt(certificate: Expr, facts: Facts) -> str:
         return f"{about}{it} is never positive, whatever the values; {write}"
     if part == certificate:
         return f"{about}{what}; {write}"
-    return f"{about}{what}. State {stated(part)}, or {write.replace(' it ', ' that part ', 1)}"
+    return f"{about}{what}. State {nonnegative_assumption(part)}, or {write.replace(' it ', ' that part ', 1)}"
 
 
 def never_positive(e: Expr, facts: Facts) -> bool:
     """Return whether e is known to be at most 0."""
     try:
-        return facts.is_nonnegative(scale(read(e, facts), -1))
-    except Unknown:
+        return facts.is_nonnegative(scale(normalize(e, facts), -1))
+    except Unsupported:
         return False
 
 
-def stated(e: Expr) -> str:
+def nonnegative_assumption(e: Expr) -> str:
     """Return the assumption that e is nonnegative, as a script writes it."""
     return f"nonnegative({script(e)})"

@@ -21,15 +21,39 @@ from typing import Any
 from ..core.expr import Expr
 from ..printing.plain_text import plain
 from ..printing.script_text import script
-from .atom_payloads import Unknown, externals, function_atom, hold, instantiate, is_random, is_real, on_axes, renamed, settle
-from .cycle_guard import not_in_a_circle
+from .atom_payloads import (
+    Unsupported,
+    free_bound_indices,
+    function_atom,
+    instantiate,
+    is_random,
+    is_real,
+    iterate_axis_indices,
+    outer_indices,
+    rename_polynomial,
+    sort_atom_indices,
+)
+from .cycle_guard import guard_against_cycles
 from .fractions import Fraction
-from .index_renaming import named_alike
-from .polynomial_printing import tree
-from .polynomials import RUNS, Polynomial, add, atom, bernoulli, constant, factorise, is_multiple, ordered, rename, scale, size_polynomial
+from .index_renaming import canonical_term
+from .polynomial_printing import polynomial_to_tree
+from .polynomials import (
+    MAXIMUM_INDEX,
+    Polynomial,
+    add,
+    atom,
+    bernoulli_number,
+    constant,
+    factorise,
+    is_multiple,
+    rename_indices,
+    scale,
+    size_polynomial,
+    sort_by_text,
+)
 
-MOST_POWER = 20  # the largest power of an index that is summed in closed form
-FRESH = count()
+MAX_SUMMED_POWER = 20  # the largest power of an index that is summed in closed form
+FRESH_NUMBERS = count()
 
 
 class Facts:
@@ -109,9 +133,9 @@ class Facts:
             kind, because = "positive", f"{because} and differentiated: that it is not negative at a point says nothing of what is near"
         if holds:
             return
-        shown = tree(multiplied_out(p, self), self.near)
+        shown = polynomial_to_tree(multiply_out(p, self), self.near)
         if any(is_random(f[0]) for _, factors in p for f, _ in factors):
-            raise Unknown(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
+            raise Unsupported(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
         is_number = all(not bound and not factors for bound, factors in p)  # nothing can be assumed about a number
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 
@@ -120,7 +144,7 @@ class Facts:
 
         Those with open indices hold at each value, so they are also returned at the indices of p.
         """
-        everywhere = [(q, [i for i in externals(q) if i[0] == "f"]) for q in getattr(self, kind)]
+        everywhere = [(q, [i for i in outer_indices(q) if i[0] == "f"]) for q in getattr(self, kind)]
         in_case = self.nonnegative_in_case if kind == "nonnegative" else []
         return [instance for q, open_ in [*everywhere, *in_case] for instance in list_instances(q, open_, p, self)]
 
@@ -151,7 +175,7 @@ class Facts:
                 vars(self).update(saved)
                 self.at_point = outer_point
 
-    @not_in_a_circle
+    @guard_against_cycles
     def is_positive(self, p: Polynomial) -> bool:
         """Return whether p is known to be positive."""
         return (
@@ -163,7 +187,7 @@ class Facts:
             or self.decide_by_cases(p, "is_positive", self)
         )
 
-    @not_in_a_circle
+    @guard_against_cycles
     def is_nonnegative(self, p: Polynomial) -> bool:
         """Return whether p is known to be nonnegative."""
         return (
@@ -223,7 +247,7 @@ def divide_out_sizes(p: Polynomial, facts: Facts) -> Polynomial:
     powers = [{f: e for f, e in factors if f[0][0] == "size"} for _, factors in p]
     shared = {f: min(term_powers.get(f, Fraction(0)) for term_powers in powers) for f in {f for term_powers in powers for f in term_powers}}
     shared = {f: e for f, e in shared.items() if e}
-    return multiply(p, {((), ordered((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
+    return multiply(p, {((), sort_by_text((f, -e) for f, e in shared.items())): Fraction(1)}, facts) if shared else p
 
 
 def list_instances(q: Polynomial, variables: list, p: Polynomial, facts: Facts) -> list:
@@ -234,7 +258,7 @@ def list_instances(q: Polynomial, variables: list, p: Polynomial, facts: Facts) 
     """
     if not variables:
         return [q]
-    axes_of_p, axes_of_q = list(on_axes(p)), list(on_axes(q))
+    axes_of_p, axes_of_q = list(iterate_axis_indices(p)), list(iterate_axis_indices(q))
     choices = []
     for variable in variables:
         choices.append(sorted({variable, *(index for axis, index in axes_of_p if (axis, variable) in axes_of_q)}, key=repr))
@@ -245,10 +269,12 @@ def substitute_indices(q: Polynomial, mapping: dict, facts: Facts) -> Polynomial
     """Return a polynomial with some of its free indices replaced simultaneously."""
     if all(old == new for old, new in mapping.items()):
         return q
-    return add(*(scale(reduce_term(dict(enumerate(bound)), rename(factors, mapping), facts), c) for (bound, factors), c in q.items()))
+    return add(
+        *(scale(reduce_term(dict(enumerate(bound)), rename_indices(factors, mapping), facts), c) for (bound, factors), c in q.items())
+    )
 
 
-def multiplied_out(p: Polynomial, facts: Facts) -> Polynomial:
+def multiply_out(p: Polynomial, facts: Facts) -> Polynomial:
     """Return p with those sums expanded that have the power 1 but are stored as atoms, as in a payload."""
     return add(*(scale(reduce_term(dict(enumerate(bound)), list(factors), facts), c) for (bound, factors), c in p.items()))
 
@@ -270,7 +296,7 @@ def remove_variance(p: Polynomial, facts: Facts) -> Polynomial | None:
             continue
         first, second = ([(f, e) for f, e in factors if ("b", k) in f[1]] for k in (0, 1))
         rest = [x for x in factors if x not in first and x not in second]
-        is_square = sorted(rename(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
+        is_square = sorted(rename_indices(second, {("b", 1): ("b", 0)}), key=repr) == sorted(first, key=repr)
         if not first or not is_square or any(x in second for x in first) or not all(factor_sign(f, e, facts) for f, e in rest):
             continue
         squares = multiply(reduce_term({0: bound[0]}, [*rest, *((f, 2 * e) for f, e in first)], facts), size_polynomial(bound[0]), facts)
@@ -303,7 +329,7 @@ def expand_sizes(p: Polynomial, facts: Facts) -> Polynomial:
 
 def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     """Return 'positive', 'non-negative', or '' if the sign of a power of an atom is not visible."""
-    head, indices = factor[0], hold(factor[1])
+    head, indices = factor[0], free_bound_indices(factor[1])
     base = {((), (((head, indices), Fraction(1)),)): Fraction(1)}
     if not is_real(head):
         return ""
@@ -312,7 +338,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
     if head[0] in ("sum", "largest"):
-        inner = renamed(instantiate(head[-1], indices), {RUNS: ("held", next(FRESH))})
+        inner = rename_polynomial(instantiate(head[-1], indices), {MAXIMUM_INDEX: ("held", next(FRESH_NUMBERS))})
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):
@@ -339,7 +365,7 @@ def is_bit(head: tuple, facts: Facts) -> bool:
     return head[0] == "entry" and head[1] in facts.bits
 
 
-def real(p: Polynomial, facts: Facts) -> bool:
+def is_real_polynomial(p: Polynomial, facts: Facts) -> bool:
     """Return whether p is real: free of i, or equal to its conjugate, such as a cosine written in exponentials."""
     return all(is_real(f[0]) for _, factors in p for f, _ in factors) or conjugate(p, facts) == p
 
@@ -366,7 +392,7 @@ def conjugate_power(head: tuple, power: Fraction, facts: Facts) -> Fraction | No
     inside = [f[0] for (_, factors), _ in head[-1] for f, _ in factors]
     if head[0] == "exp" and inside.count(("i",)) == 1 and all(is_real(h) for h in inside if h != ("i",)):
         return -power
-    return power if real(dict(head[-1]), facts) else None
+    return power if is_real_polynomial(dict(head[-1]), facts) else None
 
 
 def real_and_imaginary(p: Polynomial) -> tuple | None:
@@ -382,11 +408,11 @@ def real_and_imaginary(p: Polynomial) -> tuple | None:
 
 def is_nonzero_factor(factor: tuple, facts: Facts) -> bool:
     """Return whether an atom is known to be nonzero."""
-    base = {((), (((factor[0], hold(factor[1])), Fraction(1)),)): Fraction(1)}
-    if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], hold(factor[1]))):
+    base = {((), (((factor[0], free_bound_indices(factor[1])), Fraction(1)),)): Fraction(1)}
+    if factor[0][0] == "sum" and facts.is_nonzero(instantiate(factor[0][1], free_bound_indices(factor[1]))):
         return True
     if factor[0][0] == "whole":
-        (((_, inside), _),) = instantiate(factor[0][1], hold(factor[1])).items()
+        (((_, inside), _),) = instantiate(factor[0][1], free_bound_indices(factor[1])).items()
         return all(f[0][0] in ("size", "value") or is_nonzero_factor(f, facts) for f, _ in inside)
     return (
         factor[0][0] in ("i", "turn")
@@ -423,7 +449,7 @@ def multiply(p: Polynomial, q: Polynomial, facts: Facts) -> Polynomial:
 
 def shift_bound_indices(factors: tuple, by: int, count: int) -> Iterable:
     """Return the factors with their `count` bound indices renumbered to follow `by` others."""
-    return rename(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
+    return rename_indices(factors, {("b", k): ("b", k + by) for k in range(count)}) if by and count else factors
 
 
 def reduce_term(bound: dict, factors: list, facts: Facts) -> Polynomial:
@@ -434,7 +460,7 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> Polynomial:
     """
     powers: dict[tuple, Fraction] = {}
     for (head, indices), power in factors:
-        indices = settle(head, indices)
+        indices = sort_atom_indices(head, indices)
         powers[head, indices] = powers.get((head, indices), 0) + power
     powers = {f: power for f, power in powers.items() if power}
     for head, indices in list(powers):
@@ -446,20 +472,20 @@ def reduce_term(bound: dict, factors: list, facts: Facts) -> Polynomial:
                 return reduce_term(bound, list(powers.items()), facts)
             old = next((i for i in indices if i[0] == "b"), None)
             if old is None and any(indices[1] in f[1] for f in powers):
-                renamed_factors = rename(powers.items(), {indices[1]: indices[0]})
+                renamed_factors = rename_indices(powers.items(), {indices[1]: indices[0]})
                 return reduce_term(bound, [*renamed_factors, ((head, indices), Fraction(1))], facts)
             if old is None:
                 powers[head, indices] = Fraction(1)
             else:
                 new = indices[0] if old == indices[1] else indices[1]
                 rest = {number: size for number, size in bound.items() if number != old[1]}
-                return reduce_term(rest, rename(powers.items(), {old: new}), facts)
+                return reduce_term(rest, rename_indices(powers.items(), {old: new}), facts)
     return reduce_without_deltas(bound, powers, facts)
 
 
 def reduce_without_deltas(bound: dict, powers: dict, facts: Facts) -> Polynomial:
     """Return the normal form of a product whose deltas are resolved: simplify powers of special atoms and multiply out sums."""
-    held = {("b", k): ("held", next(FRESH)) for k in bound}
+    held = {("b", k): ("held", next(FRESH_NUMBERS)) for k in bound}
     number, sums = simplify_powers(powers, held, facts)
     if sums:
         return multiply_out_sums(bound, powers, held, number, sums, facts)
@@ -493,11 +519,11 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
                 powers[head, indices] = Fraction(1)
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
-            polynomials.append((inner, int(power)) if power > 0 else (allowed_power(inner, Fraction(-1), facts), int(-power)))
+            polynomials.append((inner, int(power)) if power > 0 else (raise_to_allowed_power(inner, Fraction(-1), facts), int(-power)))
         elif is_bit(head, facts) and is_integer and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
-            polynomials.append((allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
+            polynomials.append((raise_to_allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))
         elif head[0] == "sum" and is_integer and power > 0:
             del powers[head, indices]
             polynomials.append((instantiate(head[1], tuple(held.get(i, i) for i in indices)), int(power)))
@@ -516,7 +542,7 @@ def multiply_out_sums(bound: dict, powers: dict, held: dict, number: Fraction, s
         shift = {("b", k): ("b", k + 1 + max(bound, default=-1)) for k in range(len(more))}
         shift |= {token: index for index, token in held.items()}
         joined = bound | {shift["b", k][1]: size for k, size in enumerate(more)}
-        for term, c2 in reduce_term(joined, list(powers.items()) + rename(inner_factors, shift), facts).items():
+        for term, c2 in reduce_term(joined, list(powers.items()) + rename_indices(inner_factors, shift), facts).items():
             result[term] = result.get(term, 0) + c * c2
     return {term: c for term, c in result.items() if c}
 
@@ -548,12 +574,12 @@ def contract(bound: dict, powers: dict, facts: Facts) -> Polynomial | None:
 def rename_and_sum(bound: dict, powers: dict, facts: Facts) -> Polynomial:
     """Return the term with canonical names for its bound indices. Sums of a power of the index itself are evaluated in closed form."""
     if not bound:
-        return {named_alike((), tuple(powers.items())): Fraction(1)}
+        return {canonical_term((), tuple(powers.items())): Fraction(1)}
     alone = {n: powers.get((("value",), (("b", n),)), Fraction(0)) for n in bound}
     used = {i[1] for (head, indices) in powers if head[0] != "value" for i in indices if i[0] == "b"}
-    used |= {n for n, power in alone.items() if power.denominator != 1 or not 0 <= power <= MOST_POWER}
+    used |= {n for n, power in alone.items() if power.denominator != 1 or not 0 <= power <= MAX_SUMMED_POWER}
     rest = {f: power for f, power in powers.items() if f[0][0] != "value" or f[1][0][0] != "b" or f[1][0][1] in used}
-    result = {named_alike(tuple((n, bound[n]) for n in sorted(used)), tuple(rest.items())): Fraction(1)}
+    result = {canonical_term(tuple((n, bound[n]) for n in sorted(used)), tuple(rest.items())): Fraction(1)}
     for number, size in bound.items():
         if number not in used:
             result = multiply(result, power_sum(size_polynomial(size), int(alone[number]), facts), facts)
@@ -566,7 +592,7 @@ def power_sum(n: Polynomial, power: int, facts: Facts) -> Polynomial:
         return n
     result: Polynomial = {}
     for k in range(power + 1):
-        grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli(k))
+        grown = constant(Fraction(comb(power + 1, k), power + 1) * bernoulli_number(k))
         for _ in range(power + 1 - k):
             grown = multiply(grown, n, facts)
         result = add(result, grown)
@@ -623,7 +649,7 @@ def shared_factors(p: Polynomial, facts: Facts) -> tuple:
         term_powers = {f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and factor_sign(f, Fraction(1), facts) == "positive"}
         previous = term_powers if shared is None else shared
         shared = {f: min(e, previous[f], key=abs) for f, e in term_powers.items() if f in previous and (e > 0) == (previous[f] > 0)}
-    return min(map(abs, p.values()), default=Fraction(1)), ordered((shared or {}).items())
+    return min(map(abs, p.values()), default=Fraction(1)), sort_by_text((shared or {}).items())
 
 
 def raise_to(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
@@ -633,10 +659,10 @@ def raise_to(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
         facts.require_sign("nonzero", p, "something is divided by it")
     if power.denominator != 1:
         facts.require_sign("nonnegative", p, "a root of it is taken")
-    return allowed_power(p, power, facts)
+    return raise_to_allowed_power(p, power, facts)
 
 
-def allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
+def raise_to_allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
     """Return a rational power of p that is known to be defined."""
     is_integer = power.denominator == 1
     if not p:
@@ -656,7 +682,7 @@ def allowed_power(p: Polynomial, power: Fraction, facts: Facts) -> Polynomial:
             return multiply(result, reduce_term({}, powers, facts), facts)
     content, primitive = take_content(p, is_integer, facts)
     if content != constant(1):
-        return multiply(allowed_power(content, power, facts), allowed_power(primitive, power, facts), facts)
+        return multiply(raise_to_allowed_power(content, power, facts), raise_to_allowed_power(primitive, power, facts), facts)
     return function_atom("sum", p, power)
 
 
@@ -679,11 +705,11 @@ def take_content(p: Polynomial, whole: bool, facts: Facts) -> tuple[Polynomial, 
 
     The content is one term without sums, and the leading coefficient of the primitive part is 1, or -1 if `whole` is false.
     """
-    leading = ordered(p.items())[0][1]
+    leading = sort_by_text(p.items())[0][1]
     leading = leading if whole else abs(leading)
     powers = [{f: e for f, e in factors if not any(i[0] == "b" for i in f[1]) and f[0][0] != "delta"} for _, factors in p]
     shared = {f: min(here.get(f, Fraction(0)) for here in powers) for here in powers for f in here}
-    factors = ordered((f, e) for f, e in shared.items() if e and (whole or root_base(f, e, facts)))
+    factors = sort_by_text((f, e) for f, e in shared.items() if e and (whole or root_base(f, e, facts)))
     content = {((), factors): leading}
     inverse_ = {((), tuple((f, -e) for f, e in factors)): 1 / leading}
     return content, multiply(p, inverse_, facts)

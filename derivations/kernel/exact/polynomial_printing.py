@@ -11,7 +11,7 @@ from ..core.expr import Expr, walk
 from ..core.operators import INDEXED
 from ..printing.plain_text import plain
 from .fractions import Fraction
-from .polynomials import RUNS, Polynomial
+from .polynomials import MAXIMUM_INDEX, Polynomial
 
 INDEX_NAMES = "ijklabc"
 ONE = Expr("const", (), (), Fraction(1))
@@ -91,7 +91,7 @@ def symbols_in(p: Polynomial) -> set:
     return names
 
 
-def tree(p: Polynomial, near: tuple = ()) -> Expr:
+def polynomial_to_tree(p: Polynomial, near: tuple = ()) -> Expr:
     """Return the polynomial as an expression for printing. Its nodes have no shapes, so nothing can be computed with it."""
     return sum_to_tree(p, IndexNames(p, near), {})
 
@@ -168,7 +168,7 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
             base_, exponent = (sum_to_tree({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
             return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else base_, exponent))
         if head[0] == "largest":
-            return Expr("function", (entries(dict(head[-1]), head[1], names, outside),), (), "largest")
+            return Expr("function", (maximum_entries_to_tree(dict(head[-1]), head[1], names, outside),), (), "largest")
         inside = sum_to_tree(dict(head[-1]), names, outside)
         if head[0] == "sum":
             return inside if inside.op == "sum" else Expr("paren", (inside,))
@@ -184,11 +184,11 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
     return Expr("entry", (base, *at)) if at else base
 
 
-def entries(p: Polynomial, size: int | str, names: IndexNames, known: dict) -> Expr:
+def maximum_entries_to_tree(p: Polynomial, size: int | str, names: IndexNames, known: dict) -> Expr:
     """Return the argument of a maximum: entries that are written out as an array, others as a vector whose running index is left out."""
     if not isinstance(size, int):
         runs = index_tree(names.unused())
-        return strip_index(sum_to_tree(p, names, known | {RUNS: runs}), runs)
+        return strip_index(sum_to_tree(p, names, known | {MAXIMUM_INDEX: runs}), runs)
     places: list = [{} for _ in range(size)]
     for (bound, factors), c in p.items():
         place = next(head[1] for (head, _), _ in factors if head[0] == "place")
@@ -233,6 +233,6 @@ def show_polynomial(p: Polynomial, *near: Expr) -> str:
     return f"{shown}, in entry [{', '.join(plain(names.of(axis)) for axis in axes)}]"
 
 
-def in_short(text: str, most: int) -> str:
+def shorten_text(text: str, most: int) -> str:
     """Return a text of at most `most` characters, with a sign that it was cut off."""
     return shorten(text, most, placeholder=" …")

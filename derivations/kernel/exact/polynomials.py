@@ -25,7 +25,7 @@ Index = tuple[Any, ...]
 Polynomial = dict[tuple, Fraction]  # from terms to coefficients
 
 ONE_TERM = ((), ())
-RUNS = ("m",)
+MAXIMUM_INDEX = ("m",)
 
 
 def constant(value: int | Fraction) -> Polynomial:
@@ -57,21 +57,21 @@ def size_polynomial(size: Expr) -> Polynomial:
     return constant(size.data) if size.op == "const" else atom(("size", size.data[0]))
 
 
-def ordered(parts: Iterable) -> tuple:
+def sort_by_text(parts: Iterable) -> tuple:
     """Return the parts sorted by their texts. A single part is returned as it is, because its text may be long."""
     parts = tuple(parts)
     return parts if len(parts) < 2 else tuple(sorted(parts, key=repr))
 
 
-def rename(factors: Iterable, mapping: dict) -> list:
+def rename_indices(factors: Iterable, mapping: dict) -> list:
     """Return the factors with their indices replaced according to the mapping."""
     return [((head, tuple(mapping.get(i, i) for i in indices)), power) for (head, indices), power in factors]
 
 
 @lru_cache
-def bernoulli(k: int) -> Fraction:
+def bernoulli_number(k: int) -> Fraction:
     """Return the Bernoulli number B_k, with B_1 = +1/2, so that Faulhaber's formula gives sums up to n, not n - 1."""
-    return Fraction(1) - sum((comb(k, j) * bernoulli(j) / (k - j + 1) for j in range(k)), Fraction(0))
+    return Fraction(1) - sum((comb(k, j) * bernoulli_number(j) / (k - j + 1) for j in range(k)), Fraction(0))
 
 
 def factorise(q: Fraction) -> Iterator[tuple[int, int]]:

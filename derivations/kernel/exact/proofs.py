@@ -14,26 +14,26 @@ from ..core.expr import Expr, free_indices, named, own_sizes, show, strip, walk
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from . import exact_evaluation, exact_numbers, log_identities
-from .assumption_facts import facts_of
-from .atom_payloads import Unknown
-from .counterexample_search import SIGNS, failure, is_law
+from .assumption_facts import collect_facts
+from .atom_payloads import Unsupported
+from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .denominators import clear_denominators
-from .given_values import Fails, at_these, broken, missing, problem, values_at
-from .limit_counterexamples import other_limit
-from .nonnegativity import by_cases, doubt, increase, term_by_term
+from .given_values import ProofFailed, describe_missing_value, describe_sides, explain_no_counterexample, explain_violation, read_values
+from .limit_counterexamples import find_other_limit
+from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
 from .normal_form import Facts
-from .polynomial_printing import in_short, show_polynomial
+from .polynomial_printing import shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
-from .series_limits import limit, near, on_the_way
-from .tree_to_normal_form import read
+from .series_limits import list_limit_assumptions, near_limit, take_limit
+from .tree_to_normal_form import normalize
 
 
-def equal(left: Expr, right: Expr, facts: Facts) -> Polynomial:
+def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
     for places in iterate_axis_values(left, right):
-        difference = add(read(left, facts, places), scale(read(right, facts, places), -1))
+        difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not log_identities.cancel(difference, facts):
+        if residual and not log_identities.logarithms_cancel(difference, facts):
             return residual
     return {}
 
@@ -48,15 +48,15 @@ def iterate_axis_values(*trees: Expr):
 
 def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
     """Return the facts that may be used: the assumptions and, for a limit, what holds for its variable near the limit."""
-    return facts_of(given + on_the_way(claim.towards[0])) if claim.kind == "limit" else facts_of(given)
+    return collect_facts(given + list_limit_assumptions(claim.towards[0])) if claim.kind == "limit" else collect_facts(given)
 
 
 def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     """Return why the two sides are not proved to be equal, or ''."""
-    residual = equal(left, right, facts)
+    residual = find_difference(left, right, facts)
     if not residual:
         return ""
-    return f"not proved: left - right has the normal form {in_short(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
+    return f"not proved: left - right has the normal form {shorten_text(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
 
 
 def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
@@ -72,13 +72,13 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str
         return "complex numbers have no order"
     (certificate,) = claim.because
     if strip(certificate) == strip(right - left) and not any(
-        is_proved(certificate, facts) for is_proved in (increase, by_cases, term_by_term)
+        is_proved(certificate, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
     ):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
-    residual = equal(right - left, certificate, facts)
+    residual = find_difference(right - left, certificate, facts)
     if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {in_short(show_polynomial(residual, left, right), 300)}"
-    return doubt(certificate, facts)
+        return f"right - left is not the certificate {show(certificate)}; they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
+    return explain_doubt(certificate, facts)
 
 
 def certificate_shape(claim: Claim) -> tuple:
@@ -98,10 +98,12 @@ def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
         )
     if first.shape[1] != right:
         return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
-    residual = equal(left.args[0], product, facts)
+    residual = find_difference(left.args[0], product, facts)
     if not residual:
         return ""
-    return f"{show(product)} is not {show(left.args[0])}: they differ by {in_short(show_polynomial(residual, *left.args, product), 300)}"
+    return (
+        f"{show(product)} is not {show(left.args[0])}: they differ by {shorten_text(show_polynomial(residual, *left.args, product), 300)}"
+    )
 
 
 def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
@@ -109,39 +111,39 @@ def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     variable, to = claim.towards
     for a in claim.given:
         if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
-            raise Unknown(
+            raise Unsupported(
                 f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
             )
     if any(variable in own_sizes(n) for t in (left, right) for n in walk(t)):
-        raise Unknown(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
+        raise Unsupported(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
-        raise Unknown(f"a limit that still contains {show(variable)}")
+        raise Unsupported(f"a limit that still contains {show(variable)}")
     prefix = f"as {show(variable)} -> {to}"
     try:
-        with near(facts, variable, to):
-            value = limit(read(left, facts), variable, to, facts)
-    except Unknown as error:
-        if elsewhere := other_limit(left, right, claim.towards, claim.given):
-            raise Fails(f"false: {elsewhere}") from None
-        raise Unknown(f"{prefix}: {error}") from None
+        with near_limit(facts, variable, to):
+            value = take_limit(normalize(left, facts), variable, to, facts)
+    except Unsupported as error:
+        if elsewhere := find_other_limit(left, right, claim.towards, claim.given):
+            raise ProofFailed(f"false: {elsewhere}") from None
+        raise Unsupported(f"{prefix}: {error}") from None
     except KernelError as error:
-        raise Fails(f"{prefix}: {error}") from None
-    residual = clear_denominators(add(value, scale(read(right, facts), -1)), facts)
+        raise ProofFailed(f"{prefix}: {error}") from None
+    residual = clear_denominators(add(value, scale(normalize(right, facts), -1)), facts)
     if not residual:
         return ""
     return (
-        f"{prefix} the series gives another limit: {in_short(show_polynomial(value, left, right), 300)}, not {show(right)}; "
-        f"they differ by {in_short(show_polynomial(residual, left, right), 300)}"
+        f"{prefix} the series gives another limit: {shorten_text(show_polynomial(value, left, right), 300)}, not {show(right)}; "
+        f"they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
     )
 
 
 def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     """Return why the values given are not a counterexample, or ''."""
-    at = values_at(claim)
+    at = read_values(claim)
     if is_law(left, right):
         return explain_law_refutation(claim, left, right, facts, at)
-    sides = failure(left, right, claim.given, claim.refuted, at)
-    return "" if sides else format_no_counterexample(problem(left, right, claim.given, claim.refuted, at))
+    sides = find_failing_sides(left, right, claim.given, claim.refuted, at)
+    return "" if sides else format_no_counterexample(explain_no_counterexample(left, right, claim.given, claim.refuted, at))
 
 
 def format_no_counterexample(reason: str) -> str:
@@ -151,45 +153,45 @@ def format_no_counterexample(reason: str) -> str:
 
 def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
     """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): exact_numbers.number(v) for n, v in at.items() if isinstance(v, int)}
+    heads = {("size", n): exact_numbers.to_fmpq(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
-    return [exact_evaluation.polynomial_value(read(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
+    return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
 
 
-def sides_at(claim: Claim) -> list:
+def evaluate_sides(claim: Claim) -> list:
     """Return both sides of a refuted relation at the counterexample, as entries by place."""
-    at = values_at(claim)
+    at = read_values(claim)
     sides = claim.trees[:2]
     if is_law(*sides):
-        return [{(): value} for value in evaluate_law_sides(claim, facts_of(claim.given), at)]
+        return [{(): value} for value in evaluate_law_sides(claim, collect_facts(claim.given), at)]
     return [exact_evaluation.evaluate(e, at) for e in sides]
 
 
 def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> str:
     """Return why the values do not refute a law, or ''."""
     for a in claim.given:
-        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := broken(a, at, left, right)):
+        if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := explain_violation(a, at, left, right)):
             return reason
     try:
         sides = evaluate_law_sides(claim, facts, at)
     except KeyError as error:
-        return f"the value depends on {missing(error)}, which is not stated"
-    if exact_numbers.breaks(claim.refuted, *sides):
+        return f"the value depends on {describe_missing_value(error)}, which is not stated"
+    if exact_numbers.certainly_violates(claim.refuted, *sides):
         return ""
     first, second = ({(): side} for side in sides)
-    return format_no_counterexample(at_these(claim.refuted, first, second))
+    return format_no_counterexample(describe_sides(claim.refuted, first, second))
 
 
 def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     """Return ''. Raise Fails if the definition has an open index, and Unknown if it cannot be read."""
     open_ = sorted(i.data[0] for i in free_indices(right))
     if open_:
-        raise Fails(
+        raise ProofFailed(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
             "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
         )
-    read(right, facts)
+    normalize(right, facts)
     return ""
 
 

@@ -10,13 +10,13 @@ from flint import fmpq, fmpq_mat
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
-from .exact_numbers import number
+from .exact_numbers import to_fmpq
 
 REFLECTION_ENTRIES = (3, -1, 2, 1, -2)  # the vector that defines a reflection, repeated as needed
 MAX_SCALED = 3  # for at most this many matrices, every combination of multiples is tried
 
 
-def with_matrices(env: dict, assumed: list[Assumption]) -> Iterator[dict]:
+def generate_with_matrices(env: dict, assumed: list[Assumption]) -> Iterator[dict]:
     """Yield these values unchanged, then with matrices in their place that may satisfy the assumptions "invertible" and "product"."""
     yield env
     products = [a for a in assumed if a.kind == "product"]
@@ -51,22 +51,22 @@ def on_diagonal(place: tuple) -> bool:
 
 def make_dominant(entries: dict) -> dict:
     """Return the matrix with its diagonal increased until it is diagonally dominant, and so invertible."""
-    most = sum((abs(v) for v in entries.values()), number(1))
+    most = sum((abs(v) for v in entries.values()), to_fmpq(1))
     return {place: v + most if on_diagonal(place) else v for place, v in entries.items()}
 
 
 def make_identity(entries: dict, after: int = 0) -> dict:
     """Return the identity, truncated to the shape. If it is not square, take the rows or columns from number `after` on."""
-    return {place: number(int(on_diagonal(shifted))) for place, shifted in shift_places(entries, after)}
+    return {place: to_fmpq(int(on_diagonal(shifted))) for place, shifted in shift_places(entries, after)}
 
 
 def make_reflection(entries: dict, after: int = 0) -> dict:
     """Return the same part of a reflection, which is its own inverse and its own transpose."""
     most = max(rows_and_columns(entries))
-    v = [number(REFLECTION_ENTRIES[k % len(REFLECTION_ENTRIES)]) for k in range(most)]
-    length = sum((x * x for x in v), number(0))
+    v = [to_fmpq(REFLECTION_ENTRIES[k % len(REFLECTION_ENTRIES)]) for k in range(most)]
+    length = sum((x * x for x in v), to_fmpq(0))
     return {
-        place: number(int(on_diagonal(shifted))) - 2 * v[shifted[0] % most] * v[shifted[-1] % most] / length
+        place: to_fmpq(int(on_diagonal(shifted))) - 2 * v[shifted[0] % most] * v[shifted[-1] % most] / length
         for place, shifted in shift_places(entries, after)
     }
 
@@ -92,15 +92,15 @@ TRANSFORMATIONS = (
     lambda entries: {p: v + on_diagonal(p) for p, v in entries.items()},
     lambda entries: {p: v - on_diagonal(p) for p, v in entries.items()},
     lambda entries: scale_down(make_dominant(entries)),
-    lambda entries: {p: number(0) for p in entries},
+    lambda entries: {p: to_fmpq(0) for p in entries},
 )
 
 
 def generate_scaled(env: dict, in_product: dict, products: list, make) -> Iterator[dict]:
     """Yield identities or reflections, or different rows of one for each matrix, times multiples that may give the stated products."""
-    multiples = {number(a.args[2].data) for a in products} - {0}
+    multiples = {to_fmpq(a.args[2].data) for a in products} - {0}
     roots = {root for c in multiples if (root := rational_root(c))}
-    numbers = sorted({number(1), *multiples, *roots}) if len(in_product) <= MAX_SCALED else [number(1)]
+    numbers = sorted({to_fmpq(1), *multiples, *roots}) if len(in_product) <= MAX_SCALED else [to_fmpq(1)]
     after = [*accumulate((min(rows_and_columns(env[name])) for name in in_product), initial=0)]
     for chosen, rows in product(product(numbers, repeat=len(in_product)), ([0] * len(in_product), after)):
         yield {name: {p: c * v for p, v in make(env[name], k).items()} for name, c, k in zip(in_product, chosen, rows)}
@@ -119,7 +119,7 @@ def make_zero_product(env: dict, a: Assumption) -> list:
         entries = env[x.data[0]]
         axis = min(axis, len(next(iter(entries))) - 1)
         half = rows_and_columns(entries)[axis] // 2
-        ends.append((x.data[0], {p: v if (p[axis] < half) == first else number(0) for p, v in entries.items()}))
+        ends.append((x.data[0], {p: v if (p[axis] < half) == first else to_fmpq(0) for p, v in entries.items()}))
     return ends
 
 
@@ -133,7 +133,7 @@ def make_inverse_pair(env: dict, a: Assumption) -> list:
     n = size[0]
     transposed = [factor.op == "transpose" for factor in a.args[:2]]
     inverse = fmpq_mat(n, n, [left[(j, i) if transposed[0] else (i, j)] for i in range(n) for j in range(n)]).inv()
-    c = number(a.args[2].data)
+    c = to_fmpq(a.args[2].data)
     return [(first.data[0], left), (second.data[0], {p: c * inverse[p[::-1] if transposed[1] else p] for p in left})]
 
 
@@ -142,4 +142,4 @@ def has_no_rational_example(a: Assumption) -> bool:
 
     The search uses rational numbers only.
     """
-    return a.kind == "product" and len(set(list_matrices(a))) == 1 and bool(a.args[2].data) and not rational_root(number(a.args[2].data))
+    return a.kind == "product" and len(set(list_matrices(a))) == 1 and bool(a.args[2].data) and not rational_root(to_fmpq(a.args[2].data))

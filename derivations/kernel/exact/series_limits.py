@@ -17,9 +17,9 @@ from typing import Any
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from ..errors import KernelError
-from .atom_payloads import Unknown, hold, instantiate, mentions
+from .atom_payloads import Unsupported, contains_symbol, free_bound_indices, instantiate
 from .fractions import Fraction
-from .normal_form import Facts, allowed_power, exponential, logarithm, multiply, reduce_term
+from .normal_form import Facts, exponential, logarithm, multiply, raise_to_allowed_power, reduce_term
 from .polynomial_printing import show_polynomial
 from .polynomials import Polynomial, add, atom, constant, scale
 
@@ -39,7 +39,7 @@ class Series(dict):
         return min([*self, self.known])
 
 
-class Grows(KernelError):
+class NoFiniteLimit(KernelError):
     """There is no finite limit, unless the coefficient of the leading term is zero."""
 
     def __init__(self, coefficient: Polynomial, term: Polynomial):
@@ -47,38 +47,38 @@ class Grows(KernelError):
         self.coefficient = coefficient
 
 
-def head_of(variable: Expr) -> tuple:
+def symbol_head(variable: Expr) -> tuple:
     """Return the head of the variable's atom."""
     return "size" if variable.data[1] == "size" else "entry", variable.data[0]
 
 
-def on_the_way(variable: Expr) -> tuple:
+def list_limit_assumptions(variable: Expr) -> tuple:
     """Return what holds for a variable near every limit and need not be stated: a real one is positive."""
     return (Assumption("positive", (variable,)),) if variable.data[1] == "real" else ()
 
 
 @contextmanager
-def near(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
+def near_limit(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
     """In this context the variable goes to its limit: a sign of a varying expression is required of the leading term of its series."""
     outer_requirement, outer_positive = facts.adapt_requirement, facts.is_eventually_positive
 
     def require_of_leading_term(kind: str, p: Polynomial, because: str) -> tuple:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
-        if not moves(p, head_of(variable)) or holds(p):
+        if not depends_on(p, symbol_head(variable)) or holds(p):
             return outer_requirement(kind, p, because)
-        series = leading_series(p, variable, to, facts)
+        series = expand_to_leading_term(p, variable, to, facts)
         if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.at_point):
             kind = "positive"  # if it is zero, the next term decides the sign
         return outer_requirement(kind, series[min(series)], "the leading term of a series")
 
     def ends_positive(p: Polynomial) -> bool:
-        if facts.at_point is not None or not moves(p, head_of(variable)):
+        if facts.at_point is not None or not depends_on(p, symbol_head(variable)):
             return False
         lacking, facts.missing = facts.missing, {}
         try:
-            series = leading_series(p, variable, to, facts)
+            series = expand_to_leading_term(p, variable, to, facts)
             return facts.is_positive(series[min(series)]) and not facts.missing
-        except Unknown:
+        except Unsupported:
             return False
         finally:
             facts.missing = lacking
@@ -91,33 +91,33 @@ def near(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
             facts.adapt_requirement, facts.is_eventually_positive = outer_requirement, outer_positive
 
 
-def moves(p: Polynomial, head: tuple) -> bool:
+def depends_on(p: Polynomial, head: tuple) -> bool:
     """Return whether p contains the symbol with this head."""
-    return any(mentions(f[0], head) for _, factors in p for f, _ in factors)
+    return any(contains_symbol(f[0], head) for _, factors in p for f, _ in factors)
 
 
-def leading_series(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Series:
+def expand_to_leading_term(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Series:
     """Return the series of a varying p with as many terms as needed to contain its leading term."""
-    small = find_powers_of_eps(p, head_of(variable), to)
+    small = find_powers_of_eps(p, symbol_head(variable), to)
     for order in ORDERS:
         if series := expand(p, small, facts, order):
             return series
-    raise Unknown(f"the leading term of a series, of which {ORDERS[-1]} terms vanish")
+    raise Unsupported(f"the leading term of a series, of which {ORDERS[-1]} terms vanish")
 
 
-def limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
+def take_limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
     """Return the limit of p. Raise Grows if there is no finite one, Unknown if the series do not settle it."""
-    head = head_of(variable)
+    head = symbol_head(variable)
     if to == 0 and head[0] == "size":
-        raise Unknown("a size does not go to 0")
+        raise Unsupported("a size does not go to 0")
     small = find_powers_of_eps(p, head, to)
     for order in ORDERS:
         series = expand(p, small, facts, order)
         if min(series, default=0) < 0:
-            raise Grows(series[min(series)], leading_term(series, small, facts))
+            raise NoFiniteLimit(series[min(series)], leading_term(series, small, facts))
         if series.known > 0:
             return series.get(Fraction(0), {})
-    raise Unknown(f"a limit that {ORDERS[-1]} terms of a series do not settle")
+    raise Unsupported(f"a limit that {ORDERS[-1]} terms of a series do not settle")
 
 
 def leading_term(series: Series, small: dict, facts: Facts) -> Polynomial:
@@ -132,7 +132,7 @@ def find_powers_of_eps(p: Polynomial, head: tuple, to: Any) -> dict:
     if to == 0:
         return {"variable": head, (head, ()): Fraction(1)}
     if to != "oo":
-        raise Unknown(f"a limit towards {to}; 'oo' and 0 are known")
+        raise Unsupported(f"a limit towards {to}; 'oo' and 0 are known")
     powers_of_variable = {"variable": head, (head, ()): Fraction(-1)}
     exponential_of_variable = exponential(atom(head), Facts())
     ((_, ((exp_atom, _),)),) = exponential_of_variable
@@ -154,7 +154,7 @@ def iterate_atoms(p: Polynomial) -> Iterator[tuple]:
                 or f[0][0] == "exp"
                 and not (len(f[0][1]) == 1 and [e for _, e in f[0][1][0][0][1]] == [1] and not f[1])
             ):
-                yield from iterate_atoms(instantiate(f[0][1], hold(f[1])))
+                yield from iterate_atoms(instantiate(f[0][1], free_bound_indices(f[1])))
 
 
 def add_series(*summands: Series) -> Series:
@@ -180,10 +180,10 @@ def expand(p: Polynomial, small: dict, facts: Facts, order: int) -> Series:
     """Return p as a series with `order` terms of each infinite series. `small` holds the powers of eps."""
     result = Series({})
     for (bound, factors), c in p.items():
-        constant_factors = tuple((f, power) for f, power in factors if bound and not mentions(f[0], small["variable"]))
+        constant_factors = tuple((f, power) for f, power in factors if bound and not contains_symbol(f[0], small["variable"]))
         grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
         if grows or any(i[0] == "b" for f in factors if f not in constant_factors for i in f[0][1]):
-            raise Unknown("a limit inside a sum over an index")
+            raise Unsupported("a limit inside a sum over an index")
         term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(constant_factors), facts), c)})
         for f, power in (x for x in factors if x not in constant_factors):
             term = multiply_series(term, expand_factor(f, power, small, facts, order), facts)
@@ -198,7 +198,7 @@ def depends_on_eps(f: tuple, small: dict) -> bool:
 
 def payload_atoms(f: tuple) -> list[tuple]:
     """Return the atoms in an atom's payload."""
-    return [g for _, factors in instantiate(f[0][-1], hold(f[1])) for g, _ in factors]
+    return [g for _, factors in instantiate(f[0][-1], free_bound_indices(f[1])) for g, _ in factors]
 
 
 def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
@@ -206,8 +206,8 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
     if f in small:
         return Series({small[f] * power: constant(1)})
     if not depends_on_eps(f, small):
-        if mentions(f[0], small["variable"]):
-            raise Unknown("a limit in which the variable stands in two different ways")
+        if contains_symbol(f[0], small["variable"]):
+            raise Unsupported("a limit in which the variable stands in two different ways")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
     head, inside, indices = f[0][0], f[0][-1], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
@@ -222,16 +222,16 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
             return modulus if power == 1 else raise_series(modulus, power, facts, order)
     if head == "log" and power == 1:
         return take_series_logarithm(inner, small, facts, order)
-    raise Unknown("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
+    raise Unsupported("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
 
 
 def split_leading(series: Series, facts: Facts) -> tuple[Polynomial, Fraction, Series]:
     """Return (c, k, rest) with series = c eps^k (1 + rest). Require that the leading coefficient c is nonzero."""
     if not series:
-        raise Unknown("a series that vanishes as far as it is known")
+        raise Unsupported("a series that vanishes as far as it is known")
     k = min(series)
     facts.require_sign("nonzero", series[k], "the leading term of a series")
-    inverse = allowed_power(series[k], Fraction(-1), facts)
+    inverse = raise_to_allowed_power(series[k], Fraction(-1), facts)
     rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
     return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
 
@@ -252,11 +252,13 @@ def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -
     """Return the exponential of a series. Raise Unknown if it has negative exponents."""
     if series.least() < 0:
         if not series:
-            raise Unknown("the exponential of something that may grow without bound")
+            raise Unsupported("the exponential of something that may grow without bound")
         leading = leading_term(series, small, facts)
-        raise Unknown(explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}")
+        raise Unsupported(
+            explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}"
+        )
     if series.known <= 0:
-        raise Unknown("the exponential of a series that is not known far enough")
+        raise Unsupported("the exponential of a series that is not known far enough")
     rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
     start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
     return multiply_series(start, compose_power_series(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
@@ -281,7 +283,7 @@ def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int)
     leading, k, rest = split_leading(series, facts)
     if k:
         like = show_polynomial(leading_term(series, small, facts))
-        raise Unknown(f"the logarithm of something that tends to 0 or grows without bound, like {like}")
+        raise Unsupported(f"the logarithm of something that tends to 0 or grows without bound, like {like}")
     start = Series({Fraction(0): logarithm(leading, facts)})
     return add_series(start, compose_power_series(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
 
@@ -298,5 +300,5 @@ def raise_series(series: Series, power: Fraction, facts: Facts, order: int) -> S
             value = value * (power - j) / (j + 1)
         return value
 
-    start = Series({k * power: allowed_power(leading, power, facts)})
+    start = Series({k * power: raise_to_allowed_power(leading, power, facts)})
     return multiply_series(start, compose_power_series(rest, binomial, facts, order), facts)

@@ -14,10 +14,10 @@ from flint import fmpq
 
 from ..errors import KernelError
 
-ORDER = 6
+NUMBER_OF_COEFFICIENTS = 6
 
 
-class NoSlope(Exception):
+class NoDerivative(Exception):
     """There is no derivative here, with the reason."""
 
 
@@ -71,7 +71,7 @@ class Taylor:
             raise KernelError("a derivative of which too little is known is not settled")
         for x in self.c[1:q]:
             if x > 0 or x < 0:
-                raise NoSlope("a root is infinitely steep where it is taken of 0")
+                raise NoDerivative("a root is infinitely steep where it is taken of 0")
             if not isinstance(x, fmpq):
                 raise KernelError("whether something is as steep as a root of 0 is not settled")
         return Taylor([fmpq(k, q) * x / step.c[q] for k, x in enumerate(self.c)][q:])
@@ -124,7 +124,7 @@ class Taylor:
         """Return a fractional power; `power` computes it for a positive number. Raise NoSlope if it is not defined near the point."""
         k = self.leading_place()
         if self.c[k] < 0:
-            raise NoSlope("a root is taken of what is negative near by")
+            raise NoDerivative("a root is taken of what is negative near by")
         new_exponent = k * exponent if k else fmpq(0)
         if not isinstance(new_exponent, fmpq) or new_exponent.q != 1:
             raise KernelError("a slope where a power is taken of 0 is not settled")
@@ -133,7 +133,7 @@ class Taylor:
         for n in range(1, len(c)):
             result.append(sum_numbers((exponent * j - (n - j)) * c[j] * result[n - j] for j in range(1, n + 1)) / (n * c[0]))
         if shift < 0:
-            raise NoSlope("something is divided by zero")
+            raise NoDerivative("something is divided by zero")
         return Taylor([fmpq(0)] * shift + result)
 
 

@@ -10,42 +10,42 @@ from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
 from ..core.operators import STAND_INS, variable
-from .atom_payloads import Unknown, function_atom, instantiate, is_real
+from .atom_payloads import Unsupported, function_atom, instantiate, is_real
 from .derivatives import differentiate
-from .expectations import delta, expectation
+from .expectations import delta, take_expectation
 from .fractions import Fraction
-from .index_sums import fresh, sum_over
-from .integer_powers import is_whole, whole_power
-from .max_normal_form import FEW, largest_of, largest_over
+from .index_sums import fresh_index, sum_over
+from .integer_powers import is_whole, raise_to_whole_power
+from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
 from .normal_form import (
     Facts,
-    allowed_power,
     exponential,
     is_bit,
+    is_real_polynomial,
     logarithm,
-    multiplied_out,
     multiply,
+    multiply_out,
     raise_to,
-    real,
+    raise_to_allowed_power,
     reduce_term,
 )
 from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 
 
-def lower(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
+def normalize_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the normal form of the entry of e at the indices `at`. `names` maps index variables of the tree to indices.
 
     Raise Unknown if e contains a node that the exact witness does not support.
     """
     rule = RULES.get(e.op)
     if e.op in UNSUPPORTED:
-        raise Unknown(f"{show(e)}: {UNSUPPORTED[e.op]}")
+        raise Unsupported(f"{show(e)}: {UNSUPPORTED[e.op]}")
     if rule is None:
-        raise Unknown(f"the exact witness does not know the node '{e.op}' in {show(e)}")
+        raise Unsupported(f"the exact witness does not know the node '{e.op}' in {show(e)}")
     return rule(e, at, names, facts)
 
 
-def read(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
+def normalize(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
     """Return the normal form of a general entry of e: each row, column and free index is free, except those that `places` fixes."""
 
     def free(name: str) -> tuple:
@@ -53,7 +53,9 @@ def read(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
 
     outer_entries, facts.checked_entries = facts.checked_entries, {}  # other facts may hold in another reading
     try:
-        return lower(e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts)
+        return normalize_entry(
+            e, tuple(free(f"axis {k}") for k in range(len(e.shape))), {i: free(i.data[0]) for i in free_indices(e)}, facts
+        )
     finally:
         facts.checked_entries = outer_entries
 
@@ -65,20 +67,20 @@ def lower_symbol(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 
 def lower_index(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e not in names:
-        raise Unknown(f"the index {show(e)} is bound outside the definition that uses it")
+        raise Unsupported(f"the index {show(e)} is bound outside the definition that uses it")
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
 def lower_array(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the entry at known indices; at an open index, the sum of all entries times their deltas."""
     if all(index[0] == "c" and index[1] in range(1, int(n.data) + 1) for index, n in zip(at, e.shape)):
-        return multiply(constant(1), lower(e.args[flat_position(at, e.shape)], (), names, facts), facts)
+        return multiply(constant(1), normalize_entry(e.args[flat_position(at, e.shape)], (), names, facts), facts)
     result: Polynomial = {}
     for entry, place in zip(e.args, product(*(range(1, int(n.data) + 1) for n in e.shape))):
         value = constant(1)
         for index, k in zip(at, place):
             value = multiply(value, delta(index, ("c", k)), facts) if index[0] != "c" else value if index[1] == k else {}
-        result = add(result, multiply(value, lower(entry, (), names, facts), facts)) if value else result
+        result = add(result, multiply(value, normalize_entry(entry, (), names, facts), facts)) if value else result
     return result
 
 
@@ -92,7 +94,7 @@ def flat_position(at: tuple, shape: tuple) -> int:
 
 def lower_arguments(e: Expr, at: tuple, names: dict, facts: Facts) -> list[Polynomial]:
     """Return the normal forms of the arguments of an entrywise operator; scalars have no indices."""
-    return [lower(argument, at if argument.shape else (), names, facts) for argument in e.args]
+    return [normalize_entry(argument, at if argument.shape else (), names, facts) for argument in e.args]
 
 
 def lower_product(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -106,11 +108,11 @@ def lower_power(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
         power = next(iter(exponent.values()), Fraction(0))
         if power.denominator != 1 and not facts.is_nonnegative(base) and (inside := split_even_power(e.args[0])):
             inside_power, times = inside
-            if real(x := lower(inside_power, (), names, facts), facts):  # the x of x^2 is |x| for real x
+            if is_real_polynomial(x := normalize_entry(inside_power, (), names, facts), facts):  # the x of x^2 is |x| for real x
                 return raise_to(absolute_value(x, facts), times * power, facts)
         return raise_to(base, power, facts)
     if is_whole(exponent) and not facts.is_positive(base) and not facts.is_eventually_positive(base):
-        return whole_power(base, exponent, facts)
+        return raise_to_whole_power(base, exponent, facts)
     return exponential(multiply(exponent, logarithm(base, facts), facts), facts)
 
 
@@ -125,7 +127,7 @@ def split_even_power(e: Expr) -> tuple[Expr, Fraction] | None:
 
 def list_places(size: Expr) -> list:
     """Return the indices along an axis: each number if the length is known, otherwise one index that occurs nowhere else."""
-    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh()]
+    return [("c", k) for k in range(1, int(size.data) + 1)] if size.op == "const" else [fresh_index()]
 
 
 def lower_matmul(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -133,7 +135,9 @@ def lower_matmul(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     split = len(left.shape) - 1
 
     def term(inner: tuple) -> Polynomial:
-        return multiply(lower(left, at[:split] + (inner,), names, facts), lower(right, (inner,) + at[split:], names, facts), facts)
+        return multiply(
+            normalize_entry(left, at[:split] + (inner,), names, facts), normalize_entry(right, (inner,) + at[split:], names, facts), facts
+        )
 
     return sum_over(left.shape[-1], term, facts)
 
@@ -143,60 +147,60 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     (base,) = e.args
 
     def inverse_entry(matrix: Expr, indices: tuple) -> Polynomial:
-        return lower(Expr("inverse", (matrix,), e.shape), indices, names, facts)
+        return normalize_entry(Expr("inverse", (matrix,), e.shape), indices, names, facts)
 
     if base.op in STAND_INS:
         return inverse_entry(base.args[0], at)
     if base.op == "transpose":
         return inverse_entry(base.args[0], at[::-1])
     if base.op == "eye":
-        return lower(base, at, names, facts)
+        return normalize_entry(base, at, names, facts)
     if base.op == "inverse":
-        lower(base, at, names, facts)  # requires that the inner inverse exists
-        return lower(base.args[0], at, names, facts)
+        normalize_entry(base, at, names, facts)  # requires that the inner inverse exists
+        return normalize_entry(base.args[0], at, names, facts)
     if base.op == "neg":
         return scale(inverse_entry(base.args[0], at), -1)
     if base.op == "div":
         matrix, factor = base.args
-        raise_to(lower(factor, (), names, facts), Fraction(-1), facts)
-        return multiply(lower(factor, (), names, facts), inverse_entry(matrix, at), facts)
+        raise_to(normalize_entry(factor, (), names, facts), Fraction(-1), facts)
+        return multiply(normalize_entry(factor, (), names, facts), inverse_entry(matrix, at), facts)
     if base.op == "symbol" and base.data[1] == "random":
-        raise Unknown(f"the inverse of the random matrix {show(base)}")
+        raise Unsupported(f"the inverse of the random matrix {show(base)}")
     if base.op == "symbol":
         name = base.data[0]
         facts.require(name in facts.invertible, f"{name} is invertible (its inverse is taken)", f"invertible({name})")
         return atom(("inverse", base.data[0]), *at)
     if base.op == "matmul" and len({*base.args[0].shape, *base.args[1].shape}) == 1:
         left, right = (Expr("inverse", (x,), x.shape) for x in base.args)
-        return lower(Expr("matmul", (right, left), e.shape), at, names, facts)
+        return normalize_entry(Expr("matmul", (right, left), e.shape), at, names, facts)
     if base.op == "mul" and (not base.args[0].shape or not base.args[1].shape):
         factor, matrix = base.args if not base.args[0].shape else base.args[::-1]
         return multiply(
-            raise_to(lower(factor, (), names, facts), Fraction(-1), facts),
+            raise_to(normalize_entry(factor, (), names, facts), Fraction(-1), facts),
             inverse_entry(matrix, at),
             facts,
         )
-    raise Unknown(f"the exact witness cannot tell whether {show(base)} is invertible")
+    raise Unsupported(f"the exact witness cannot tell whether {show(base)} is invertible")
 
 
 def lower_sum(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     key = e.bound_index
-    return sum_over(e.data[1], lambda index: lower(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
+    return sum_over(e.data[1], lambda index: normalize_entry(e.args[0], (), {**names, key: index}, facts), facts, e.data[0])
 
 
 def lower_each(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the body with its index set to the position on the first axis. It hides an outer index of the same name."""
     key = e.bound_index
-    return lower(e.args[0], at[1:], {**names, key: at[0]}, facts)
+    return normalize_entry(e.args[0], at[1:], {**names, key: at[0]}, facts)
 
 
 def lower_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
-        raise Unknown(f"an index of {show(e)} is bound outside the definition that uses it")
+        raise Unsupported(f"an index of {show(e)} is bound outside the definition that uses it")
     if e.args[0].op not in ("symbol", "eye", "fill"):
         check_entries(e.args[0], names, facts)
-    return lower(e.args[0], where, names, facts)
+    return normalize_entry(e.args[0], where, names, facts)
 
 
 def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
@@ -208,47 +212,47 @@ def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
     at = (facts.varying, facts.at_point is None, *((i, names.get(i)) for i in free))
     if at not in read_at:
         for place in product(*map(list_places, tensor.shape)):
-            lower(tensor, place, names, facts)
+            normalize_entry(tensor, place, names, facts)
         read_at.add(at)
 
 
 def lower_function(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e.data not in FUNCTIONS:
-        raise Unknown(f"the exact witness does not know the function '{e.data}'")
+        raise Unsupported(f"the exact witness does not know the function '{e.data}'")
     return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
 def lower_exp(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    return exponential(lower(x, at, names, facts), facts)
+    return exponential(normalize_entry(x, at, names, facts), facts)
 
 
 def lower_log(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    return logarithm(lower(x, at, names, facts), facts, known_positive=is_positive_by_parts(x, at, names, facts))
+    return logarithm(normalize_entry(x, at, names, facts), facts, known_positive=is_positive_by_parts(x, at, names, facts))
 
 
 def lower_abs(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    return absolute_value(lower(x, at, names, facts), facts)
+    return absolute_value(normalize_entry(x, at, names, facts), facts)
 
 
 def lower_tanh(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return tanh(x) = 1 - 2/(1 + exp(2x))."""
-    below = add(constant(1), exponential(scale(lower(x, at, names, facts), 2), facts))
+    below = add(constant(1), exponential(scale(normalize_entry(x, at, names, facts), 2), facts))
     return add(constant(1), scale(raise_to(below, Fraction(-1), facts), -2))
 
 
 def lower_norm(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    square = lower(vector @ vector, (), names, facts)  # nonnegative if the entries are real
-    if all(real(lower(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
-        return allowed_power(square, Fraction(1, 2), facts)
+    square = normalize_entry(vector @ vector, (), names, facts)  # nonnegative if the entries are real
+    if all(is_real_polynomial(normalize_entry(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
+        return raise_to_allowed_power(square, Fraction(1, 2), facts)
     return raise_to(square, Fraction(1, 2), facts)
 
 
 def lower_largest(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     size = vector.shape[0]
-    if size.op != "const" or size.data > FEW:
-        runs = fresh()
-        return largest_over(lower(vector, (runs,), names, facts), runs, size, facts)
-    return largest_of([lower(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
+    if size.op != "const" or size.data > MAX_WRITTEN_OUT:
+        runs = fresh_index()
+        return maximum_over(normalize_entry(vector, (runs,), names, facts), runs, size, facts)
+    return maximum_of([normalize_entry(vector, (("c", k),), names, facts) for k in range(1, int(size.data) + 1)], facts)
 
 
 def cosine_or_sine(name: str, p: Polynomial, facts: Facts) -> Polynomial:
@@ -264,8 +268,8 @@ FUNCTIONS = {
     "exp": lower_exp,
     "log": lower_log,
     "abs": lower_abs,
-    "cos": lambda x, at, names, facts: cosine_or_sine("cos", lower(x, at, names, facts), facts),
-    "sin": lambda x, at, names, facts: cosine_or_sine("sin", lower(x, at, names, facts), facts),
+    "cos": lambda x, at, names, facts: cosine_or_sine("cos", normalize_entry(x, at, names, facts), facts),
+    "sin": lambda x, at, names, facts: cosine_or_sine("sin", normalize_entry(x, at, names, facts), facts),
     "tanh": lower_tanh,
     "norm": lower_norm,
     "largest": lower_largest,
@@ -279,20 +283,20 @@ def is_positive_by_parts(e: Expr, at: tuple, names: dict, facts: Facts) -> bool:
     if e.op in ("mul", "div"):
         return all(is_positive_by_parts(part, at if part.shape else (), names, facts) for part in e.args)
     if e.op == "pow" and e.args[1].op == "const":
-        base, power = lower(e.args[0], (), names, facts), e.args[1].data
+        base, power = normalize_entry(e.args[0], (), names, facts), e.args[1].data
         even = power.denominator == 1 and power % 2 == 0
-        return facts.is_nonzero(base) and real(base, facts) if even else is_positive_by_parts(e.args[0], (), names, facts)
+        return facts.is_nonzero(base) and is_real_polynomial(base, facts) if even else is_positive_by_parts(e.args[0], (), names, facts)
     if e.op == "sum":
-        return is_positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh()}, facts)
+        return is_positive_by_parts(e.args[0], (), {**names, e.bound_index: fresh_index()}, facts)
     if e.op == "function" and e.data == "exp":
-        return real(lower(e.args[0], at, names, facts), facts)
-    return facts.is_positive(lower(e, at, names, facts))
+        return is_real_polynomial(normalize_entry(e.args[0], at, names, facts), facts)
+    return facts.is_positive(normalize_entry(e, at, names, facts))
 
 
 def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
     """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unknown unless p is real."""
-    if not real(p, facts):
-        raise Unknown("the absolute value of something that is not real")
+    if not is_real_polynomial(p, facts):
+        raise Unsupported("the absolute value of something that is not real")
     if facts.is_nonnegative(p):
         return p
     if facts.is_nonnegative(scale(p, -1)):
@@ -306,7 +310,7 @@ def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
                 continue
             atom_ = {((), ((f, Fraction(1)),)): Fraction(1)}
             modulus = atom_ if facts.is_nonnegative(atom_) else atom_modulus(f, atom_, facts)
-            result = multiply(result, allowed_power(modulus, power, facts), facts)
+            result = multiply(result, raise_to_allowed_power(modulus, power, facts), facts)
         return result
     leading = min(p.items(), key=repr)[1]
     return scale(function_atom("abs", scale(p, 1 / leading)), abs(leading))
@@ -321,38 +325,38 @@ def atom_modulus(f: tuple, polynomial: Polynomial, facts: Facts) -> Polynomial:
 
 def lower_softmax(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     def top(last: tuple) -> Polynomial:
-        return exponential(lower(e.args[0], at[:-1] + (last,), names, facts), facts)
+        return exponential(normalize_entry(e.args[0], at[:-1] + (last,), names, facts), facts)
 
     below = sum_over(e.shape[-1], top, facts)  # positive if the scores are real
     if all(is_real(f[0]) for _, factors in below for f, _ in factors):
-        return multiply(top(at[-1]), allowed_power(below, Fraction(-1), facts), facts)
+        return multiply(top(at[-1]), raise_to_allowed_power(below, Fraction(-1), facts), facts)
     return multiply(top(at[-1]), raise_to(below, Fraction(-1), facts), facts)
 
 
 def lower_expectation(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    return expectation(lower(e.args[0], (), names, facts), facts)
+    return take_expectation(normalize_entry(e.args[0], (), names, facts), facts)
 
 
 def lower_variance(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    p = lower(e.args[0], (), names, facts)
-    if not real(p, facts):
-        raise Unknown("the variance of something that is not real")
-    mean = expectation(p, facts)
-    return add(expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
+    p = normalize_entry(e.args[0], (), names, facts)
+    if not is_real_polynomial(p, facts):
+        raise Unsupported("the variance of something that is not real")
+    mean = take_expectation(p, facts)
+    return add(take_expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
 
 
 def lower_derivative(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     body, by = e.args
     target = variable(by)
     if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
-        raise Unknown(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
+        raise Unsupported(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.constrained:
-        raise Unknown(f"a derivative by {target.data[0]}, which an assumption ties to something else")
+        raise Unsupported(f"a derivative by {target.data[0]}, which an assumption ties to something else")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
     with facts.near_point(target.data[0]):  # the body is read here too: its products are differentiated
-        result = differentiate(lower(body, (), names, facts), head, where, facts)
-    return multiplied_out(result, facts)
+        result = differentiate(normalize_entry(body, (), names, facts), head, where, facts)
+    return multiply_out(result, facts)
 
 
 def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -361,8 +365,8 @@ def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     That no exponent leaves the range must be stated, unless the value is a floating-point number already, which is its own rounding.
     """
     if varying := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
-        raise Unknown(f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point")
-    inside, times = lower(e.args[0], (), names, facts), Fraction(1)
+        raise Unsupported(f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point")
+    inside, times = normalize_entry(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()
         while c.numerator % 2 == 0:
@@ -389,17 +393,17 @@ RULES = {
     "imaginary": lambda e, at, names, facts: atom(("i",)),
     "symbol": lower_symbol,
     "index": lower_index,
-    "defined": lambda e, at, names, facts: lower(e.args[0], at, {}, facts),
-    "paren": lambda e, at, names, facts: lower(e.args[0], at, names, facts),
+    "defined": lambda e, at, names, facts: normalize_entry(e.args[0], at, {}, facts),
+    "paren": lambda e, at, names, facts: normalize_entry(e.args[0], at, names, facts),
     "add": lambda e, at, names, facts: add(*lower_arguments(e, at, names, facts)),
-    "neg": lambda e, at, names, facts: scale(lower(e.args[0], at, names, facts), -1),
+    "neg": lambda e, at, names, facts: scale(normalize_entry(e.args[0], at, names, facts), -1),
     "mul": lower_product,
     "div": lambda e, at, names, facts: multiply(
-        lower(e.args[0], at, names, facts), raise_to(lower(e.args[1], (), names, facts), Fraction(-1), facts), facts
+        normalize_entry(e.args[0], at, names, facts), raise_to(normalize_entry(e.args[1], (), names, facts), Fraction(-1), facts), facts
     ),
     "pow": lower_power,
     "matmul": lower_matmul,
-    "transpose": lambda e, at, names, facts: lower(e.args[0], at[::-1], names, facts),
+    "transpose": lambda e, at, names, facts: normalize_entry(e.args[0], at[::-1], names, facts),
     "inverse": lower_inverse,
     "eye": lambda e, at, names, facts: reduce_term({}, [((("delta",), at), Fraction(1))], facts),
     "fill": lambda e, at, names, facts: constant(e.data),

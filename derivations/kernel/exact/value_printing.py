@@ -8,26 +8,26 @@ from flint import acb, arb, fmpq
 
 from ..core.expr import Expr
 from ..printing.latex import Value, short_latex
-from .exact_numbers import fraction
+from .exact_numbers import to_fraction
 
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
 
 
-def number_latex(v: Any, digits: int = DIGITS[0]) -> str:
+def number_to_latex(v: Any, digits: int = DIGITS[0]) -> str:
     """Return a value as LaTeX: a closed form, a rational, or the digits of a ball."""
     if isinstance(v, Expr):
         return Value().show(v)
     if isinstance(v, fmpq):
-        return short_latex(fraction(v))
+        return short_latex(to_fraction(v))
     return show_value(v, digits).replace("…", r"\ldots").replace("≈", r"{\approx}").replace("*I", r"\,\mathrm{i}")
 
 
-def nested(entries: dict) -> Any:
+def nest_entries(entries: dict) -> Any:
     """Return entries by place as nested tuples."""
     if () in entries:
         return entries[()]
     rows = sorted({place[0] for place in entries})
-    return tuple(nested({place[1:]: v for place, v in entries.items() if place[0] == row}) for row in rows)
+    return tuple(nest_entries({place[1:]: v for place, v in entries.items() if place[0] == row}) for row in rows)
 
 
 def show_value(v: Any, digits: int = DIGITS[0]) -> str:

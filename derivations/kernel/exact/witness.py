@@ -10,20 +10,20 @@ from ..core.claims import EVERY, Claim, Refused, Verdict
 from ..core.expr import Expr, free_indices, show, strip, symbols
 from ..errors import KernelError
 from .assumption_consistency import (
-    empty_sizes,
-    example,
-    negative_variance,
-    only_of_indices,
-    pinned,
-    ruled_sizes,
-    ruling_out,
-    strangers,
+    find_empty_sizes,
+    find_index_only_assumption,
+    find_negative_variance,
+    find_pinned_value,
+    find_unrelated_random,
+    has_example,
+    list_size_assumptions,
+    suggest_size_bound,
 )
 from .assumption_facts import require_variances
 from .assumption_needs import find_failure, format_sizes, show_needed
-from .atom_payloads import Unknown
-from .counterexample_search import LARGEST, counterexample, heavy_tails, sizes_to_try
-from .given_values import Fails, as_written
+from .atom_payloads import Unsupported
+from .counterexample_search import LARGEST_SIZES, describe_heavy_tails, find_counterexample, list_sizes_to_try
+from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
 from .proofs import PROOFS, collect_claim_facts
 
@@ -36,14 +36,14 @@ def exact(claim: Claim) -> Verdict:
     has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
         raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
-    if unrelated := strangers(claim):
+    if unrelated := find_unrelated_random(claim):
         raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
         try:
             if strip(previous) == strip(step.expr):
-                raise Fails(
+                raise ProofFailed(
                     "vacuous: both sides are the same expression already, so there is nothing to prove. "
                     "State a relation between two different expressions"
                 )
@@ -80,21 +80,21 @@ def explain_vacuity(claim: Claim) -> str:
     """Return why the claim says less than it seems to, because its assumptions contradict each other or pin a value; '' if they do not."""
     if not claim.given or claim.kind == "refutation":  # a refutation names values at which its assumptions hold
         return ""
-    if about := only_of_indices(claim):
+    if about := find_index_only_assumption(claim):
         return INDICES_ONLY.format(assumption_text(about))
-    if not example(claim):
+    if not has_example(claim):
         return explain_no_example(claim)
-    if sizes := empty_sizes(claim):
+    if sizes := find_empty_sizes(claim):
         return explain_empty_sizes(claim, sizes)
-    point = pinned(claim)
+    point = find_pinned_value(claim)
     return point and PINNED_VALUE.format(point)
 
 
 def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
     """Return the message that no values were found at these sizes, and a remedy."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
-    rule = ruling_out(claim, sizes)
-    remedy = f"rule such sizes out, as in {as_written(rule)}" if rule else "assume less"
+    rule = suggest_size_bound(claim, sizes)
+    remedy = f"rule such sizes out, as in {assumption_to_script(rule)}" if rule else "assume less"
     return NO_VALUES.format(format_sizes(sizes), OPEN_INDEX + remedy if several else CONTRADICTION + remedy[0].upper() + remedy[1:])
 
 
@@ -102,11 +102,11 @@ def explain_no_example(claim: Claim) -> str:
     """Return the message that no values satisfy the assumptions, with the smallest set of assumptions that fail together."""
     message = "no values were found at which all its assumptions hold: they may contradict each other, and then anything follows"
     if about := sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size"):
-        most = max(map(max, sizes_to_try(about, claim.given)), default=LARGEST.get(len(about), 3))
+        most = max(map(max, list_sizes_to_try(about, claim.given)), default=LARGEST_SIZES.get(len(about), 3))
         message = message.replace(" were found", f" were found, with sizes up to {most},")
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
-            if not example(replace(claim, given=some), sides=False):
+            if not has_example(replace(claim, given=some), sides=False):
                 return f"{message}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
     return f"{message}. The assumptions hold somewhere, but there a side has no value" if claim.given else message
 
@@ -119,26 +119,26 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
         require_variances(given, facts)
     try:
         reason = PROOFS[claim.kind](claim, left, right, facts)
-    except Unknown as error:
+    except Unsupported as error:
         reason = str(error)
     if reason:
         facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
     relation = "<=" if claim.kind == "inequality" else "="
     searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
-    if searched and (found := counterexample(left, right, given, relation, undefined=True)):
-        raise Fails(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
+    if searched and (found := find_counterexample(left, right, given, relation, undefined=True)):
+        raise ProofFailed(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
     if facts.unstated:
-        raise Fails(explain_unstated(claim, left, right, given, facts))
+        raise ProofFailed(explain_unstated(claim, left, right, given, facts))
     if reason:
-        raise Fails(reason)
+        raise ProofFailed(reason)
 
 
 def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:
     """Return the message that something was used without being stated, with a counterexample and the assumptions to state."""
     if facts.missing:
-        found = find_failure(claim, left, right, given) or negative_variance(given)
+        found = find_failure(claim, left, right, given) or find_negative_variance(given)
     else:
-        found = heavy_tails(facts.required_moments)
+        found = describe_heavy_tails(facts.required_moments)
     return (
         f"used but not stated: {'; '.join(facts.unstated)}."
         + (f" Without it, {found}." if found else "")
@@ -168,7 +168,7 @@ def make_verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    shapes = f"{EVERY} that the assumptions allow" if ruled_sizes(claim.given) else EVERY
+    shapes = f"{EVERY} that the assumptions allow" if list_size_assumptions(claim.given) else EVERY
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",

@@ -359,7 +359,7 @@ class Derivation(claims.Derivation):
 
     def main(self) -> None:
         """Check the derivation and print its claims. Call this when the script is run on its own. The exit code is 0 if every claim holds."""
-        from ..command.run_script import run_alone  # imported here because it loads every witness
+        from ..command.run_script import run_script  # imported here because it loads every witness
 
         scripts.watched = False
-        run_alone(self)
+        run_script(self)

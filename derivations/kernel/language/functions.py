@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.expr import Expr, Term, function, lift, show
+from ..core.constructors import function
+from ..core.expr import Expr, Term, lift, show
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..core.assumptions import Assumption, assumption_text, gaussian, independent, mean, nonnegative, nonzero, positive, variance
 from ..core.claims import Claim
-from ..core.expr import Expr, index, named
+from ..core.constructors import index
+from ..core.expr import Expr, named
 from ..errors import KernelError
 from ..printing.plain_text import describe
 
@@ -148,7 +149,7 @@ def with_carried(claim: Claim, names: UsedNames) -> Claim:
     if not carried:
         return claim
     # Imported here because only claims in SymPy's terms need it.
-    from ..exact.assumption_needs import lessened
+    from ..exact.assumption_needs import weaken_assumption
     from ..exact.counterexample_search import is_law
 
     full = replace(claim, given=(*claim.given, *carried))
@@ -159,20 +160,20 @@ def with_carried(claim: Claim, names: UsedNames) -> Claim:
     needed = full.given
     for a in reversed(carried):
         rest = tuple(other for other in needed if other != a)
-        less = lessened(full, a, rest)
+        less = weaken_assumption(full, a, rest)
         needed = needed if a in less else less
     return replace(claim, given=needed)
 
 
 def check_counterexample(claim: Claim, carried: list[Assumption]) -> None:
     """Raise KernelError if the counterexample of a refutation violates a carried assumption about a sign."""
-    from ..exact.counterexample_search import holds
-    from ..exact.given_values import values_at
+    from ..exact.counterexample_search import is_satisfied
+    from ..exact.given_values import read_values
 
     left, right = claim.trees[:2]
-    at = values_at(claim)
+    at = read_values(claim)
     for a in carried:
-        if a.kind in STATED and not holds(a, at, left, right):
+        if a.kind in STATED and not is_satisfied(a, at, left, right):
             raise KernelError(
                 f"the counterexample breaks what SymPy assumes: {assumption_text(a)}. Give other values, or make the symbol with real=True "
                 "alone"

@@ -11,7 +11,8 @@ from typing import Any
 import sympy as sp
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from ..core.expr import Expr, array, eye, index, inverse, lift, named, ones, show, symbol, total, zeros
+from ..core.constructors import array, eye, index, inverse, ones, total, zeros
+from ..core.expr import Expr, lift, named, show, symbol
 from .sympy_reading import Reading, Rule, Unreadable
 from .sympy_scalars import fraction, read_sum_of_terms, unsigned
 

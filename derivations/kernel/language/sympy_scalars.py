@@ -14,7 +14,8 @@ from typing import Any
 
 import sympy as sp
 
-from ..core.expr import Expr, I, absolute, diff, exp, lift, log, symbol
+from ..core.constructors import I, absolute, diff, exp, log
+from ..core.expr import Expr, lift, symbol
 from .functions import cos, sin, tanh
 from .sympy_reading import Place, Reading, Rule, Unreadable
 

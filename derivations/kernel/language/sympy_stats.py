@@ -16,7 +16,8 @@ from sympy.stats.crv_types import NormalDistribution
 from sympy.stats.rv import RandomMatrixSymbol, RandomSymbol
 from sympy.stats.symbolic_multivariate_probability import CrossCovarianceMatrix, ExpectationMatrix, VarianceMatrix
 
-from ..core.expr import E, Expr, Var, symbol
+from ..core.constructors import E, Var
+from ..core.expr import Expr, symbol
 from .sympy_matrices import lengths
 from .sympy_reading import Reading, Rule, Unreadable
 

@@ -12,7 +12,8 @@ from typing import Any
 import sympy as sp
 from sympy.stats.rv import RandomSymbol
 
-from ..core.expr import Expr, eye, index, lift, show, symbol, total
+from ..core.constructors import eye, index, total
+from ..core.expr import Expr, lift, show, symbol
 from .opaque_terms import Held
 from .sympy_reading import Place, Reading, Rule, Unreadable
 from .sympy_scalars import counted, sign_of

@@ -55,7 +55,7 @@ def names_operator(name: str) -> bool:
     return base in OPERATORS and (base == name or base[0].isupper())
 
 
-def refuse_word(name: str) -> None:
+def check_name(name: str) -> None:
     """Raise KernelError for a name with another meaning in formulas, such as `e`, `exp`, `I` or an entry of it, or `Sigma_i`."""
     base = name.partition("_")[0]
     word = base if name.startswith("I_") else name

@@ -29,14 +29,14 @@ def nodes(e: Tree) -> Iterator[Tree]:
         yield from nodes(argument)
 
 
-class Prints:
+class PrintedForms:
     """The printed forms of the claims of a derivation so far, each with its tree."""
 
     def __init__(self) -> None:
         self.trees: dict[str, Tree] = {}
         self.averages = False
 
-    def take(self, names: Iterable[Tree], sides: Iterable[Tree], beside: Iterable[Tree] = ()) -> None:
+    def add(self, names: Iterable[Tree], sides: Iterable[Tree], beside: Iterable[Tree] = ()) -> None:
         """Add the sides of a claim. Raise KernelError if a side is printed like an earlier one, or if a name would be misread.
 
         names: all names of the derivation so far. sides: the sides without brackets. beside: everything else that the claim prints, such as
@@ -44,19 +44,19 @@ class Prints:
         """
         things, sides = {s.data[0]: s for s in names}, list(sides)
         shown = [*sides, *beside]
-        refuse_entries(things)
-        refuse_big(things)
-        refuse_subscripts(shown)
+        check_entries(things)
+        check_operator_names(things)
+        check_subscripts(shown)
         for tree in shown:
-            refuse_exponents(tree)
-            refuse_imaginary_names(tree)
+            check_exponents(tree)
+            check_imaginary_names(tree)
         for side in sides:
             self.averages = self.averages or any(node.op == "expectation" for node in nodes(side))
-            self.take_side(side)
+            self.add_side(side)
         if self.averages and "E" in things:
             raise KernelError("the name E is taken by the expectation, which this derivation uses; call it something else")
 
-    def take_side(self, side: Tree) -> None:
+    def add_side(self, side: Tree) -> None:
         """Add the printed forms of a side. A side that cannot be printed or is nested too deeply is rejected later, when it is checked."""
         try:
             prints = (visible_form(latex(side)), plain(side))
@@ -83,7 +83,7 @@ def shown_shape(e: Tree) -> str:
     return f" of shape ({', '.join(map(plain, e.shape))})" if e.shape else ""
 
 
-def refuse_entries(things: dict[str, Tree]) -> None:
+def check_entries(things: dict[str, Tree]) -> None:
     """Raise KernelError if a name looks like an entry of a tensor: z_1 next to a vector z, or d_k next to a vector d and an index k."""
     indices = {name for name, thing in things.items() if thing.op == "index"}
     for name in things:
@@ -101,7 +101,7 @@ def sizes_of(tensor: Tree) -> set[str]:
     return {size.data[0] for size in tensor.shape if size.op == "symbol"}
 
 
-def refuse_subscripts(shown: list[Tree]) -> None:
+def check_subscripts(shown: list[Tree]) -> None:
     """Raise KernelError if a subscript of a name contains an index of the same claim, as x_i or W_ij next to the index i."""
     printed = [pair for tree in shown for node in nodes(tree) for pair in names_in(node)]
     indices = {name for name, op in printed if op == "index"}
@@ -123,7 +123,7 @@ def names_in(node: Tree) -> Iterator[tuple[str, str]]:
         yield from (pair for part in nodes(node.data[1]) for pair in names_in(part))
 
 
-def refuse_exponents(tree: Tree) -> None:
+def check_exponents(tree: Tree) -> None:
     """Raise KernelError for a power with the exponent T or H, which looks like a transpose."""
     for node in nodes(tree):
         if node.op == "pow" and unsigned(node.args[0]).op not in ("const", "imaginary"):
@@ -140,7 +140,7 @@ def unsigned(e: Tree) -> Tree:
     return e
 
 
-def refuse_imaginary_names(tree: Tree, bound: frozenset[str] = frozenset()) -> None:
+def check_imaginary_names(tree: Tree, bound: frozenset[str] = frozenset()) -> None:
     """Raise KernelError for i or j in an exponent of e, where they look like the imaginary unit. Indices bound around it are allowed."""
     bound |= set() if tree.bound_index is None else {tree.data[0]}
     if tree.op == "function" and tree.data == "exp":
@@ -148,7 +148,7 @@ def refuse_imaginary_names(tree: Tree, bound: frozenset[str] = frozenset()) -> N
             if name in IMAGINARY and name not in bound:
                 raise KernelError(f"{plain(tree)}: in an exponent of e, {name} is read as the imaginary unit; call it something else")
     for argument in tree.args:
-        refuse_imaginary_names(argument, bound)
+        check_imaginary_names(argument, bound)
 
 
 def terms_of(e: Tree) -> Iterator[str]:
@@ -160,7 +160,7 @@ def terms_of(e: Tree) -> Iterator[str]:
         yield from (name for argument in e.args for name in terms_of(argument) if name != bound)
 
 
-def refuse_big(things: dict[str, Tree]) -> None:
+def check_operator_names(things: dict[str, Tree]) -> None:
     """Raise KernelError if Sigma or Pi names anything but a matrix, since it would look like a sum or a product."""
     for name in BIG.keys() & things.keys():
         if len(things[name].shape) != 2:

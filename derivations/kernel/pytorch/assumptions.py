@@ -7,25 +7,25 @@ from torch import Tensor
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
-from .error_bounds import Value
+from .error_bounds import BoundedValue
 from .evaluation import evaluate
 from .tensor_operations import product
 from .trial import Trial
 
 
-def all_of(x: Expr) -> list[str]:
+def full_symbol(x: Expr) -> list[str]:
     """Return the name of the symbol, in a list, if x stands for all its entries; else an empty list.
 
     That is a scalar symbol, or an entry of a symbol at free indices that are all different.
     """
     if x.op == "paren":
-        return all_of(x.args[0])
+        return full_symbol(x.args[0])
     if x.op == "entry" and all(i.op == "index" for i in x.args[1:]) and len(set(x.args[1:])) == len(x.args[1:]):
         x = x.args[0]
     return [x.data[0]] if x.op == "symbol" else []
 
 
-def exactly(x: Expr, t: Trial) -> Value:
+def exactly(x: Expr, t: Trial) -> BoundedValue:
     """Evaluate x with no bound where no rounding took place: with one, a boundary such as h - 2 = 0 could not be decided."""
     before, t.exactly = t.exactly, True
     value = evaluate(x, t)

@@ -5,44 +5,44 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .error_bounds import COVER, Value
-from .errors import Disagrees
+from .error_bounds import COVER, BoundedValue
+from .errors import Disagreement
 
 SHARP = 2.0**-20  # a bound larger than this, relative to the values and to 1, is too large to decide anything
 
 
-def settled(*parts: Value) -> Tensor:
+def is_decisive(*parts: BoundedValue) -> Tensor:
     """Return a mask of the entries where all values exist and their bounds are small enough."""
     size = torch.stack(torch.broadcast_tensors(*(x.v.abs() for x in parts))).amax(0).clamp(min=1)
     return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= SHARP * size) for x in parts))).all(0)
 
 
-def counted(good: Tensor) -> int:
+def count_points(good: Tensor) -> int:
     """Return the number of points at which a mask is true everywhere."""
     return int(good.flatten(1).all(1).sum())
 
 
-def first(bad: Tensor, *parts: Value) -> list:
+def first_entries(bad: Tensor, *parts: BoundedValue) -> list:
     """Return the entries of some values at the first place where a mask is true."""
     at = tuple(bad.nonzero()[0])
     return [x.v.expand(bad.shape)[at].item() for x in parts]
 
 
-def compare(left: Value, right: Value, what: str, sizes: dict, factor: float = 1.0) -> Tensor:
+def compare(left: BoundedValue, right: BoundedValue, what: str, sizes: dict, factor: float = 1.0) -> Tensor:
     """Return a mask of the entries that were compared. Raise Disagrees if two of them differ; `what` begins the message."""
-    good = settled(left, right)
+    good = is_decisive(left, right)
     bad = good & ((left.v - right.v).abs() > COVER * factor * (left.e + right.e))
     if bad.any():
-        a, b = first(bad, left, right)
-        raise Disagrees(f"{what}{at_sizes(sizes)}: {a:.17g} and {b:.17g}")
+        a, b = first_entries(bad, left, right)
+        raise Disagreement(f"{what}{describe_sizes(sizes)}: {a:.17g} and {b:.17g}")
     return good
 
 
-def at_sizes(sizes: dict) -> str:
+def describe_sizes(sizes: dict) -> str:
     """Return sizes as the end of a message."""
     return " at " + ", ".join(f"{n} = {k}" for n, k in sorted(sizes.items())) if sizes else ""
 
 
-def left_out(points: int) -> str:
+def describe_left_out(points: int) -> str:
     """Return the number of points that were left out, as the end of a note."""
     return f"; {points} points left out, where the rounding bounds tell nothing" if points else ""

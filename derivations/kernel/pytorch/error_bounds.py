@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .errors import NotForTorch, Undefined
+from .errors import CannotDecide, UndefinedValue
 
 torch.set_num_threads(1)
 
@@ -25,7 +25,7 @@ TINY = 2.0**-1000  # more than any loss by underflow
 COVER = 1.125  # covers the roundings made in computing the bounds themselves
 
 
-class Value(NamedTuple):
+class BoundedValue(NamedTuple):
     """A tensor, and a bound on the error of each of its entries."""
 
     v: Tensor
@@ -37,7 +37,7 @@ def gamma(n: int) -> float:
     return n * U / (1 - n * U)
 
 
-def rounding(v: Tensor) -> Tensor:
+def rounding_error(v: Tensor) -> Tensor:
     """Return a bound on the error of one rounded operation with result v."""
     return v.abs() * unit(v)
 
@@ -50,17 +50,17 @@ def unit(v: Tensor) -> float:
 SMALLEST = torch.tensor(TINY, dtype=torch.float64)  # a Python float times booleans would be float32, in which TINY is 0
 
 
-def tiny(where: Tensor) -> Tensor:
+def underflow_error(where: Tensor) -> Tensor:
     """Return TINY where the mask is true, and 0 elsewhere."""
     return where * SMALLEST
 
 
 @lru_cache(maxsize=4096)
 @torch.inference_mode(False)  # cached tensors may be differentiated
-def number(x: Fraction | int) -> Value:
+def number(x: Fraction | int) -> BoundedValue:
     """Return a number, with no error if fp64 can represent it."""
     v = torch.tensor(float(x), dtype=torch.float64)
-    return Value(v, torch.zeros_like(v) if Fraction(float(x)) == x else rounding(v))
+    return BoundedValue(v, torch.zeros_like(v) if Fraction(float(x)) == x else rounding_error(v))
 
 
 def two_product_error(a: Tensor, b: Tensor, p: Tensor) -> Tensor:
@@ -81,14 +81,14 @@ def two_sum_error(a: Tensor, b: Tensor, s: Tensor) -> Tensor:
     return (a - (s - part)) + (b - part)
 
 
-def add(a: Value, b: Value, exactly: bool) -> Value:
+def add(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a + b."""
     v = a.v + b.v
-    new_error = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding(v)) if exactly else rounding(v)
-    return Value(v, a.e + b.e + new_error)
+    new_error = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding_error(v)) if exactly else rounding_error(v)
+    return BoundedValue(v, a.e + b.e + new_error)
 
 
-def multiply(a: Value, b: Value, exactly: bool) -> Value:
+def multiply(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a * b."""
     v = a.v * b.v
     v_, a_, b_ = v.abs(), a.v.abs(), b.v.abs()
@@ -96,13 +96,13 @@ def multiply(a: Value, b: Value, exactly: bool) -> Value:
     if exactly:
         new_error = torch.where((two_product_error(a.v, b.v, v) == 0) & (v_ > TINY) | (v == 0), 0.0, new_error)
     underflowed = (v_ < TINY) & torch.logical_and(bound_a, bound_b)  # the product of bounds may underflow as well
-    return Value(v, new_error.addcmul(a_, b.e).addcmul(a.e, bound_b) + tiny(underflowed))
+    return BoundedValue(v, new_error.addcmul(a_, b.e).addcmul(a.e, bound_b) + underflow_error(underflowed))
 
 
-def divide(a: Value, b: Value, exactly: bool) -> Value:
+def divide(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a / b. Raise Undefined if b is exactly 0 somewhere; the bound is infinite where b may be 0."""
     if ((b.v == 0) & (b.e == 0)).any():
-        raise Undefined("something is divided by zero")
+        raise UndefinedValue("something is divided by zero")
     v = a.v / b.v
     v_ = v.abs()
     new_error = v_ * unit(v)
@@ -110,72 +110,75 @@ def divide(a: Value, b: Value, exactly: bool) -> Value:
         product = v * b.v
         new_error = torch.where((product == a.v) & (two_product_error(v, b.v, product) == 0), 0.0, new_error)
     smallest_divisor = b.v.abs() - b.e
-    return Value(
-        v, torch.where(smallest_divisor > 0, (a.e + v_ * b.e) / smallest_divisor + new_error + tiny((v_ < TINY) & (a.v != 0)), inf)
+    return BoundedValue(
+        v,
+        torch.where(smallest_divisor > 0, (a.e + v_ * b.e) / smallest_divisor + new_error + underflow_error((v_ < TINY) & (a.v != 0)), inf),
     )
 
 
-def power(a: Value, b: Value, exactly: bool) -> Value:
+def power(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a ** b: an integer power, or a real power of nonnegative numbers. Raise Undefined where it has no value."""
     exponent = b.v.flatten()[0]
     if not b.e.any() and not b.v.is_complex() and (b.v == b.v.round()).all() and b.v.isfinite().all():
         if (b.v == exponent).all():
-            return whole_power(a, int(exponent), exactly)
+            return integer_power(a, int(exponent), exactly)
         if not a.v.is_complex():
-            return whole_power(a, b.v, exactly)
+            return integer_power(a, b.v, exactly)
     reject_complex(a, "a root is taken of a number")
     if b.v.is_complex():
-        raise NotForTorch("a power with a complex exponent")
+        raise CannotDecide("a power with a complex exponent")
     if (a.v < -a.e).any():
-        raise Undefined("a root is taken of a negative number")
+        raise UndefinedValue("a root is taken of a negative number")
     if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
-        raise Undefined("something is divided by zero")
+        raise UndefinedValue("something is divided by zero")
     v = a.v**b.v
     log_error = -torch.log1p(-a.e / a.v)  # the error of the logarithm of the base
     e = v * (torch.expm1(b.v.abs() * log_error + a.v.log().abs() * b.e + b.e * log_error) + 4 * U)
     zero_base = (a.v == 0) & (a.e == 0) & (b.v > b.e)
-    return Value(v, torch.where(zero_base, 0.0, torch.where(a.v > a.e, e, inf)))
+    return BoundedValue(v, torch.where(zero_base, 0.0, torch.where(a.v > a.e, e, inf)))
 
 
-def whole_power(a: Value, n: int | Tensor, exactly: bool) -> Value:
+def integer_power(a: BoundedValue, n: int | Tensor, exactly: bool) -> BoundedValue:
     """Return a ** n for an integer n, or a tensor of integers; a may be negative."""
     exponent, size = abs(n), a.v.abs()
     v = a.v**exponent
     v_ = v.abs()
     propagated = (size + a.e) ** exponent - size**exponent
     new_error = (a.e > 0) * 8 * exponent * U * v_ + (exponent > 1) * 4 * exponent * (v_ * unit(v))
-    result = Value(v, propagated * (1 + 8 * U) + new_error + tiny((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (exponent > 1)))
+    result = BoundedValue(
+        v, propagated * (1 + 8 * U) + new_error + underflow_error((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (exponent > 1))
+    )
     if exactly and isinstance(n, int) and exponent == 2:
         result = multiply(a, a, exactly)
     negative = torch.as_tensor(n) < 0
     if not negative.any():
         return result
-    unit_value = Value(torch.ones_like(result.v), torch.zeros_like(result.e))
-    reciprocal = divide(unit_value, Value(*(torch.where(negative, x, y) for x, y in zip(result, unit_value))), exactly)
-    return Value(*(torch.where(negative, x, y) for x, y in zip(reciprocal, result)))
+    unit_value = BoundedValue(torch.ones_like(result.v), torch.zeros_like(result.e))
+    reciprocal = divide(unit_value, BoundedValue(*(torch.where(negative, x, y) for x, y in zip(result, unit_value))), exactly)
+    return BoundedValue(*(torch.where(negative, x, y) for x, y in zip(reciprocal, result)))
 
 
-def absolute(x: Value) -> Value:
+def absolute(x: BoundedValue) -> BoundedValue:
     """Return the absolute value, which is exact for real numbers."""
-    return Value(x.v.abs(), x.e + (rounding(x.v) if x.v.is_complex() else 0))
+    return BoundedValue(x.v.abs(), x.e + (rounding_error(x.v) if x.v.is_complex() else 0))
 
 
-def exponential(x: Value) -> Value:
+def exponential(x: BoundedValue) -> BoundedValue:
     """Return exp(x)."""
     v = x.v.exp()
     v_ = v.abs()
-    return Value(v, v_ * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + tiny(v_ < TINY))
+    return BoundedValue(v, v_ * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + underflow_error(v_ < TINY))
 
 
-def nonexpansive(function: Callable[[Tensor], Tensor]) -> Callable[[Value], Value]:
+def nonexpansive(function: Callable[[Tensor], Tensor]) -> Callable[[BoundedValue], BoundedValue]:
     """Return a function of values for one whose derivative is at most 1 in absolute value, so that it does not enlarge errors."""
 
-    def run(x: Value) -> Value:
+    def run(x: BoundedValue) -> BoundedValue:
         if x.v.is_complex():
-            raise NotForTorch(f"{function.__name__} of a complex number")
+            raise CannotDecide(f"{function.__name__} of a complex number")
         v = function(x.v)
         v_ = v.abs()
-        return Value(v, x.e + 4 * U * v_ + tiny((v_ < TINY) & ((x.v != 0) | (x.e > 0))))
+        return BoundedValue(v, x.e + 4 * U * v_ + underflow_error((v_ < TINY) & ((x.v != 0) | (x.e > 0))))
 
     return run
 
@@ -183,30 +186,30 @@ def nonexpansive(function: Callable[[Tensor], Tensor]) -> Callable[[Value], Valu
 cosine, sine, tangent = nonexpansive(torch.cos), nonexpansive(torch.sin), nonexpansive(torch.tanh)
 
 
-def reject_complex(x: Value, says: str) -> None:
+def reject_complex(x: BoundedValue, says: str) -> None:
     """Raise if x is complex: roots and logarithms are defined here for nonnegative real numbers.
 
     Undefined if x is certainly none; NotForTorch if it may be one that was computed as a complex number.
     """
     if x.v.is_complex():
         if ((x.v.imag.abs() > x.e) | (x.v.real < -x.e)).any():
-            raise Undefined(f"{says} that is negative, or not real")
-        raise NotForTorch(f"{says} that is computed as a complex one")
+            raise UndefinedValue(f"{says} that is negative, or not real")
+        raise CannotDecide(f"{says} that is computed as a complex one")
 
 
-def logarithm(x: Value) -> Value:
+def logarithm(x: BoundedValue) -> BoundedValue:
     """Return log(x). Raise Undefined if x is certainly not positive somewhere; the bound is infinite where x may be 0."""
     reject_complex(x, "a logarithm is taken of a number")
     if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
-        raise Undefined("a logarithm is taken of a number that is not positive")
+        raise UndefinedValue("a logarithm is taken of a number that is not positive")
     v = x.v.log()
-    return Value(v, torch.where(x.v > x.e, -torch.log1p(-x.e / x.v) + 4 * U * v.abs(), inf))
+    return BoundedValue(v, torch.where(x.v > x.e, -torch.log1p(-x.e / x.v) + 4 * U * v.abs(), inf))
 
 
-def to_single(x: Value) -> Value:
+def round_to_fp32(x: BoundedValue) -> BoundedValue:
     """Return x rounded to fp32. Rounding is monotone, so the result is exact where both ends of the error interval round to the same number."""
     if x.v.is_complex():
-        raise NotForTorch("the rounding of a complex number")
+        raise CannotDecide("the rounding of a complex number")
     near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.v, x.v - x.e, x.v + x.e))
     low, high = (torch.where(x.e == 0, near, y) for y in (low, high))
-    return Value(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))
+    return BoundedValue(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))

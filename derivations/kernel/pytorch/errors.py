@@ -5,13 +5,13 @@ from __future__ import annotations
 from ..errors import KernelError
 
 
-class Disagrees(KernelError):
+class Disagreement(KernelError):
     """The numbers contradict the claim."""
 
 
-class Undefined(Disagrees):
+class UndefinedValue(Disagreement):
     """An expression has no value at some point, though the claim's assumptions hold there."""
 
 
-class NotForTorch(KernelError):
+class CannotDecide(KernelError):
     """A claim that cannot be settled by computing it."""

@@ -11,19 +11,20 @@ from math import prod
 
 import torch
 
-from ..core.expr import Expr, free_indices, show, sqrt, walk
+from ..core.constructors import sqrt
+from ..core.expr import Expr, free_indices, show, walk
 from ..core.operators import AVERAGES, STAND_INS, variable
 from . import error_bounds, tensor_operations
-from .error_bounds import Value, gamma, number
-from .errors import Disagrees, NotForTorch
-from .evaluation_cache import has, place
-from .nondifferentiable_points import refuse_corners
-from .trial import OUTCOME, POINT, Trial, along, averaged, pick
+from .error_bounds import BoundedValue, gamma, number
+from .errors import CannotDecide, Disagreement
+from .evaluation_cache import cache_key, contains_leaf
+from .nondifferentiable_points import reject_corners
+from .trial import OUTCOME, POINT, Trial, along_axis, is_averaged, take_entry
 
-Rule = Callable[[Expr, Trial, dict, int], Value]
+Rule = Callable[[Expr, Trial, dict, int], BoundedValue]
 
 
-def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> Value:
+def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = None) -> BoundedValue:
     """Evaluate e at all points of a trial. `axes` maps indices to the leading axes that they run along; `deep` is the first unused axis."""
     if axes is None or t.remembered.state is None:  # within one tree, the trial does not change
         t.remembered.refresh(t)
@@ -31,8 +32,8 @@ def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = Non
     deep = 2 + len(t.axes) if deep is None else deep
     rule = RULES.get(e.op)
     if rule is None:
-        raise NotForTorch(f"PyTorch has no counterpart of '{e.op}'")
-    key = place(e, axes, deep)
+        raise CannotDecide(f"PyTorch has no counterpart of '{e.op}'")
+    key = cache_key(e, axes, deep)
     if key not in t.remembered.found:
         x = rule(e, t, axes, deep)
         t.remembered.keep(key, x)
@@ -40,30 +41,30 @@ def evaluate(e: Expr, t: Trial, axes: dict | None = None, deep: int | None = Non
     return t.remembered.found[key]
 
 
-def aligned(parts: list[Value], e: Expr) -> list[Value]:
+def align_scalars(parts: list[BoundedValue], e: Expr) -> list[BoundedValue]:
     """Return the values of the arguments of e; scalars get axes of size one so that they broadcast with a tensor."""
     return [
-        x if argument.shape or not e.shape else Value(*(y[(...,) + (None,) * len(e.shape)] for y in x))
+        x if argument.shape or not e.shape else BoundedValue(*(y[(...,) + (None,) * len(e.shape)] for y in x))
         for x, argument in zip(parts, e.args)
     ]
 
 
-def entrywise(rule: Callable[..., Value]) -> Rule:
+def entrywise(rule: Callable[..., BoundedValue]) -> Rule:
     """Return the rule of an operation on entries."""
 
-    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
-        return rule(*aligned([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+        return rule(*align_scalars([evaluate(a, t, axes, deep) for a in e.args], e), t.exactly)
 
     return run
 
 
-def raised(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def raised(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a power. An exponent made of sizes and integers is taken as an exact integer, even if it was computed with rounding."""
     base, exponent = e.args
     whole = whole_number(exponent, t)
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
     if whole is None and is_whole(exponent) and (power.e < 0.25).all():  # then it is the integer nearest to the computed value
-        power = Value(power.v.round(), torch.zeros_like(power.v))
+        power = BoundedValue(power.v.round(), torch.zeros_like(power.v))
     return error_bounds.power(evaluate(base, t, axes, deep), power, t.exactly)
 
 
@@ -86,14 +87,14 @@ def whole_number(e: Expr, t: Trial) -> int | None:
     return rule(parts) if rule and not e.shape and None not in parts else None
 
 
-def function(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def function(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     if e.data not in FUNCTIONS:
-        raise NotForTorch(f"PyTorch has no counterpart of '{e.data}'")
+        raise CannotDecide(f"PyTorch has no counterpart of '{e.data}'")
     operation = FUNCTIONS[e.data]
     return operation(evaluate(e.args[0], t, axes, deep)) if operation else evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
 
 
-FUNCTIONS: dict[str, Callable[[Value], Value] | None] = {
+FUNCTIONS: dict[str, Callable[[BoundedValue], BoundedValue] | None] = {
     "abs": error_bounds.absolute,
     "exp": error_bounds.exponential,
     "log": error_bounds.logarithm,
@@ -105,51 +106,51 @@ FUNCTIONS: dict[str, Callable[[Value], Value] | None] = {
 }
 
 
-def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Round to fp32. Raise Disagrees on overflow if the claim does not assume that exponents stay in range."""
     x = evaluate(e.args[0], t, axes, deep)
-    result = error_bounds.to_single(x)
+    result = error_bounds.round_to_fp32(x)
     if t.overflows and (x.v.isfinite() & (x.e == 0) & ~result.v.isfinite()).any():
-        raise Disagrees(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
+        raise Disagreement(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
     return result
 
 
-def of_one(operation: Callable[[Value], Value]) -> Rule:
+def of_one(operation: Callable[[BoundedValue], BoundedValue]) -> Rule:
     """Return the rule that applies an operation to the value of the only argument."""
 
-    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
         return operation(evaluate(e.args[0], t, axes, deep))
 
     return run
 
 
-def matmul(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def matmul(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     a, b = (evaluate(x, t, axes, deep) for x in e.args)
     return tensor_operations.matmul(a, b, len(e.args[0].shape) == 1, len(e.args[1].shape) == 1)
 
 
-def inverse(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def inverse(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return tensor_operations.inverse(evaluate(e.args[0], t, axes, deep), show(e.args[0]))
 
 
-def sum_(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
-    return tensor_operations.add_up(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
+def sum_(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    return tensor_operations.sum_along(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
 
 
-def each(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def each(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     body = evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1)
-    return tensor_operations.along_first(body, deep, t.size(e.data[1]), t.leading)
+    return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
-def array(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def array(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return tensor_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
 
-def entry(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
-    return pick(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
+def entry(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    return take_entry(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
 
 
-def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Differentiate by autograd, and bound the error by the error rules.
 
     Each path from the result to the variable contributes a product of derivatives. Given an error of the variable alone, the error rules add
@@ -157,75 +158,75 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
     """
     body, by = e.args
     target = variable(by)
-    if any(n.op in ("rounded", "rank") and has(n, target) for n in walk(body)):
-        raise Disagrees(f"{show(e)}: what goes in steps is differentiated")
+    if any(n.op in ("rounded", "rank") and contains_leaf(n, target) for n in walk(body)):
+        raise Disagreement(f"{show(e)}: what goes in steps is differentiated")
     if any(n.op == "derivative" for n in walk(body)):
-        raise NotForTorch("a derivative of a derivative, of which autograd carries no bound")
-    refuse_corners(e, t, axes, deep, evaluate)
+        raise CannotDecide("a derivative of a derivative, of which autograd carries no bound")
+    reject_corners(e, t, axes, deep, evaluate)
     name, known = target.data[0], t.values[target.data[0]]
     # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that the gradient of
     # one sum gives all derivatives. An index that occurs only in the variable selects one of them.
-    separate = (POINT,) if averaged(body) else (POINT, OUTCOME)
-    if OUTCOME in separate and any(n.op in AVERAGES and has(n, target) for n in walk(body)):
-        raise NotForTorch("the derivative of an average beside what is random itself")
+    separate = (POINT,) if is_averaged(body) else (POINT, OUTCOME)
+    if OUTCOME in separate and any(n.op in AVERAGES and contains_leaf(n, target) for n in walk(body)):
+        raise CannotDecide("the derivative of an average beside what is random itself")
     lead_sizes = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in separate else 1 for k in range(t.leading)]
     for i in free_indices(body):
         lead_sizes[axes[i.data]] = t.size(i.data[1])
     step = 2.0**-26
     with torch.inference_mode(False):
         leaf = known.v.expand(*lead_sizes, *known.v.shape[t.leading :]).clone().requires_grad_()
-        values = {n: Value(*(y.clone() for y in x)) for n, x in t.values.items()}  # copies, which may record gradients
-        perturbed = t.but({**values, name: Value(leaf, torch.zeros_like(leaf) + step)})
-        perturbed.weights = t.weights and Value(*(x.clone() for x in t.weights))
+        values = {n: BoundedValue(*(y.clone() for y in x)) for n, x in t.values.items()}  # copies, which may record gradients
+        perturbed = t.but({**values, name: BoundedValue(leaf, torch.zeros_like(leaf) + step)})
+        perturbed.weights = t.weights and BoundedValue(*(x.clone() for x in t.weights))
         value = evaluate(body, perturbed, axes, deep)
         if value.v.is_complex():
-            raise NotForTorch("the derivative of a complex number")
+            raise CannotDecide("the derivative of a complex number")
         gradient = torch.autograd.grad(value.v.sum(), leaf, allow_unused=True)[0] if value.v.requires_grad else None
     gradient = torch.zeros_like(leaf) if gradient is None else gradient
     path_sum = value.e.detach()[(...,) + (None,) * len(target.shape)] / step
-    result = Value(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
-    return pick(result, by.args[1:], t, axes) if by.op == "entry" else result
+    result = BoundedValue(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
+    return take_entry(result, by.args[1:], t, axes) if by.op == "entry" else result
 
 
-def average(x: Value, t: Trial) -> Value:
+def average(x: BoundedValue, t: Trial) -> BoundedValue:
     """Return the weighted mean over the outcomes of a trial."""
     if t.weights is None:
-        raise NotForTorch("an expectation of what is not random")
+        raise CannotDecide("an expectation of what is not random")
     if x.v.shape[OUTCOME] == 1:
         return x
     w = t.weights
-    mean = tensor_operations.add_up(
-        Value(w.v * x.v, w.v * x.e + w.e * x.v.abs() + error_bounds.rounding(w.v * x.v)), OUTCOME, w.v.shape[OUTCOME]
+    mean = tensor_operations.sum_along(
+        BoundedValue(w.v * x.v, w.v * x.e + w.e * x.v.abs() + error_bounds.rounding_error(w.v * x.v)), OUTCOME, w.v.shape[OUTCOME]
     )
     first = x.v.narrow(OUTCOME, 0, 1)
     constant = ((x.v == first) & (x.e == 0)).all(OUTCOME, keepdim=True)  # a constant is its own mean, exactly
-    return Value(torch.where(constant, first, mean.v), torch.where(constant, 0.0, mean.e))
+    return BoundedValue(torch.where(constant, first, mean.v), torch.where(constant, 0.0, mean.e))
 
 
-def expectation(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def expectation(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return average(evaluate(e.args[0], t, axes, deep), t)
 
 
-def variance(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def variance(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
     first, second = average(x, t), average(error_bounds.multiply(x, x, t.exactly), t)
     square = error_bounds.multiply(first, first, t.exactly)
-    return error_bounds.add(second, Value(-square.v, square.e), t.exactly)
+    return error_bounds.add(second, BoundedValue(-square.v, square.e), t.exactly)
 
 
-def from_symbol(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def from_symbol(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     name = e.data[0]
     if e.data[1] != "size" and name not in t.values:
-        raise Disagrees(f"no value is given for {name}")
+        raise Disagreement(f"no value is given for {name}")
     return t.values[name] if name in t.values else t.lead(number(t.size(e)))
 
 
 def filled(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
     """Return the rule of a constant tensor, which `make` creates."""
 
-    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
         v = make(e, t)
-        return t.lead(Value(v, torch.zeros_like(v)), v.dim())
+        return t.lead(BoundedValue(v, torch.zeros_like(v)), v.dim())
 
     return run
 
@@ -233,24 +234,26 @@ def filled(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
 def through(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
     """Return the rule of an operation that only moves entries: the bounds move with them."""
 
-    def run(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
-        return Value(*map(change, evaluate(e.args[0], t, axes, deep)))
+    def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+        return BoundedValue(*map(change, evaluate(e.args[0], t, axes, deep)))
 
     return run
 
 
-def negative(e: Expr, t: Trial, axes: dict, deep: int) -> Value:
+def negative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
-    return Value(-x.v, x.e)
+    return BoundedValue(-x.v, x.e)
 
 
 RULES: dict[str, Rule] = {
     "const": lambda e, t, axes, deep: t.lead(number(e.data)),
-    "imaginary": lambda e, t, axes, deep: t.lead(Value(torch.tensor(1j, dtype=torch.complex128), torch.tensor(0.0, dtype=torch.float64))),
+    "imaginary": lambda e, t, axes, deep: t.lead(
+        BoundedValue(torch.tensor(1j, dtype=torch.complex128), torch.tensor(0.0, dtype=torch.float64))
+    ),
     "symbol": from_symbol,
-    "index": lambda e, t, axes, deep: Value(
+    "index": lambda e, t, axes, deep: BoundedValue(
         *(
-            along(y, axes[e.data], t)
+            along_axis(y, axes[e.data], t)
             for y in (torch.arange(1.0, t.size(e.data[1]) + 1, dtype=torch.float64), torch.zeros(t.size(e.data[1]), dtype=torch.float64))
         )
     ),

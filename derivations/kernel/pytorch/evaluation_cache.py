@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, Protocol
 
 from ..core.expr import Expr
 from ..core.operators import BINDERS
-from .error_bounds import Value
+from .error_bounds import BoundedValue
 
 MAX_CACHED = 2**23  # values and bounds that are stored for one trial
-TREES = 2**16  # trees that have a number at the same time
+MAX_TREES = 2**16  # trees that have a number at the same time
 
 
 class Trial(Protocol):
     """The attributes of a trial that the value of a tree depends on."""
 
-    values: dict[str, Value]
+    values: dict[str, BoundedValue]
     sizes: dict[str, int]
     exactly: bool
     overflows: bool
@@ -41,9 +41,9 @@ NUMBER_OF: dict[Hashable, int] = {}
 FRESH = count()
 
 
-def numbered(e: Expr) -> Numbered:
+def number_tree(e: Expr) -> Numbered:
     """Return a tree with its number. If there are too many trees, forget all numbers first."""
-    if len(NUMBERED) > TREES:
+    if len(NUMBERED) > MAX_TREES:
         NUMBERED.clear()
         NUMBER_OF.clear()
     return assign_number(e)
@@ -62,18 +62,18 @@ def assign_number(e: Expr) -> Numbered:
     return found
 
 
-def has(e: Expr, leaf: Expr) -> bool:
+def contains_leaf(e: Expr, leaf: Expr) -> bool:
     """Return whether a tree contains a leaf."""
-    tree = numbered(e)
-    return assign_number(leaf).number in tree.leaves  # not `numbered`, which might forget the numbers of the tree
+    tree = number_tree(e)
+    return assign_number(leaf).number in tree.leaves  # not `number_tree`, which might forget the numbers of the tree
 
 
-class Remembered:
+class ValueCache:
     """The values of trees at one trial, which are valid until the trial changes."""
 
     def __init__(self) -> None:
         self.state: tuple | None = None
-        self.found: dict[tuple, Value] = {}
+        self.found: dict[tuple, BoundedValue] = {}
         self.kept = 0
 
     def refresh(self, t: Trial) -> None:
@@ -82,7 +82,7 @@ class Remembered:
             self.state = dict(t.values), dict(t.sizes), t.exactly, t.overflows, t.weights
             self.found, self.kept = {}, 0
 
-    def keep(self, key: tuple, x: Value) -> None:
+    def keep(self, key: tuple, x: BoundedValue) -> None:
         """Store a value, unless the cache is full."""
         self.kept += x.v.numel() + x.e.numel()
         if self.kept <= MAX_CACHED:
@@ -96,7 +96,7 @@ def unchanged(state: tuple, t: Trial) -> bool:
     return same and sizes == t.sizes and exactly == t.exactly and overflows == t.overflows and weights is t.weights
 
 
-def place(e: Expr, axes: dict, deep: int) -> tuple:
+def cache_key(e: Expr, axes: dict, deep: int) -> tuple:
     """Return the key of a tree's value at a trial: the tree's number and the axes of its free indices."""
-    tree = numbered(e)
+    tree = number_tree(e)
     return (tree.number, deep, *(axes[i] for i in tree.free))

@@ -16,15 +16,15 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from ..core.operators import AVERAGES
-from .error_bounds import U, Value, add, multiply, number, power
-from .errors import Disagrees, NotForTorch
+from .error_bounds import BoundedValue, U, add, multiply, number, power
+from .errors import CannotDecide, Disagreement
 from .evaluation import evaluate
-from .trial import Trial, averaged, of_last
+from .trial import Trial, cache_last, is_averaged
 
 OUTCOMES = 60_000  # of all random entries together, about ten entries with three outcomes each
 
 
-def nodes(k: int) -> tuple[Tensor, Tensor]:
+def quadrature_nodes(k: int) -> tuple[Tensor, Tensor]:
     """Return k Gauss-Hermite nodes and weights for the standard normal law, exact for polynomials of degree below 2k (Golub and Welsch)."""
     off = torch.arange(1, k, dtype=torch.float64).sqrt()
     z, vectors = torch.linalg.eigh(torch.diag(off, 1) + torch.diag(off, -1))
@@ -43,11 +43,11 @@ def degree(e: Expr, name: str) -> float:
         return 0
     if e.op in ("add", "neg", "paren", "defined", "sum", "each", "entry", "transpose", "expectation", "derivative"):
         return max(below)
-    if e.op in ("mul", "matmul") or e.op == "div" and averaged(e.args[1]):
+    if e.op in ("mul", "matmul") or e.op == "div" and is_averaged(e.args[1]):
         return sum(below)
     if e.op == "variance":
         return 2 * below[0]
-    if e.op == "pow" and averaged(e):
+    if e.op == "pow" and is_averaged(e):
         return below[0]
     if e.op == "pow" and not symbols(e.args[1]):
         exponent = float(evaluate(e.args[1], Trial([e], {})).v)
@@ -55,10 +55,10 @@ def degree(e: Expr, name: str) -> float:
             return int(exponent) * below[0]
     if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):
         return inf
-    raise NotForTorch(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
+    raise CannotDecide(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
 
 
-@of_last
+@cache_last
 def is_smooth_law(claim: Claim) -> bool:
     """Return whether a claim averages a function that is not a polynomial over a Gaussian."""
     names = [x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args]
@@ -105,19 +105,19 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
     if k**count > OUTCOMES:
         return False
-    z, w = nodes(k)
+    z, w = quadrature_nodes(k)
     at = torch.cartesian_prod(*[torch.arange(k)] * count).reshape(-1, count)
     slack = 16 * k * U
     weights = w[at].prod(-1)
     axis = (1, -1) + (1,) * (t.leading - 2)
-    t.weights = Value(weights.reshape(axis), ((w[at] + slack).prod(-1) - weights).reshape(axis))
+    t.weights = BoundedValue(weights.reshape(axis), ((w[at] + slack).prod(-1) - weights).reshape(axis))
     stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
     for name in names:
         shape = t.shape(named[name])
 
-        def scalar(kind: str, default: Tensor, name: str = name, shape: tuple = shape) -> Value:
-            x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(Value(default, torch.zeros_like(default)))
-            return Value(*(y[(...,) + (None,) * len(shape)] for y in x))
+        def scalar(kind: str, default: Tensor, name: str = name, shape: tuple = shape) -> BoundedValue:
+            x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(BoundedValue(default, torch.zeros_like(default)))
+            return BoundedValue(*(y[(...,) + (None,) * len(shape)] for y in x))
 
         centre = scalar("mean", torch.randn(points, generator=random, dtype=torch.float64))
         unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
@@ -127,7 +127,7 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
             angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
             standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
-        t.values[name] = add(centre, multiply(width, Value(standard, slack * (1 + standard * standard)), t.exactly), t.exactly)
+        t.values[name] = add(centre, multiply(width, BoundedValue(standard, slack * (1 + standard * standard)), t.exactly), t.exactly)
     return True
 
 
@@ -141,7 +141,9 @@ def require_moments(claim: Claim) -> None:
             for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
                 if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > order(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
-                    raise Disagrees(says) if reached(node.args[0], name) else NotForTorch(f"{says}; whether it cancels is not seen here")
+                    raise (
+                        Disagreement(says) if reached(node.args[0], name) else CannotDecide(f"{says}; whether it cancels is not seen here")
+                    )
 
 
 def order(claim: Claim, name: str) -> float:

@@ -11,7 +11,7 @@ OTHERS = ("average", "expectation", "identity", "probability", "rank", "transpos
 
 
 @cache
-def known() -> frozenset[str]:
+def find_familiar_names() -> frozenset[str]:
     """Return the public callables of PyTorch and `math`, and a few terms of mathematics."""
     holders = (torch, nn, functional, torch.linalg, torch.special, torch.fft, math)
     return frozenset(name for one in holders for name, held in vars(one).items() if name[0] != "_" and callable(held)) | frozenset(OTHERS)

@@ -16,16 +16,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.expr import Expr, sqrt
+from ..core.constructors import sqrt
+from ..core.expr import Expr
 from ..core.operators import STAND_INS
 from . import tensor_operations
-from .error_bounds import Value
-from .errors import NotForTorch
+from .error_bounds import BoundedValue
+from .errors import CannotDecide
 from .evaluation import RULES as IN_FP64
-from .evaluation import aligned
-from .evaluation_cache import place
+from .evaluation import align_scalars
+from .evaluation_cache import cache_key
 from .tensor_operations import largest
-from .trial import Trial, pick
+from .trial import Trial, take_entry
 
 
 class Format(NamedTuple):
@@ -57,10 +58,10 @@ class Format(NamedTuple):
 FORMATS = (Format("fp32", torch.float32), Format("fp16", torch.float16), Format("bf16", torch.bfloat16))
 
 
-Rule = Callable[[Expr, Trial, Format, dict, int], Value]
+Rule = Callable[[Expr, Trial, Format, dict, int], BoundedValue]
 
 
-def bounded(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | None = None) -> Value:
+def evaluate_in_format(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | None = None) -> BoundedValue:
     """Evaluate e in fp64 at all points, with a bound on the error of a computation in the format; infinite where it may overflow."""
     if axes is None:
         t.remembered.refresh(t)
@@ -68,73 +69,73 @@ def bounded(e: Expr, t: Trial, f: Format, axes: dict | None = None, deep: int | 
     deep = 2 + len(t.axes) if deep is None else deep
     rule = RULES.get(e.op)
     if rule is None:
-        raise NotForTorch(f"no rounding bound is derived for '{e.op}'")
-    key = (f.name, *place(e, axes, deep))
+        raise CannotDecide(f"no rounding bound is derived for '{e.op}'")
+    key = (f.name, *cache_key(e, axes, deep))
     if key in t.remembered.found:
         return t.remembered.found[key]
     x = rule(e, t, f, axes, deep)
     if x.v.is_complex():
-        raise NotForTorch("no rounding bound is derived for complex numbers")
-    x = Value(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
+        raise CannotDecide("no rounding bound is derived for complex numbers")
+    x = BoundedValue(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
     t.remembered.keep(key, x)
     return x
 
 
-def parts(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> list[Value]:
+def parts(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> list[BoundedValue]:
     """Return the values of the arguments of e, with their bounds."""
-    return aligned([bounded(a, t, f, axes, deep) for a in e.args], e)
+    return align_scalars([evaluate_in_format(a, t, f, axes, deep) for a in e.args], e)
 
 
-def operation(v: Tensor, e: Tensor, f: Format, roundings: int = 1, underflows: bool = True) -> Value:
+def operation(v: Tensor, e: Tensor, f: Format, roundings: int = 1, underflows: bool = True) -> BoundedValue:
     """Return the result v of an operation, with a bound: the propagated errors e of its arguments, and its own roundings.
 
     For the number of roundings and gamma, see associativity/rounding#error-grows and associativity/tolerance#error-below.
     """
-    return Value(v, e + f.gamma(roundings) * (v.abs() + e) + underflows * f.tiny * ((v != 0) | (e > 0)).double())
+    return BoundedValue(v, e + f.gamma(roundings) * (v.abs() + e) + underflows * f.tiny * ((v != 0) | (e > 0)).double())
 
 
 def exact(rule: Callable[[Tensor], Tensor]) -> Rule:
     """Return the rule of an operation without rounding: it rearranges the values and their bounds."""
 
-    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-        x = bounded(e.args[0], t, f, axes, deep)
-        return Value(rule(x.v), x.e) if rule in (torch.neg, torch.abs) else Value(rule(x.v), rule(x.e))
+    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+        x = evaluate_in_format(e.args[0], t, f, axes, deep)
+        return BoundedValue(rule(x.v), x.e) if rule in (torch.neg, torch.abs) else BoundedValue(rule(x.v), rule(x.e))
 
     return run
 
 
-def constant(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def constant(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a constant, which is rounded if the format cannot represent it."""
     x = IN_FP64[e.op](e, t, axes, deep)
     same = x.v.to(f.dtype).to(x.v.dtype) == x.v
-    return Value(x.v, torch.where(same & (x.e == 0), 0.0, f.u * x.v.abs() + f.tiny * (x.v != 0).double()))
+    return BoundedValue(x.v, torch.where(same & (x.e == 0), 0.0, f.u * x.v.abs() + f.tiny * (x.v != 0).double()))
 
 
-def symbol(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def symbol(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     if e.data[1] == "random":
-        raise NotForTorch("no rounding bound is derived for a random number")
+        raise CannotDecide("no rounding bound is derived for a random number")
     return IN_FP64["symbol"](e, t, axes, deep) if e.data[1] == "real" else constant(e, t, f, axes, deep)
 
 
-def add(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def add(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
     exact_zero = ((a.v == 0) & (a.e == 0)) | ((b.v == 0) & (b.e == 0))
     result = operation(a.v + b.v, a.e + b.e, f, underflows=False)
-    return Value(result.v, torch.where(exact_zero, a.e + b.e, result.e))
+    return BoundedValue(result.v, torch.where(exact_zero, a.e + b.e, result.e))
 
 
-def multiply(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def multiply(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
     return operation(a.v * b.v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e, f)
 
 
-def divide(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def divide(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
     v, smallest_divisor = a.v / b.v, b.v.abs() - b.e
     return operation(v, torch.where(smallest_divisor > 0, (a.e + v.abs() * b.e) / smallest_divisor, inf), f)
 
 
-def power(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def power(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
     exponent = b.v.flatten()[0]
     n = abs(int(exponent)) if (b.v == exponent).all() and (b.e == 0).all() and exponent == exponent.round() else None
@@ -150,30 +151,30 @@ def power(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     return operation(v, torch.where(zero_base, 0.0, torch.where(certain, e_, inf)), f, 2 if n is None else n + 1)
 
 
-def function(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def function(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     if e.data not in FUNCTIONS:
-        raise NotForTorch(f"no rounding bound is derived for '{e.data}'")
+        raise CannotDecide(f"no rounding bound is derived for '{e.data}'")
     return FUNCTIONS[e.data](e, t, f, axes, deep)
 
 
 def nonexpansive(name: str) -> Rule:
     """Return the rule of a function whose derivative is at most 1 in absolute value."""
 
-    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-        x = bounded(e.args[0], t, f, axes, deep)
+    def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+        x = evaluate_in_format(e.args[0], t, f, axes, deep)
         return operation(getattr(torch, name)(x.v), x.e, f, 2)
 
     return run
 
 
-def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-    x = bounded(e.args[0], t, f, axes, deep)
+def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    x = evaluate_in_format(e.args[0], t, f, axes, deep)
     v = x.v.exp()
     return operation(v, v * torch.expm1(x.e), f, 2)
 
 
-def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-    x = bounded(e.args[0], t, f, axes, deep)
+def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    x = evaluate_in_format(e.args[0], t, f, axes, deep)
     return operation(x.v.log(), torch.where(x.v > x.e, -torch.log1p(-x.e / x.v), inf), f, 2)
 
 
@@ -184,13 +185,13 @@ FUNCTIONS: dict[str, Rule] = {
     "cos": nonexpansive("cos"),
     "sin": nonexpansive("sin"),
     "tanh": nonexpansive("tanh"),
-    "norm": lambda e, t, f, axes, deep: bounded(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep),
-    "largest": lambda e, t, f, axes, deep: largest(bounded(e.args[0], t, f, axes, deep)),
+    "norm": lambda e, t, f, axes, deep: evaluate_in_format(sqrt(e.args[0] @ e.args[0]), t, f, axes, deep),
+    "largest": lambda e, t, f, axes, deep: largest(evaluate_in_format(e.args[0], t, f, axes, deep)),
 }
 
 
-def softmax(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-    s = bounded(e.args[0], t, f, axes, deep)
+def softmax(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    s = evaluate_in_format(e.args[0], t, f, axes, deep)
     m = s.v.shape[-1]
     v = torch.softmax(s.v, dim=-1)
     off = s.e.amax(-1, keepdim=True)
@@ -198,33 +199,33 @@ def softmax(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
     # associativity/tolerance#perturbed, #above and #below: in the numerator and in the denominator, each exponential is off by a factor of at
     # most exp(off + u spread) and two roundings; then come m - 1 additions, a division, and one rounding for underflows in the sum.
     factor = torch.exp(2 * (off + f.u * spread)) * (1 + f.gamma(m + 5)) - 1
-    return Value(v, v * factor + 3 * f.tiny)
+    return BoundedValue(v, v * factor + 3 * f.tiny)
 
 
-def matmul(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def matmul(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a matrix product: associativity/rounding#error-of-a-sum, associativity/tolerance#scores, #output-above and #output-below."""
-    a, b = (bounded(x, t, f, axes, deep) for x in e.args)
+    a, b = (evaluate_in_format(x, t, f, axes, deep) for x in e.args)
     row, column = len(e.args[0].shape) == 1, len(e.args[1].shape) == 1
-    a = Value(*(x.unsqueeze(-2) for x in a)) if row else a
-    b = Value(*(x.unsqueeze(-1) for x in b)) if column else b
+    a = BoundedValue(*(x.unsqueeze(-2) for x in a)) if row else a
+    b = BoundedValue(*(x.unsqueeze(-1) for x in b)) if column else b
     n = a.v.shape[-1]
     magnitude = (a.v.abs() + a.e) @ (b.v.abs() + b.e)
     e_ = a.v.abs() @ b.e + a.e @ (b.v.abs() + b.e) + f.gamma(n) * magnitude + n * f.tiny * (magnitude > 0).double()
-    result = Value(a.v @ b.v, torch.where(magnitude * (1 + f.gamma(n)) <= f.largest, e_, inf))
-    result = Value(*(x.squeeze(-1) for x in result)) if column else result
-    return Value(*(x.squeeze(-1 if column else -2) for x in result)) if row else result
+    result = BoundedValue(a.v @ b.v, torch.where(magnitude * (1 + f.gamma(n)) <= f.largest, e_, inf))
+    result = BoundedValue(*(x.squeeze(-1) for x in result)) if column else result
+    return BoundedValue(*(x.squeeze(-1 if column else -2) for x in result)) if row else result
 
 
-def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a sum: associativity/rounding#error-of-a-sum. Nested sums may be computed as one, as in a convolution."""
-    x = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
+    x = evaluate_in_format(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     n = t.size(e.data[1])
     if x.v.shape[deep] == 1:
-        x = Value(*(y.expand(*(n if k == deep else size for k, size in enumerate(y.shape))) for y in x))
+        x = BoundedValue(*(y.expand(*(n if k == deep else size for k, size in enumerate(y.shape))) for y in x))
     magnitude, e_ = ((x.v.abs() + x.e).sum(deep, keepdim=True), x.e.sum(deep, keepdim=True))
     relative_error = f.gamma(count_terms(e, t) - 1)
     fits = magnitude * (1 + relative_error) <= f.largest
-    return Value(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + relative_error * magnitude, inf))
+    return BoundedValue(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + relative_error * magnitude, inf))
 
 
 def count_terms(e: Expr, t: Trial) -> int:
@@ -232,19 +233,19 @@ def count_terms(e: Expr, t: Trial) -> int:
     return t.size(e.data[1]) * count_terms(e.args[0], t) if e.op == "sum" else 1
 
 
-def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
+def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate an array of entries; only the entries are rounded."""
-    body = bounded(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
-    return tensor_operations.along_first(body, deep, t.size(e.data[1]), t.leading)
+    body = evaluate_in_format(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
+    return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
-def entry(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-    return pick(bounded(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
+def entry(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    return take_entry(evaluate_in_format(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
 
 
-def array(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> Value:
-    entries = [bounded(x, t, f, axes, deep) for x in e.args]
-    return Value(
+def array(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    entries = [evaluate_in_format(x, t, f, axes, deep) for x in e.args]
+    return BoundedValue(
         *(
             torch.stack(torch.broadcast_tensors(*ys), -1).reshape(*torch.broadcast_shapes(*(y.shape for y in ys)), *t.shape(e))
             for ys in zip(*entries)

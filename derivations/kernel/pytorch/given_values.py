@@ -11,38 +11,38 @@ import torch
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, show, symbols
 from ..core.operators import BINDERS
-from .errors import Disagrees
+from .errors import Disagreement
 from .evaluation import evaluate
 from .trial import Trial
 
 
-def bindable(claim: Claim) -> dict:
+def bindable_names(claim: Claim) -> dict:
     """Return what a value may be given for, by name: the symbols of a claim and the free indices of its sides."""
     free = set().union(*(free_indices(e) for e in (claim.start, *(s.expr for s in claim.steps))))
     return {i.data[0]: i for i in free} | symbols(*claim.trees)
 
 
-def placed(e: Expr, at: dict, sizes: dict) -> Expr:
+def substitute_indices(e: Expr, at: dict, sizes: dict) -> Expr:
     """Substitute the given values for the free indices of a side; raise Disagrees if an index does not take its value."""
     if e.op == "index" and e.data[0] in at:
         name, size = e.data
         value, most = at[name], sizes.get(size.data[0], 0) if size.op == "symbol" else int(size.data)
         if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
-            raise Disagrees(f"the index {name} is given a value that it does not take")
+            raise Disagreement(f"the index {name} is given a value that it does not take")
         return value
     inner = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
-    return replace(e, args=tuple(placed(x, inner, sizes) for x in e.args))
+    return replace(e, args=tuple(substitute_indices(x, inner, sizes) for x in e.args))
 
 
-def sizes_in(named: dict, at: tuple) -> dict:
+def given_sizes(named: dict, at: tuple) -> dict:
     """Return the sizes that (name, value) pairs determine, as numbers or as lengths of arrays. Raise Disagrees if they contradict each other."""
     sizes: dict[str, int] = {}
     for name, value in at:
         if name not in named:
-            raise Disagrees(f"a value is given for {name}, which the claim does not mention")
+            raise Disagreement(f"a value is given for {name}, which the claim does not mention")
         for size, length in lengths_in(named[name], value):
             if (sizes.setdefault(size.data[0], length) if size.op == "symbol" else size.data) != length:
-                raise Disagrees(f"the values disagree about the size {show(size)}")
+                raise Disagreement(f"the values disagree about the size {show(size)}")
     return sizes
 
 
@@ -52,11 +52,11 @@ def lengths_in(symbol: Expr, value: Any) -> list:
         return []
     if symbol.data[1] == "size":
         if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
-            raise Disagrees(f"the size {symbol.data[0]} is a positive integer")
+            raise Disagreement(f"the size {symbol.data[0]} is a positive integer")
         return [(symbol, int(value.data))]
     leaves, lengths = flatten(value)
     if len(lengths) != len(symbol.shape) or len(leaves) != prod(lengths):
-        raise Disagrees(f"the value of {symbol.data[0]} is no array with {len(symbol.shape)} axes")
+        raise Disagreement(f"the value of {symbol.data[0]} is no array with {len(symbol.shape)} axes")
     return list(zip(symbol.shape, lengths))
 
 

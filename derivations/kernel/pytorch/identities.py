@@ -11,18 +11,18 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
-from .comparison import at_sizes, compare, first, left_out, settled
-from .error_bounds import COVER, Value
-from .errors import Disagrees, NotForTorch, Undefined
+from .comparison import compare, describe_left_out, describe_sizes, first_entries, is_decisive
+from .error_bounds import COVER, BoundedValue
+from .errors import CannotDecide, Disagreement, UndefinedValue
 from .evaluation import evaluate
 from .expectations import require_moments
-from .sampling import FEW, SCALES, draw, values
+from .sampling import FEW, SCALES, draw, draw_with_values
 from .snippet_agreement import Snippets
 from .trial import Trial
-from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, one_large, shapes
+from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, shapes, shapes_with_one_large
 
 Verdict = tuple[str, str, str, tuple]  # verdict, scope, note, the snippets that ran
-Check = Callable[[Trial, list[Value], dict], list[Tensor]]
+Check = Callable[[Trial, list[BoundedValue], dict], list[Tensor]]
 
 
 def identity(claim: Claim) -> Verdict:
@@ -43,16 +43,18 @@ def inequality(claim: Claim) -> Verdict:
     """Check that the left side is not larger than the right one, and that the nonnegative form or factorisation that is given is right."""
     left, right = claim.start, claim.steps[0].expr
 
-    def check(t: Trial, found: list[Value], sizes: dict) -> list[Tensor]:
+    def check(t: Trial, found: list[BoundedValue], sizes: dict) -> list[Tensor]:
         smaller, larger, expected, certificate = found
-        compared = settled(smaller, larger)
+        compared = is_decisive(smaller, larger)
         bad = compared & (smaller.v - larger.v > COVER * (smaller.e + larger.e))
         if bad.any():
-            raise Disagrees("the left side is larger{}: {:.17g} and {:.17g}".format(at_sizes(sizes), *first(bad, smaller, larger)))
-        if left.op != "rank" and (settled(certificate) & (certificate.v < -COVER * certificate.e)).any():
-            raise Disagrees(f"the certificate is negative{at_sizes(sizes)}")
+            raise Disagreement(
+                "the left side is larger{}: {:.17g} and {:.17g}".format(describe_sizes(sizes), *first_entries(bad, smaller, larger))
+            )
+        if left.op != "rank" and (is_decisive(certificate) & (certificate.v < -COVER * certificate.e)).any():
+            raise Disagreement(f"the certificate is negative{describe_sizes(sizes)}")
         if left.op == "rank" and (larger.v != t.size(claim.because[0].shape[-1])).any():
-            raise Disagrees(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
+            raise Disagreement(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
         compare(expected, certificate, "it is not what the certificate says", sizes)
         return [compared]
 
@@ -65,15 +67,15 @@ def certified(claim: Claim) -> list[Expr]:
     if left.op != "rank":
         return [claim.steps[0].expr - left, claim.because[0]]
     if [len(factor.shape) for factor in claim.because] != [2, 2] or (claim.because[0] @ claim.because[1]).shape != left.args[0].shape:
-        raise Disagrees("the certificate is not two matrices whose product has the shape of the matrix")
+        raise Disagreement("the certificate is not two matrices whose product has the shape of the matrix")
     return [left.args[0], claim.because[0] @ claim.because[1]]
 
 
 def definition(claim: Claim) -> Verdict:
     """Compare the snippets of a definition with it."""
     if not claim.code:
-        raise NotForTorch("a definition has nothing to prove, and names no code")
-    return over_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [settled(*found)])
+        raise CannotDecide("a definition has nothing to prove, and names no code")
+    return over_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [is_decisive(*found)])
 
 
 class Tally:
@@ -99,7 +101,9 @@ class Tally:
         count = len(self.shapes)
         largest = max((size for sizes in self.shapes for _, size in sizes), default=0)
         shapes_ = f"{count} {'shape' if count == 1 else 'shapes'} with sizes up to {largest}, " if largest else ""
-        return f"{shapes_}{self.points} points in fp64, within the rounding bound carried along" + left_out(self.drawn - self.points)
+        return f"{shapes_}{self.points} points in fp64, within the rounding bound carried along" + describe_left_out(
+            self.drawn - self.points
+        )
 
 
 def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,)) -> Verdict:
@@ -118,7 +122,7 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
         any_values = False
         for k, sizes in enumerate(options):
             # An even seed makes entries of a law that are not independent equal where there would be too many outcomes otherwise.
-            trial = values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
+            trial = draw_with_values(claim, trees, sizes, 2 * (seed + 100 * k) if len(options) > 1 else seed)
             sizes_by_success[trial is not None].add(tuple(sorted(sizes.items())))
             if trial is None:
                 continue
@@ -134,7 +138,7 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
         for seed, options in enumerate(chain(small, large_shapes(claim))):
             if not check_options(options, seed) and laws and claim.code and len(options) > 1:
                 compare_certain(claim, [trees[k] for k in ends], options, code)
-        for seed, options in enumerate(one_large(claim, sorted(tally.shapes)), 1000):
+        for seed, options in enumerate(shapes_with_one_large(claim, sorted(tally.shapes)), 1000):
             check_options(options, seed)
         if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
             try_small(claim, trees, check)
@@ -145,7 +149,7 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
 
     try:
         compare_sides()
-    except NotForTorch:
+    except CannotDecide:
         compare_snippets()  # a snippet that computes something else is refused all the same
         raise
     compare_snippets()
@@ -153,9 +157,9 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
         try_further(claim, [trees[k] for k in ends], code)
     require_more_than_ones(sizes_by_success, laws)
     if not tally.drawn:
-        raise NotForTorch("no values were found at which its assumptions hold")
+        raise CannotDecide("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
-        raise NotForTorch(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
+        raise CannotDecide(f"the rounding bounds are too large to tell anything at {tally.drawn - tally.points} of {tally.drawn} points")
     return "agrees", "numbers only", tally.note() + code.note(), code.runs()
 
 
@@ -178,7 +182,7 @@ def require_more_than_ones(sizes_by_success: dict[bool, set], laws: bool) -> Non
     """
     sizes_found = {size for sizes in sizes_by_success[True] for _, size in sizes}
     if sizes_found == {1} and sizes_by_success[False] and not laws:
-        raise Disagrees(
+        raise Disagreement(
             f"values at which its assumptions hold were found where all sizes are 1, and at none of {len(sizes_by_success[False])} other shapes: at more "
             "they may contradict each other. Assume less, state it of one entry, or say which sizes there are, as in nonnegative(4 - n)"
         )
@@ -200,7 +204,7 @@ def try_further(claim: Claim, ends: list, code: Snippets) -> None:
     certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
     for t in further_trials(claim) if certain else ():
         values_ = []
-        with suppress(NotForTorch, Undefined):  # a side without a value cannot be compared
+        with suppress(CannotDecide, UndefinedValue):  # a side without a value cannot be compared
             values_ = [evaluate(e, t) for e in certain]
         if values_:
             all_ends = len(certain) == len(ends)  # only then is it known which end a snippet computes

@@ -11,26 +11,26 @@ import torch
 from torch import Tensor
 
 
-def contiguous(x: Tensor) -> Tensor:
+def copy_contiguous(x: Tensor) -> Tensor:
     """Return a contiguous copy."""
     return x.detach().clone(memory_format=torch.contiguous_format)
 
 
-def copied(x: Any, put: Callable = contiguous) -> Any:
+def copy_tensors(x: Any, put: Callable = copy_contiguous) -> Any:
     """Return a copy whose tensors have storage of their own."""
     if isinstance(x, Tensor):
         return put(x)
     if isinstance(x, dict):
-        return {key: copied(value, put) for key, value in x.items()}
+        return {key: copy_tensors(value, put) for key, value in x.items()}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(copied(y, put) for y in x))
-    return type(x)(copied(y, put) for y in x) if type(x) in (tuple, list) else x
+        return type(x)(*(copy_tensors(y, put) for y in x))
+    return type(x)(copy_tensors(y, put) for y in x) if type(x) in (tuple, list) else x
 
 
 def strided(x: Tensor) -> Tensor:
     """Return the same numbers as every second entry of longer rows, with NaN or 1 in between."""
     if not x.dim():
-        return contiguous(x)
+        return copy_contiguous(x)
     between = torch.nan if has_gradient(x) else 1
     room = torch.full((*x.shape[:-1], 2 * x.shape[-1] + 1), between, dtype=x.dtype)
     room[..., 1::2] = x.detach()
@@ -39,12 +39,12 @@ def strided(x: Tensor) -> Tensor:
 
 def by_columns(x: Tensor) -> Tensor:
     """Return the same numbers with matrices stored column by column."""
-    return contiguous(x.mT).mT if x.dim() > 1 else contiguous(x)
+    return copy_contiguous(x.mT).mT if x.dim() > 1 else copy_contiguous(x)
 
 
 def with_gradient(x: Tensor) -> Tensor:
     """Return the same numbers as a leaf tensor that requires a gradient."""
-    return contiguous(x).requires_grad_(has_gradient(x))
+    return copy_contiguous(x).requires_grad_(has_gradient(x))
 
 
 def as_result(x: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ def as_result(x: Tensor) -> Tensor:
 
 def as_parameter(x: Tensor) -> Tensor:
     """Return the same numbers as a parameter of a module."""
-    return torch.nn.Parameter(contiguous(x), requires_grad=has_gradient(x))
+    return torch.nn.Parameter(copy_contiguous(x), requires_grad=has_gradient(x))
 
 
 def has_gradient(x: Tensor) -> bool:
@@ -87,5 +87,5 @@ LAYOUTS: dict[str, tuple[Callable, Callable]] = {
     "where a gradient is asked for": (with_gradient, unwarned),
     "where a gradient goes through its arguments": (as_result, unwarned),
     "where its arguments are parameters": (as_parameter, unwarned),
-    "where fp64 is the default": (contiguous, double_by_default),
+    "where fp64 is the default": (copy_contiguous, double_by_default),
 }

@@ -18,7 +18,7 @@ FEW = 2  # a trial with so few points uses all of them
 WATCHED = 4  # in a trial that uses everything, a snippet is called twice at one point of so many
 
 
-class Look(NamedTuple):
+class Selection(NamedTuple):
     """The points, layouts and formats in which snippets run at a trial."""
 
     points: range
@@ -27,7 +27,7 @@ class Look(NamedTuple):
     formats: tuple[Format, ...]
 
 
-class Turns:
+class Rotation:
     """The rotation through points, layouts and formats over the trials of some snippets."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Turns:
         self.largest: dict[str, int] = {}  # the largest value so far of each size
         self.odd = False  # whether an odd size was tried in all formats: half precision is computed in pairs
 
-    def look(self, sizes: dict[str, int], points: int, in_formats: bool, scaled: bool = False) -> Look:
+    def look(self, sizes: dict[str, int], points: int, in_formats: bool, scaled: bool = False) -> Selection:
         """Return the choice for the next trial, which has these sizes and so many points; a scaled trial uses all its points."""
         self.turn += 1
         wider = any(size > self.largest.get(name, 1) for name, size in sizes.items()) or not sizes and not self.turn
@@ -46,16 +46,16 @@ class Turns:
         return look if self.turn else look._replace(formats=FORMATS)  # a refutation may have no other trial
 
 
-def use_all(points: int) -> Look:
+def use_all(points: int) -> Selection:
     """Use all points, layouts and formats."""
-    return Look(range(points), range(0, points, WATCHED), tuple(LAYOUTS), FORMATS)
+    return Selection(range(points), range(0, points, WATCHED), tuple(LAYOUTS), FORMATS)
 
 
-def use_some(points: int, turn: int, step: int) -> Look:
+def use_some(points: int, turn: int, step: int) -> Selection:
     """Use one point of every `step`, and in rotation two layouts and one format."""
     chosen = range(turn % step, points, step)
     layouts = tuple(LAYOUTS)
     selected = tuple(layouts[(LAYOUTS_PER_TRIAL * turn + k) % len(layouts)] for k in range(LAYOUTS_PER_TRIAL))
     watched = chosen[-1:] if turn % WATCHED_TRIALS == 0 else range(0)  # not the first point, where all entries are zero
     format_ = FORMATS[(turn + turn // len(FORMATS)) % len(FORMATS)]  # shifted, so that no format always meets the same layouts
-    return Look(chosen, watched, selected, (format_,))
+    return Selection(chosen, watched, selected, (format_,))

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, own_sizes, show, symbols, walk
-from .comparison import counted, first, left_out, settled
+from .comparison import count_points, describe_left_out, first_entries, is_decisive
 from .error_bounds import COVER, number
-from .errors import Disagrees, NotForTorch, Undefined
+from .errors import CannotDecide, Disagreement, UndefinedValue
 from .evaluation import evaluate
 from .identities import Verdict
 from .sampling import draw
@@ -28,23 +28,23 @@ def limit(claim: Claim) -> Verdict:
     """
     variable, to = claim.towards
     if to not in ("oo", 0):
-        raise NotForTorch(f"a limit towards {to}")
+        raise CannotDecide(f"a limit towards {to}")
     if to == 0 and variable.data[1] == "size":
-        raise Disagrees(f"{show(variable)} is a size, and goes to no 0")
+        raise Disagreement(f"{show(variable)} is a size, and goes to no 0")
     if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
-        raise Disagrees(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
+        raise Disagreement(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
     if any(variable in own_sizes(n) for e in claim.trees for n in walk(e)):
-        raise NotForTorch(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
+        raise CannotDecide(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
     options = [{n: size(k) for k, n in enumerate(names)} for size in ((lambda k: 1), (lambda k: k + 2), (lambda k: k + LARGE))]
     trials = [t for sizes in options[: 3 if names else 1] if (t := draw(claim, sizes, 0))]
     if not trials:
-        raise NotForTorch("no values were found at which its assumptions hold")
+        raise CannotDecide("no values were found at which its assumptions hold")
     code = Snippets(claim)
     compared, drawn = map(sum, zip(*(approach_limit(claim, variable, to, t, code) for t in trials)))
     if not compared:
-        raise NotForTorch(f"near the limit nothing that fp64 holds could be compared{left_out(drawn)}")
-    note = f"{compared} points in fp64, closer at each step by a factor of four{left_out(drawn - compared)}"
+        raise CannotDecide(f"near the limit nothing that fp64 holds could be compared{describe_left_out(drawn)}")
+    note = f"{compared} points in fp64, closer at each step by a factor of four{describe_left_out(drawn - compared)}"
     return "agrees", "numbers only", note + code.note(), code.runs()
 
 
@@ -62,24 +62,24 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
             t.sizes[name] = int(point)
         try:
             a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
-        except Undefined:
+        except UndefinedValue:
             if k > FAR:
                 raise
             last_distance = None  # far from the limit, a side may have no value
             continue
-        good, distance, bound = settled(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
+        good, distance, bound = is_decisive(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
         if last_distance is not None and k > FAR:
-            compared += counted(good)
+            compared += count_points(good)
             drawn += len(good)
             bad = good & (distance > bound) & (distance > 0.75 * last_distance)
             if bad.any():
-                raise Disagrees(
+                raise Disagreement(
                     "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
-                        name, float(point), *first(bad, a, b)
+                        name, float(point), *first_entries(bad, a, b)
                     )
                 )
         last_distance = distance
         code.compare(t, [a])
     if (good & (distance > bound + (1 + b.v.abs()) / 10)).any():  # sides that come closer may still have different limits
-        raise NotForTorch(f"at {name} = {float(point):g} the two sides are still far apart")
+        raise CannotDecide(f"at {name} = {float(point):g} the two sides are still far apart")
     return compared, drawn

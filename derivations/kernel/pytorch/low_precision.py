@@ -22,18 +22,18 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from .assumptions import holds
-from .comparison import at_sizes
-from .error_bounds import Value
-from .errors import Disagrees, NotForTorch
-from .float_formats import FORMATS, Format, bounded
-from .snippet_arguments import Calls, Given, call, here, shown
-from .snippet_calls import CannotRun, inputs
+from .comparison import describe_sizes
+from .error_bounds import BoundedValue
+from .errors import CannotDecide, Disagreement
+from .float_formats import FORMATS, Format, evaluate_in_format
+from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet
+from .snippet_calls import CannotRun, describe_inputs
 from .trial import Trial
 
 SLACK = 1 + 2.0**-20  # covers the errors of fp64 in the value and in the bound
 
 
-class Ledger:
+class FormatResults:
     """The results of a claim's snippets in each format."""
 
     def __init__(self, claim: Claim, calls: Calls | None = None) -> None:
@@ -52,25 +52,32 @@ class Ledger:
             sides, reasons = {}, []
             for end, e in enumerate(ends):
                 try:
-                    sides[end] = bounded(e, low, f)
-                except NotForTorch as reason:
+                    sides[end] = evaluate_in_format(e, low, f)
+                except CannotDecide as reason:
                     reasons.append(str(reason))
             if not sides:
                 self.left_out.update({(k, f): reasons[0] for k in numbers})
                 continue
-            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Given(low, f.dtype, self.calls)
-            expected = {end: tuple(y.unbind() for y in shown(x, low, self.free)) for end, x in sides.items()}
+            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Arguments(low, f.dtype, self.calls)
+            expected = {end: tuple(y.unbind() for y in as_snippet_sees(x, low, self.free)) for end, x in sides.items()}
             for point in range(points):
-                self.at(point, numbers, given, f, {end: Value(*(here(y, point) for y in x)) for end, x in expected.items()}, reasons)
+                self.at(
+                    point,
+                    numbers,
+                    given,
+                    f,
+                    {end: BoundedValue(*(at_one_point(y, point) for y in x)) for end, x in expected.items()},
+                    reasons,
+                )
 
-    def at(self, point: int, numbers: list, given: Given, f: Format, wanted: dict, reasons: list) -> None:
+    def at(self, point: int, numbers: list, given: Arguments, f: Format, wanted: dict, reasons: list) -> None:
         """Run the snippets at one point, and count it."""
         ran = [self.run(k, point, given, f, wanted, reasons) for k in numbers]
         if any(ran):
             self.ran[f][0] += any((x.v.abs() > SLACK * x.e).any() for x in wanted.values())
             self.ran[f][1] += 1
 
-    def run(self, k: int, point: int, given: Given, f: Format, wanted: dict, reasons: list) -> bool:
+    def run(self, k: int, point: int, given: Arguments, f: Format, wanted: dict, reasons: list) -> bool:
         """Run a snippet at one point and return whether it ran. Raise Disagrees if it is outside the bounds of all ends."""
         name = self.claim.code[k][0]
         if (k, f) in self.left_out:
@@ -78,7 +85,7 @@ class Ledger:
         if not any((x.e < inf).any() for x in wanted.values()):  # a snippet that may overflow may also stop
             return False
         try:
-            results, bound = call(self.claim.code[k], given, point)
+            results, bound = call_snippet(self.claim.code[k], given, point)
             results = results if isinstance(results, tuple) else (results,)
             other = [r.dtype if isinstance(r, Tensor) else type(r).__name__ for r in results if getattr(r, "dtype", None) != f.dtype]
             reason = f"{name} gives {str(other[0]).removeprefix('torch.')}, and is given no tensor of the format" if other else ""
@@ -97,9 +104,9 @@ class Ledger:
             want = wanted[last]
             result, bad = next((r, outside(r, want)) for r in results if outside(r, want).any())
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
-            raise Disagrees(
+            raise Disagreement(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "
-                f"is {e:.3g}{at_sizes(given.trial.sizes)}{inputs(bound)}"
+                f"is {e:.3g}{describe_sizes(given.trial.sizes)}{describe_inputs(bound)}"
             )
         return True
 
@@ -119,16 +126,16 @@ class Ledger:
         )
 
 
-def outside(result: Tensor, want: Value) -> Tensor:
+def outside(result: Tensor, want: BoundedValue) -> Tensor:
     """Return a mask of the entries whose error exceeds the bound; an infinite bound is never exceeded."""
     if result.shape != want.v.shape:
-        raise Disagrees(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.v.shape)}")
+        raise Disagreement(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.v.shape)}")
     return ~((result.double() - want.v).abs() <= SLACK * want.e) & (want.e < inf)
 
 
 def rounded(claim: Claim, t: Trial, f: Format) -> Trial | None:
     """Return a trial with its numbers rounded to the format, at two of the points where the assumptions still hold; None if there are none."""
-    low = t.but({name: Value(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()})
+    low = t.but({name: BoundedValue(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()})
     keep = torch.ones(max((len(x.v) for x in low.values.values()), default=1), dtype=torch.bool)
     for x in low.values.values():
         keep &= x.v.isfinite().flatten(1).all(1)

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 import torch
 
 from ..core.assumptions import Assumption
-from .errors import NotForTorch
+from .errors import CannotDecide
 from .trial import Trial
 
 
 def put_products(t: Trial, products: Sequence[Assumption], random: torch.Generator, points: int) -> bool:
     """Put values for the matrices of the assumed products into a trial; return False if there are none at these sizes."""
-    return all(put_tied(t, group, random, points) if is_tied(group) else put_product(t, group[0], random) for group in tied(products))
+    return all(
+        put_tied(t, group, random, points) if needs_joint_draw(group) else put_product(t, group[0], random)
+        for group in group_products(products)
+    )
 
 
-def tied(products: Sequence[Assumption]) -> list[list[Assumption]]:
+def group_products(products: Sequence[Assumption]) -> list[list[Assumption]]:
     """Return the assumptions about products in groups; no two groups have a matrix in common."""
     groups: list[list[Assumption]] = []
     for a in products:
@@ -25,7 +28,7 @@ def tied(products: Sequence[Assumption]) -> list[list[Assumption]]:
     return groups
 
 
-def is_tied(group: list) -> bool:
+def needs_joint_draw(group: list) -> bool:
     """Return whether a group is more than one product of two different matrices."""
     return len(group) > 1 or factors(group[0])[0][0] == factors(group[0])[1][0]
 
@@ -44,7 +47,7 @@ def put_tied(t: Trial, group: list[Assumption], random: torch.Generator, points:
     """
     matrices = {x: t.shape(x) for a in group for x, _ in factors(a)}
     if any(len(shape) != 2 for shape in matrices.values()):
-        raise NotForTorch("several products of which one is of a vector")
+        raise CannotDecide("several products of which one is of a vector")
     drawn = {}
     for x, (rows, columns) in matrices.items():
         images = torch.rand(points, max(rows, columns), generator=random).argsort(-1)[:, : min(rows, columns)]

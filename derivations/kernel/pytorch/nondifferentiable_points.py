@@ -14,25 +14,25 @@ from torch import Tensor
 
 from ..core.expr import Expr, show, symbols
 from ..core.operators import BENT, BINDERS, variable
-from .error_bounds import COVER, Value
-from .errors import Disagrees
-from .evaluation_cache import has
+from .error_bounds import COVER, BoundedValue
+from .errors import Disagreement
+from .evaluation_cache import contains_leaf
 from .trial import OUTCOME, POINT, Trial, at_point
 
 STEPS = (2.0**-18, 2.0**-22)
-Evaluate = Callable[..., Value]
+Evaluate = Callable[..., BoundedValue]
 
 
-def refuse_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> None:
+def reject_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> None:
     """Raise Disagrees if a derivative is taken at a point of the trial where there is none; the message shows the point."""
     body, by = e.args
     target = variable(by)
     doubtful = possible_corners(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
-        at_point_ = t.but({name: Value(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
+        at_point_ = t.but({name: BoundedValue(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
         for position in differentiated_positions(by, t):
             if has_corner(body, target, position, at_point_, axes, deep, evaluate):
-                raise Disagrees(
+                raise Disagreement(
                     f"{show(e)} has no value at {show_point(body, at_point_)}: the slopes on the two sides of that point differ"
                 )
 
@@ -41,7 +41,7 @@ def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, eva
     """Return a mask of the points where e may have a corner: the argument of a root, absolute value or non-integer power is exactly 0, or two
     entries are the largest."""
     mask = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
-    if not has(e, target):
+    if not contains_leaf(e, target):
         return mask
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
     corner = at_zero if fractional else CORNERS[e.data] if e.op == "function" and e.data in BENT else None
@@ -53,18 +53,18 @@ def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, eva
     return mask
 
 
-def at_zero(x: Value) -> Tensor:
+def at_zero(x: BoundedValue) -> Tensor:
     """Return a mask of the points where an entry is exactly 0."""
     return ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
 
 
-def at_ties(x: Value) -> Tensor:
+def at_ties(x: BoundedValue) -> Tensor:
     """Return a mask of the points where the largest entry occurs twice."""
     return ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
 
 
 # The points where a function has a corner, by the value of its argument. Autograd has no value at the corner of a norm.
-CORNERS: dict[str, Callable[[Value], Tensor] | None] = {"abs": at_zero, "largest": at_ties, "norm": None}
+CORNERS: dict[str, Callable[[BoundedValue], Tensor] | None] = {"abs": at_zero, "largest": at_ties, "norm": None}
 
 
 def differentiated_positions(by: Expr, t: Trial) -> list:
@@ -77,11 +77,11 @@ def differentiated_positions(by: Expr, t: Trial) -> list:
 def has_corner(body: Expr, target: Expr, position: tuple, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> bool:
     """Return whether the difference quotients on the two sides of a point differ for small steps, or one side has no value."""
 
-    def evaluate_at(distance: float) -> Value:
+    def evaluate_at(distance: float) -> BoundedValue:
         known = t.values[target.data[0]]
         moved = known.v.clone()
         moved[(..., *position)] += distance
-        return evaluate(body, t.but({**t.values, target.data[0]: Value(moved, known.e)}), axes, deep)
+        return evaluate(body, t.but({**t.values, target.data[0]: BoundedValue(moved, known.e)}), axes, deep)
 
     middle = evaluate_at(0)
     if not middle.v.isfinite().all():
@@ -90,7 +90,7 @@ def has_corner(body: Expr, target: Expr, position: tuple, t: Trial, axes: dict, 
     for step in STEPS:
         try:
             left, right = evaluate_at(-step), evaluate_at(step)
-        except Disagrees:  # one side has no value
+        except Disagreement:  # one side has no value
             return True
         bound = COVER * (left.e + 2 * middle.e + right.e) / step
         differences.append((((right.v - middle.v) - (middle.v - left.v)).abs() / step, bound))

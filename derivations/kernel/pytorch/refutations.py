@@ -13,16 +13,16 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import Expr, symbols, takes_average
 from .assumptions import holds
-from .comparison import at_sizes, first, settled
-from .error_bounds import COVER, Value
-from .errors import Disagrees, NotForTorch, Undefined
+from .comparison import describe_sizes, first_entries, is_decisive
+from .error_bounds import COVER, BoundedValue
+from .errors import CannotDecide, Disagreement, UndefinedValue
 from .evaluation import evaluate
 from .expectations import require_moments
-from .given_values import bindable, placed, put_values, sizes_in
+from .given_values import bindable_names, given_sizes, put_values, substitute_indices
 from .identities import Verdict, further_trials
 from .sampling import draw
 from .snippet_agreement import Snippets
-from .trial import Trial, involved
+from .trial import Trial, involved_trees
 from .trial_sizes import large_shapes, shapes
 
 FAILURE = {"=": "differ", "<=": "stand the other way round"}
@@ -30,23 +30,23 @@ FAILURE = {"=": "differ", "<=": "stand the other way round"}
 
 def refutation(claim: Claim) -> Verdict:
     """Check that the sides differ, or that the order is violated, at the counterexample that is given."""
-    named = bindable(claim)
-    sizes = sizes_in(named, claim.at)
-    left, right = (placed(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
+    named = bindable_names(claim)
+    sizes = given_sizes(named, claim.at)
+    left, right = (substitute_indices(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
     if takes_average(left, right):
         at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
         return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
-    t = Trial(involved(claim), sizes)
+    t = Trial(involved_trees(claim), sizes)
     put_values(t, named, claim.at)
     for assumption in claim.given:
         if not holds(assumption, t).all():
-            raise Disagrees("the values given break an assumption of the claim")
+            raise Disagreement("the values given break an assumption of the claim")
     a, b = evaluate(left, t), evaluate(right, t)
     if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
-        if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & settled(a, b)).any()):
-            raise Disagrees(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
+        if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & is_decisive(a, b)).any()):
+            raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
     else:
-        raise Disagrees("the two sides have different shapes")
+        raise Disagreement("the two sides have different shapes")
     code = compare_code(claim, [t])
     return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + code.note(), code.runs()
 
@@ -57,14 +57,14 @@ def compare_code(claim: Claim, trials: list) -> Snippets:
     They run at the counterexample and at other points: at one point, a snippet may be right by chance.
     """
     if len(claim.code) > 2:
-        raise Disagrees("a refutation names two snippets at most: one for its left side, one for its right")
+        raise Disagreement("a refutation names two snippets at most: one for its left side, one for its right")
     code = Snippets(claim)
     for k, side in list(enumerate((claim.start, claim.steps[0].expr)))[: len(claim.code)]:
         for t in trials:
             code.compare(t, [evaluate(side, t)], [side], [k])
         law = any(s.data[1] == "random" for s in symbols(side).values())
         for t in chain(elsewhere(claim, side, law), () if law else further_trials(claim)):
-            with suppress(NotForTorch):
+            with suppress(CannotDecide):
                 compare_where_defined(code, k, side, t)
     return code
 
@@ -79,7 +79,7 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
     """Compare a snippet with its side, point by point if the side is undefined at some points, which are then left out."""
     try:
         code.compare(t, [evaluate(side, t)], which=[k])
-    except Undefined:
+    except UndefinedValue:
         points = max((len(x.v) for x in t.values.values()), default=1)
         for point in range(points) if points > 1 else ():
             one = t.but(t.values)
@@ -87,10 +87,10 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
             compare_where_defined(code, k, side, one)
 
 
-def breaks(relation: str, a: Value, b: Value) -> Tensor:
+def breaks(relation: str, a: BoundedValue, b: BoundedValue) -> Tensor:
     """Return a mask of the entries that refute a relation: they differ by more than their bounds, or for <= the left one is larger."""
     if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
-        raise Disagrees("complex numbers have no order")
+        raise Disagreement("complex numbers have no order")
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
@@ -100,16 +100,20 @@ def refuted_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
     trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
     sides = [[evaluate(e, t) for e in (claim.start, claim.steps[0].expr)] for t in trials]
     if not sides:
-        raise NotForTorch(f"no distribution was found to try{at_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes")
+        raise CannotDecide(
+            f"no distribution was found to try{describe_sizes(sizes)}: its assumptions hold nowhere, or it has too many outcomes"
+        )
     for of_one_side in zip(*sides):
-        reference = Value(*(y[:1] for y in of_one_side[0]))
+        reference = BoundedValue(*(y[:1] for y in of_one_side[0]))
         for x in of_one_side:
-            different = settled(x, reference) & ((x.v - reference.v).abs() > COVER * (x.e + reference.e))
+            different = is_decisive(x, reference) & ((x.v - reference.v).abs() > COVER * (x.e + reference.e))
             if different.any():
-                raise Disagrees(
-                    "a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(*first(different, x, reference))
+                raise Disagreement(
+                    "a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(
+                        *first_entries(different, x, reference)
+                    )
                 )
-    if not any((settled(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
-        raise Disagrees(f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments")
+    if not any((is_decisive(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
+        raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments")
     code = compare_code(stated, trials)
     return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64" + code.note(), code.runs()

@@ -17,15 +17,15 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, symbols, walk
-from .assumptions import all_of, holds
-from .error_bounds import Value
-from .errors import NotForTorch
+from .assumptions import full_symbol, holds
+from .error_bounds import BoundedValue
+from .errors import CannotDecide
 from .evaluation import evaluate
 from .expectations import is_smooth_law, put_random
 from .given_values import put_values
 from .matrix_sampling import put_products
-from .trial import Trial, involved, of_last, symbols_of
-from .trial_sizes import FILTERING, POINTS, drawn_at_once, large_for
+from .trial import Trial, cache_last, involved_trees, symbols_of
+from .trial_sizes import FILTERING, POINTS, large_size, points_drawn
 
 SMALL, MANY = 2, 1024  # small integers, up to this size and at so many points, whose sums often vanish
 FEW = 2  # points at large sizes
@@ -33,15 +33,15 @@ STEPS, NEAR = 8, 2.0**-16  # Newton steps towards the edge of an assumption, and
 NEARLY = 2.0**-20  # the relative distance to the edge that is aimed at
 SCALES = (2.0**20, 2.0**-27)  # factors for all entries, for trials with large and with tiny entries
 DRAWN_NUMBERS = 2**23  # of cached draws
-ORDINARY = 1  # the kind of entries, by its number in `entries`, that finds most errors in code
+ORDINARY = 1  # the kind of entries, by its number in `draw_entries`, that finds most errors in code
 TELLING = 3, 4, 2  # the next best kinds: one number throughout, zeros among others, very different magnitudes
 NARROW = 64  # points of a few kinds, if some may violate the assumptions
 
 
-@of_last
+@cache_last
 def operations(claim: Claim) -> set[str]:
     """Return the operators of a claim and of the arguments of its code."""
-    return {n.op for tree in involved(claim) for n in walk(tree)}
+    return {n.op for tree in involved_trees(claim) for n in walk(tree)}
 
 
 class Drawn:
@@ -58,7 +58,7 @@ class Drawn:
             drawn, after = self.found[key]
             random.set_state(after)
             return drawn
-        drawn = entries(random, *arguments)
+        drawn = draw_entries(random, *arguments)
         self.keep(key, drawn, random.get_state())
         return drawn
 
@@ -71,10 +71,10 @@ class Drawn:
             self.kept += drawn.numel() + 2 * len(key[0]) // 8
 
 
-DRAWN = Drawn()
+DRAW_CACHE = Drawn()
 
 
-def entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool, only: tuple = ()) -> Tensor:
+def draw_entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool, only: tuple = ()) -> Tensor:
     """Draw a tensor of shape (points, *shape), with entries of several kinds: zeros, integers, ordinary numbers, numbers of very different
     magnitude, one number throughout, zeros among others. With `only`, draw just these kinds, in rotation.
     """
@@ -138,13 +138,13 @@ def draw(
 
     `fewer` is the number of quadrature nodes to leave out, and `scale` multiplies all entries. `telling` is the number of points, of the kinds
     that find most errors in code. `small` gives many points at which all entries are small integers, which often cancel. `only` is for
-    `entries`.
+    `draw_entries`.
     """
     if telling and not only:
         t = draw(claim, sizes, seed, fewer, at, with_random, scale, telling, small, telling_kinds(telling, seed))
         if t:
             return t  # else draw all kinds of entries, which takes longer
-    t = Trial(involved(claim), sizes)
+    t = Trial(involved_trees(claim), sizes)
     random = torch.Generator().manual_seed(seed)
     named = symbols_of(claim)
     with_random &= any(s.data[1] == "random" for s in named.values())
@@ -158,7 +158,7 @@ def draw(
             if small:
                 v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * DRAWN.entries(random, t.shape(s), count, smooth, rough, t.exactly, only)
+                v = scale * DRAW_CACHE.entries(random, t.shape(s), count, smooth, rough, t.exactly, only)
             t.put(s, constrain(v, name, s, claim.given))
     if not put_products(t, [a for a in claim.given if a.kind == "product"], random, count):
         return None
@@ -190,7 +190,7 @@ def draw(
 
 def candidates(claim: Claim, sizes: dict, small: bool, only: tuple) -> int:
     """Return the number of points to draw before the assumptions discard some of them."""
-    count = MANY if small else (1 if sizes else 4) * drawn_at_once(claim)
+    count = MANY if small else (1 if sizes else 4) * points_drawn(claim)
     if only:
         return min(count, NARROW) if is_filtered(claim) else 2 + 2 * len(only)
     return count
@@ -203,14 +203,14 @@ def is_filtered(claim: Claim) -> bool:
 
 def constrain(v: Tensor, name: str, s: Expr, given: Sequence[Assumption]) -> Tensor:
     """Return drawn values of a symbol, changed to satisfy the assumptions on the symbol alone: its sign, its range, its format."""
-    signs = {symbol: a.kind for a in given if a.kind in ("positive", "nonnegative", "nonzero") for symbol in all_of(a.args[0])}
+    signs = {symbol: a.kind for a in given if a.kind in ("positive", "nonnegative", "nonzero") for symbol in full_symbol(a.args[0])}
     if name in signs and signs[name] != "nonzero":
         v = v.abs()
     if signs.get(name) in ("positive", "nonzero"):
         v = torch.where(v == 0, 1.0, v)
     if any(a.kind == "zero_or_one" and a.args == (s,) for a in given):
         v = (v > 0).double()
-    if any(a.kind == "representable" and name in all_of(x) for a in given for x in a.args):
+    if any(a.kind == "representable" and name in full_symbol(x) for a in given for x in a.args):
         v = v.to(torch.float32).double()
         v = torch.where(v.isfinite(), v, 1.0)
     return v
@@ -224,7 +224,7 @@ def first_of_each_kind(valid: Tensor, only: tuple, telling: int, seed: int) -> T
 
 def choose_points(valid: Tensor, claim: Claim, sizes: dict, at: tuple, edges: list, t: Trial) -> Tensor:
     """Return the points of a trial to use: a few at large sizes, else those at edges first."""
-    if max(sizes.values(), default=0) >= large_for(claim) and not at:
+    if max(sizes.values(), default=0) >= large_size(claim) and not at:
         return valid[1:][:FEW] if len(valid) > 1 else valid  # at the first point all entries are zero
     # An assumption that is slightly too weak fails at few of the points that it allows, so filtered claims get more points.
     return edges_first(valid, edges, t)[: POINTS if sizes and not is_filtered(claim) else 4 * POINTS]
@@ -258,10 +258,10 @@ def put_on_edge(x: Expr, t: Trial, at: Tensor) -> None:
         for sign in (-1, 1):
             known = t.values[name]
             moved = (known.v + sign * evaluate(x, t).v).expand(len(at), *known.v.shape[1:])
-            t.values[name] = Value(moved, torch.zeros_like(moved))
+            t.values[name] = BoundedValue(moved, torch.zeros_like(moved))
             there = chosen & (evaluate(x, t).v == 0)
             v = torch.where(there, moved, known.v)
-            t.values[name] = Value(v, torch.where(there, 0.0, known.e))
+            t.values[name] = BoundedValue(v, torch.where(there, 0.0, known.e))
 
 
 def put_near_edges(assumed: list, t: Trial, points: int) -> None:
@@ -297,7 +297,7 @@ def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = F
                     first = torch.zeros(t.shape(s), dtype=torch.bool)
                     first.view(-1)[0] = True
                     v = torch.where(first, before, v)
-                t.values[name] = Value(v, torch.zeros_like(v))
+                t.values[name] = BoundedValue(v, torch.zeros_like(v))
                 moved.setdefault(name, before)
                 break
 
@@ -315,12 +315,12 @@ def near_edge(x: Expr, name: str, v: Tensor, open_: tuple, at: Tensor, t: Trial)
     """Return values of a symbol at which x is almost 0, by several Newton steps from v, since x need not be linear."""
     chosen, before = at.reshape(-1, *(1,) * (t.leading - 1)), t.values[name]
     for _ in range(STEPS):
-        t.values[name] = Value(v, torch.zeros_like(v))
+        t.values[name] = BoundedValue(v, torch.zeros_like(v))
         here = evaluate(x, t).v
         far = chosen & (here.abs() > NEAR)
         if not far.any():
             break
-        t.values[name] = Value(v + 1, torch.zeros_like(v))
+        t.values[name] = BoundedValue(v + 1, torch.zeros_like(v))
         step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
         step = torch.where((far & step.isfinite()).expand(step.shape), step, 0.0)
         for i in open_:  # the axis of the index becomes the tensor's own
@@ -339,7 +339,7 @@ def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:
     return torch.tensor(list(dict.fromkeys([*first, *kept.tolist()])), dtype=torch.long)
 
 
-def values(claim: Claim, trees: list, sizes: dict, seed: int) -> tuple[Trial, list[Value]] | None:
+def draw_with_values(claim: Claim, trees: list, sizes: dict, seed: int) -> tuple[Trial, list[BoundedValue]] | None:
     """Return (trial, the value of each tree), or None if no values were found. The error of quadrature is estimated and added."""
     t = draw(claim, sizes, seed)
     if t is None:
@@ -350,6 +350,6 @@ def values(claim: Claim, trees: list, sizes: dict, seed: int) -> tuple[Trial, li
         assert coarse is not None  # fewer nodes have fewer outcomes
         again = [evaluate(e, coarse) for e in trees]
         if any(x.v.shape != y.v.shape for x, y in zip(found, again)):  # it has a value for each outcome
-            raise NotForTorch("a random entry outside an expectation")
-        found = [Value(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, again)]
+            raise CannotDecide("a random entry outside an expectation")
+        found = [BoundedValue(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, again)]
     return t, found

@@ -13,13 +13,13 @@ import torch
 
 from ..core.claims import Claim
 from ..core.expr import Expr, strip
-from .comparison import at_sizes, settled
+from .comparison import describe_sizes, is_decisive
 from .error_bounds import COVER, U
-from .errors import Disagrees
-from .layout_schedule import Look, Turns
-from .low_precision import Ledger
-from .snippet_arguments import Calls, Given, also, call, here, prepared, shown
-from .snippet_calls import Bound, chosen, in_layouts, inputs, is_value
+from .errors import Disagreement
+from .layout_schedule import Rotation, Selection
+from .low_precision import FormatResults
+from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet, describe_calls, prepare_call
+from .snippet_calls import Bound, call_in_layouts, describe_inputs, is_same_value, select_result
 from .trial import Trial
 
 ROUNDINGS = 16  # the allowed error of a snippet, as a multiple of the bound of the expression that it is compared with
@@ -32,11 +32,11 @@ class Snippets:
     def __init__(self, claim: Claim) -> None:
         self.claim, self.free = claim, claim.free
         self.calls = Calls()
-        self.ledger = Ledger(claim, self.calls)
+        self.ledger = FormatResults(claim, self.calls)
         self.ran: dict[int, list[tuple]] = {
             k: [] for k in range(len(claim.code))
         }  # number of a snippet -> the sizes of each point at which it was compared
-        self.turns: dict[tuple, Turns] = {}  # numbers of snippets that are compared together -> their rotation
+        self.turns: dict[tuple, Rotation] = {}  # numbers of snippets that are compared together -> their rotation
         self.leaked: dict[int, set] = {}  # number of a snippet -> its arguments that equalled the claim's value at every such point
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None) -> None:
@@ -45,17 +45,17 @@ class Snippets:
         if not which:
             return
         points = max(len(x.v) for x in (*values, *t.values.values()))
-        wanted, given = Wanted([shown(x, t, self.free) for x in values], points), Given(t, calls=self.calls)
-        look = self.turns.setdefault(which, Turns()).look(t.sizes, points, bool(trees), t.scaled)
+        wanted, given = ExpectedValues([as_snippet_sees(x, t, self.free) for x in values], points), Arguments(t, calls=self.calls)
+        look = self.turns.setdefault(which, Rotation()).look(t.sizes, points, bool(trees), t.scaled)
         for point in look.points:
             for k in which:
-                if agrees(self.claim.code[k], given, point, wanted, look):
+                if compare_snippet(self.claim.code[k], given, point, wanted, look):
                     self.ran[k].append(tuple(sorted(t.sizes.items())))
                     self.note_leaked(k, given, point, wanted)
         if trees:
             self.ledger.compare(t, trees, list(which), look.formats)
 
-    def note_leaked(self, k: int, given: Given, point: int, wanted: Wanted) -> None:
+    def note_leaked(self, k: int, given: Arguments, point: int, wanted: ExpectedValues) -> None:
         """Record which arguments of a snippet equal the claim's value at a point."""
         before = self.leaked.get(k)
         if before is None or before:  # an argument that differs at one point does not leak the answer
@@ -73,7 +73,7 @@ class Snippets:
         points = len(self.ran[k])
         if self.leaked[k] and points > 1:
             name, arguments = self.claim.code[k][0], ", ".join(sorted(self.leaked[k]))
-            raise Disagrees(
+            raise Disagreement(
                 f"code[{k}] gives {name} what it has to compute, as {arguments}, at each of {points} points; "
                 "give it what the claim's sides are made of, or leave the call out"
             )
@@ -81,10 +81,10 @@ class Snippets:
     def note(self) -> str:
         """Return the calls, sizes and formats as the end of a note."""
         largest = max((size for at in self.ran.values() for sizes in at for _, size in sizes), default=0)
-        return also(self.claim) + (f", with sizes up to {largest}" if largest and self.claim.code else "") + self.ledger.note()
+        return describe_calls(self.claim) + (f", with sizes up to {largest}" if largest and self.claim.code else "") + self.ledger.note()
 
 
-class Wanted:
+class ExpectedValues:
     """The values that a snippet may return: the ends of the claim, where they are defined, and the allowed error."""
 
     def __init__(self, values: list, points: int) -> None:
@@ -92,7 +92,7 @@ class Wanted:
         room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in values))).amax(0)
         self.values, self.bounded, self.room = [x.v.unbind() for x in values], bounded.unbind(), room.unbind()
         self.any = at_points(bounded, points)  # by point: whether there is something to compare
-        self.tells = at_points(settled(*values), points)  # by point: whether the bounds are small enough to count it
+        self.tells = at_points(is_decisive(*values), points)  # by point: whether the bounds are small enough to count it
 
 
 def at_points(where: torch.Tensor, points: int) -> list[bool]:
@@ -100,7 +100,7 @@ def at_points(where: torch.Tensor, points: int) -> list[bool]:
     return where.reshape(len(where), -1).any(1).expand(points).tolist()
 
 
-def agrees(code: tuple, given: Given, point: int, wanted: Wanted, look: Look) -> bool:
+def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedValues, look: Selection) -> bool:
     """Compare a snippet with the claim at one point; return whether the point counts. Raise Disagrees if they differ.
 
     Where the formula has a value with a bound, the snippet must have the same value within that bound. A point at which the formula has no
@@ -109,24 +109,24 @@ def agrees(code: tuple, given: Given, point: int, wanted: Wanted, look: Look) ->
     if not wanted.any[point]:
         return False
     name, sizes = code[0], given.trial.sizes
-    found, bound = call(code, given, point, watched=point in look.watched)
+    found, bound = call_snippet(code, given, point, watched=point in look.watched)
     reject_different(name, found, wanted, point, sizes, bound)
     if point == look.points[-1]:
-        run, bound, which = prepared(code, given, point)
-        for layout, result in in_layouts(name, run, bound, look.layouts):
-            reject_different(name, chosen(name, result, which, bound), wanted, point, sizes, bound, f", {layout}")
+        run, bound, which = prepare_call(code, given, point)
+        for layout, result in call_in_layouts(name, run, bound, look.layouts):
+            reject_different(name, select_result(name, result, which, bound), wanted, point, sizes, bound, f", {layout}")
     return wanted.tells[point]
 
 
-def leaked_answers(code: tuple, given: Given, point: int, wanted: Wanted) -> Iterable[str]:
+def leaked_answers(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
     """Yield the arguments that have the claim's value at a point. Names and numbers are left out: a side may be one of these."""
     parameters = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_computed(x)]
     if not parameters:
         return
-    bound = prepared(code, given, point)[1]
+    bound = prepare_call(code, given, point)[1]
     for parameter in parameters:
         value = bound.arguments[parameter]
-        if isinstance(value, (torch.Tensor, float, int)) and any(is_value(value, here(want, point)) for want in wanted.values):
+        if isinstance(value, (torch.Tensor, float, int)) and any(is_same_value(value, at_one_point(want, point)) for want in wanted.values):
             yield parameter
 
 
@@ -135,23 +135,25 @@ def is_computed(x: Any) -> bool:
     return isinstance(x, tuple) or isinstance(x, Expr) and strip(x).op not in ATOMS
 
 
-def reject_different(name: str, results: object, wanted: Wanted, point: int, sizes: dict, bound: Bound, layout: str = "") -> None:
+def reject_different(name: str, results: object, wanted: ExpectedValues, point: int, sizes: dict, bound: Bound, layout: str = "") -> None:
     """Raise Disagrees unless a result has the shape of the wanted values and, where these are bounded, their values."""
-    bounded, room = here(wanted.bounded, point), here(wanted.room, point)
+    bounded, room = at_one_point(wanted.bounded, point), at_one_point(wanted.room, point)
     tensors = [
         torch.Tensor.detach(x) if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=torch.float64)
         for x in (results if isinstance(results, tuple) else (results,))
     ]
     for result, values in product(tensors, wanted.values):
-        want = here(values, point)
+        want = at_one_point(values, point)
         if result.shape != want.shape:
             shapes = f"shape {tuple(result.shape)} where the claim has {tuple(want.shape)}"
-            raise Disagrees(f"{name} gives {shapes}{at_sizes(sizes)}{inputs(bound)}{layout}")
+            raise Disagreement(f"{name} gives {shapes}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}")
         bad = bounded & ~((result - want).abs() <= room)
         if bad.any():
             where = tuple(bad.nonzero()[0])
             computed, claimed = (format_number(x[where].item()) for x in (result, want))
-            raise Disagrees(f"{name} gives {computed} where the claim has {claimed}{at_sizes(sizes)}{inputs(bound)}{layout}")
+            raise Disagreement(
+                f"{name} gives {computed} where the claim has {claimed}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}"
+            )
 
 
 def format_number(x: complex) -> str:

@@ -14,13 +14,13 @@ from torch import Tensor
 from ..core.claims import SNIPPET, Claim
 from ..core.expr import Expr, free_indices, show
 from . import snippet_calls
-from .error_bounds import Value
-from .errors import Disagrees, NotForTorch
+from .error_bounds import BoundedValue
+from .errors import CannotDecide, Disagreement
 from .evaluation import evaluate
 from .trial import OUTCOME, POINT, Trial
 
 
-def shown(x: Value, t: Trial, free: list) -> Value:
+def as_snippet_sees(x: BoundedValue, t: Trial, free: list) -> BoundedValue:
     """Return a value with the axes that a snippet sees: the points (one if it is the same at all), the free indices, the tensor's own axes."""
     lengths = {t.axes[i.data]: t.size(i.data[1]) for i in free}
 
@@ -31,8 +31,8 @@ def shown(x: Value, t: Trial, free: list) -> Value:
         return y.reshape(len(y), *y.shape[1 + len(rest) :])
 
     if x.v.shape[OUTCOME] > 1:
-        raise NotForTorch("a snippet of a random number")
-    return Value(view(x.v), view(x.e))
+        raise CannotDecide("a snippet of a random number")
+    return BoundedValue(view(x.v), view(x.e))
 
 
 class Call(NamedTuple):
@@ -59,7 +59,7 @@ class Calls:
         return self.read[id(code)]
 
 
-class Given:
+class Arguments:
     """The arguments of a claim's calls at the points of one trial. Each expression is evaluated once for all points."""
 
     def __init__(self, t: Trial, dtype: torch.dtype = torch.float64, calls: Calls | None = None) -> None:
@@ -70,7 +70,7 @@ class Given:
         """Return an expression at every point, or once if it is the same at all; in the dtype, unless it is a number or complex."""
         if id(x) not in self.numbers:
             t = self.trial
-            v = shown(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
+            v = as_snippet_sees(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
             self.numbers[id(x)] = (v if v.dim() == 1 or v.is_complex() else v.to(self.dtype)).unbind()
         return self.numbers[id(x)]
 
@@ -79,14 +79,14 @@ class Given:
         if is_call(x):
             if id(x) not in self.calls.inner:
                 self.calls.inner[id(x)] = nested_call(x)
-            return call(self.calls.inner[id(x)], self, point, watched)[0]
+            return call_snippet(self.calls.inner[id(x)], self, point, watched)[0]
         if not isinstance(x, Expr):
             return x
         if x.op == "symbol" and x.data[1] == "size":
             if x.data[0] not in self.trial.sizes:
-                raise Disagrees(f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim")
+                raise Disagreement(f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim")
             return self.trial.sizes[x.data[0]]
-        value = here(self.of(x), point)
+        value = at_one_point(self.of(x), point)
         if value.dim():
             return value
         if kind in (int, "int") and value == value.round():
@@ -94,19 +94,21 @@ class Given:
         return value.item() if "float" in str(kind) else value if value.is_complex() else value.to(self.dtype)
 
 
-def here(x: tuple[Tensor, ...], point: int) -> Tensor:
+def at_one_point(x: tuple[Tensor, ...], point: int) -> Tensor:
     """Return the entry of a point, or the only entry if it is the same at all points."""
     return x[point] if len(x) > 1 else x[0]
 
 
-def call(code: tuple, given: Given, point: int, watched: bool = False) -> tuple:
+def call_snippet(code: tuple, given: Arguments, point: int, watched: bool = False) -> tuple:
     """Return (a snippet's result at one point, its arguments). A name may end in [k], for one of several results; arguments may be calls."""
-    run, bound, which = prepared(code, given, point, watched)
+    run, bound, which = prepare_call(code, given, point, watched)
     name = code[0]
-    return snippet_calls.chosen(name, snippet_calls.call(name, run, bound, given.calls.states if watched else None), which, bound), bound
+    return snippet_calls.select_result(
+        name, snippet_calls.call(name, run, bound, given.calls.states if watched else None), which, bound
+    ), bound
 
 
-def prepared(code: tuple, given: Given, point: int, watched: bool = False) -> tuple[Callable, snippet_calls.Bound, str | None]:
+def prepare_call(code: tuple, given: Arguments, point: int, watched: bool = False) -> tuple[Callable, snippet_calls.Bound, str | None]:
     """Return (the function, its arguments at one point, the number of its result that is meant, if any)."""
     run, signature, arguments, which = given.calls.of(code)
     arguments_at_point: dict[str, Any] = {}
@@ -134,20 +136,20 @@ def nested_call(x: tuple) -> tuple:
 
 def read(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
     """Return a call of a claim's code, parsed. Raise Disagrees if there is no such function, or if the arguments do not fit it."""
-    module, function, which = home(name)
+    module, function, which = locate_snippet(name)
     try:
         run = getattr(module, function)
     except AttributeError:
-        raise Disagrees(f"there is no function {name}") from None
+        raise Disagreement(f"there is no function {name}") from None
     signature = inspect.signature(run)
     try:
         bound = signature.bind(*arguments, **dict(keywords))
     except TypeError as error:
-        raise Disagrees(f"{name} cannot be called so: {error}") from None
+        raise Disagreement(f"{name} cannot be called so: {error}") from None
     return Call(run, signature, dict(bound.arguments), which)
 
 
-def home(name: str) -> tuple[ModuleType, str, str | None]:
+def locate_snippet(name: str) -> tuple[ModuleType, str, str | None]:
     """Return the module, the function's name in it, and the number of the result that is meant, if any.
 
     Raise Disagrees if there is no such module.
@@ -158,10 +160,10 @@ def home(name: str) -> tuple[ModuleType, str, str | None]:
             return import_module(matched[1]), matched[2], matched[3]
     except ImportError:
         pass
-    raise Disagrees(f"there is no function {name}")
+    raise Disagreement(f"there is no function {name}")
 
 
-def also(claim: Claim) -> str:
+def describe_calls(claim: Claim) -> str:
     """Return the calls of a claim with their arguments, as the end of a note."""
     called = ", ".join(dict.fromkeys(show_call(name, arguments, dict(keywords)) for name, arguments, keywords in claim.code))
     return f"; also {called}" if called else ""
@@ -183,12 +185,12 @@ def show_argument(argument: object) -> str:
     return repr(argument)
 
 
-def names(code: Iterable) -> Iterator[str]:
+def snippet_names(code: Iterable) -> Iterator[str]:
     """Yield the names of the snippets in a claim's code, including those of nested calls."""
     for part in code:
         if isinstance(part, str) and part.startswith("snippets."):
             yield part
         elif isinstance(part, (tuple, list)):
-            yield from names(part)
+            yield from snippet_names(part)
         elif isinstance(part, dict):
-            yield from names(part.values())
+            yield from snippet_names(part.values())

@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .errors import Disagrees
-from .input_layouts import LAYOUTS, contiguous, copied
+from .errors import Disagreement
+from .input_layouts import LAYOUTS, copy_contiguous, copy_tensors
 
 # The messages of PyTorch for an operation that it does not have in a format.
 UNSUPPORTED = re.compile(r"not implemented for|doesn't handle types other than|Low precision dtypes not supported")
@@ -44,7 +44,7 @@ class Bound(inspect.BoundArguments):
         return {x.dtype for x in tensors((self.args, self.kwargs)) if x.is_floating_point() or x.is_complex()}
 
 
-class CannotRun(Disagrees):
+class CannotRun(Disagreement):
     """PyTorch lacks an operation of the snippet in this format."""
 
 
@@ -55,31 +55,31 @@ def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None
         return call_once(name, run, bound)[1]
     before, drawn = states[id(run)][1] if id(run) in states else state(run), generators()
     given, result = call_once(name, run, bound)
-    first = copied(result)
+    first = copy_tensors(result)
     _, second = call_once(name, run, bound)
     if generators() != drawn:
         raise draws_at_random(name, bound)
     if not same(given, (bound.args, bound.kwargs)) or not same(first, result):
-        raise Disagrees(f"{name} changes its earlier result, or its arguments, when it is called again{inputs(bound)}")
+        raise Disagreement(f"{name} changes its earlier result, or its arguments, when it is called again{describe_inputs(bound)}")
     if not same(first, second):
-        raise Disagrees(f"{name} gives another result when it is called again{inputs(bound)}")
+        raise Disagreement(f"{name} gives another result when it is called again{describe_inputs(bound)}")
     states[id(run)] = run, state(run)
     if before != states[id(run)][1]:
-        raise Disagrees(f"{name} is a stateful function: it keeps something from one call to the next{inputs(bound)}")
+        raise Disagreement(f"{name} is a stateful function: it keeps something from one call to the next{describe_inputs(bound)}")
     return first
 
 
-def in_layouts(name: str, run: Callable, bound: Bound, layouts: Iterable[str]) -> Iterator[tuple[str, Any]]:
+def call_in_layouts(name: str, run: Callable, bound: Bound, layouts: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Yield (the layout, the snippet's result) for the same numbers in each of these input layouts."""
     for layout in layouts:
         put, around = LAYOUTS[layout]
         try:
-            yield layout, copied(call_once(name, run, bound, put, around())[1])
-        except Disagrees as error:
-            raise Disagrees(f"{error}, {layout}") from None
+            yield layout, copy_tensors(call_once(name, run, bound, put, around())[1])
+        except Disagreement as error:
+            raise Disagreement(f"{error}, {layout}") from None
 
 
-def is_value(given: Tensor | float, want: Tensor) -> bool:
+def is_same_value(given: Tensor | float, want: Tensor) -> bool:
     """Return whether a result has this shape and, up to rounding, this value."""
     given = torch.as_tensor(given, dtype=want.dtype).detach()
     return given.shape == want.shape and bool(torch.allclose(given, want, rtol=1e-9, atol=1e-12, equal_nan=True))
@@ -89,7 +89,7 @@ def is_value(given: Tensor | float, want: Tensor) -> bool:
 def call_once(name: str, run: Callable, bound: Bound, copy: Callable | None = None, around: AbstractContextManager | None = None) -> tuple:
     """Call a snippet once on copies of its arguments; return (the copies, the result). `put` copies a tensor into another layout."""
     originals = bound.args, bound.kwargs
-    given, drawn = copied(originals, copy or contiguous), torch.get_rng_state()
+    given, drawn = copy_tensors(originals, copy or copy_contiguous), torch.get_rng_state()
     try:
         with around or nullcontext():
             result = run(*given[0], **given[1])
@@ -97,18 +97,20 @@ def call_once(name: str, run: Callable, bound: Bound, copy: Callable | None = No
         stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
         if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
             raise CannotRun(stopped) from None
-        raise Disagrees(stopped + inputs(bound)) from None
+        raise Disagreement(stopped + describe_inputs(bound)) from None
     if not torch.equal(drawn, torch.get_rng_state()):
         torch.set_rng_state(drawn)
         raise draws_at_random(name, bound)
     if not same(given, originals):
-        raise Disagrees(f"{name} changes its arguments{inputs(bound)}")
+        raise Disagreement(f"{name} changes its arguments{describe_inputs(bound)}")
     return given, result
 
 
-def draws_at_random(name: str, bound: Bound) -> Disagrees:
+def draws_at_random(name: str, bound: Bound) -> Disagreement:
     """Return the error of a snippet that draws from a shared random generator."""
-    return Disagrees(f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{inputs(bound)}")
+    return Disagreement(
+        f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{describe_inputs(bound)}"
+    )
 
 
 def generators() -> tuple:
@@ -117,7 +119,7 @@ def generators() -> tuple:
     return random.getstate(), numpy and pickled(numpy.random.get_state())
 
 
-def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
+def select_result(name: str, result: Any, which: str | None, bound: Bound) -> Any:
     """Return a snippet's result, or number `which` of several: a tensor or a number, or a tuple of these, in the dtype of its arguments.
 
     A snippet that is given no tensor returns numbers, or tensors of fp64 or of integers.
@@ -125,19 +127,19 @@ def chosen(name: str, result: Any, which: str | None, bound: Bound) -> Any:
     if which is not None:
         several = isinstance(result, tuple) or isinstance(result, Tensor) and result.dim()
         if not several or int(which) >= len(result):
-            raise Disagrees(f"{name} gives {kind_of(result)}, in which there is no result {which}{inputs(bound)}")
+            raise Disagreement(f"{name} gives {kind_of(result)}, in which there is no result {which}{describe_inputs(bound)}")
         result = result[int(which)]
     given = bound.dtypes
     allowed = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
     allowed += (torch.complex128,) * (torch.float64 in allowed)  # for a real claim, the imaginary part must be zero
     for part in result if isinstance(result, tuple) and result else [result]:
         if not isinstance(part, Tensor) and type(part) not in (int, float):
-            raise Disagrees(f"{name} gives {kind_of(part)} where a tensor or a number is expected{inputs(bound)}")
+            raise Disagreement(f"{name} gives {kind_of(part)} where a tensor or a number is expected{describe_inputs(bound)}")
         if given and not isinstance(part, Tensor):
-            raise Disagrees(f"{name} gives the Python number {part!r}, and is given {short(allowed[0])}{inputs(bound)}")
+            raise Disagreement(f"{name} gives the Python number {part!r}, and is given {short(allowed[0])}{describe_inputs(bound)}")
         if isinstance(part, Tensor) and part.dtype not in allowed:
             expected = f"is given {short(allowed[0])}" if given else "is given no tensor"
-            raise Disagrees(f"{name} gives {short(part.dtype)}, and {expected}{inputs(bound)}")
+            raise Disagreement(f"{name} gives {short(part.dtype)}, and {expected}{describe_inputs(bound)}")
     return result
 
 
@@ -206,7 +208,7 @@ def kind_of(x: Any) -> str:
     return repr(x) if x is None or isinstance(x, bool) else f"a {type(x).__name__}"
 
 
-def inputs(bound: Bound) -> str:
+def describe_inputs(bound: Bound) -> str:
     """Return the numbers and the shapes of tensors that a snippet was given, as the end of a message."""
     texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
     return f", given {', '.join(texts)}" if texts else ""

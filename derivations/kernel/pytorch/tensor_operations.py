@@ -10,13 +10,13 @@ from math import inf
 import torch
 from torch import Tensor
 
-from .error_bounds import COVER, TINY, U, Value, gamma, rounding, tiny
-from .errors import NotForTorch, Undefined
+from .error_bounds import COVER, TINY, BoundedValue, U, gamma, rounding_error, underflow_error
+from .errors import CannotDecide, UndefinedValue
 
 WHOLE = 2.0**53  # sums of integers below it are exact
 
 
-def is_whole(x: Value) -> Tensor:
+def is_whole(x: BoundedValue) -> Tensor:
     """Return a mask of the entries that are certainly integers."""
     return (x.e == 0) & (x.v == x.v.round()) if not x.v.is_complex() else torch.zeros_like(x.e, dtype=torch.bool)
 
@@ -28,14 +28,14 @@ def product(a: Tensor, b: Tensor, row: bool, column: bool) -> Tensor:
     return x.squeeze(-1 if column else -2) if row else x
 
 
-def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
+def matmul(a: BoundedValue, b: BoundedValue, row: bool, column: bool) -> BoundedValue:
     """Return the product of two matrices, with bounds; a vector is a row on the left, and a column on the right."""
     if a.v.dtype != b.v.dtype:
-        a, b = (Value(x.v.to(torch.complex128), x.e) for x in (a, b))
+        a, b = (BoundedValue(x.v.to(torch.complex128), x.e) for x in (a, b))
     if row:
-        a = Value(*(x.unsqueeze(-2) for x in a))
+        a = BoundedValue(*(x.unsqueeze(-2) for x in a))
     if column:
-        b = Value(*(x.unsqueeze(-1) for x in b))
+        b = BoundedValue(*(x.unsqueeze(-1) for x in b))
     size, a_, b_ = a.v.shape[-1], a.v.detach().abs(), b.v.detach().abs()
     magnitude = a_ @ b_
     n = 8 * size if a.v.is_complex() else size
@@ -48,22 +48,22 @@ def matmul(a: Value, b: Value, row: bool, column: bool) -> Value:
     if (magnitude > 0).all():
         bound = bound + TINY
     else:
-        bound = bound + tiny((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # the product of bounds may underflow
+        bound = bound + underflow_error((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # the product of bounds may underflow
     certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
     bound = torch.where(certain, 0.0, bound)
-    result = Value(a.v @ b.v, bound)
+    result = BoundedValue(a.v @ b.v, bound)
     if column:
-        result = Value(*(x.squeeze(-1) for x in result))
+        result = BoundedValue(*(x.squeeze(-1) for x in result))
     if row:
-        result = Value(*(x.squeeze(-1 if column else -2) for x in result))
+        result = BoundedValue(*(x.squeeze(-1 if column else -2) for x in result))
     return result
 
 
-def inverse(a: Value, name: str) -> Value:
+def inverse(a: BoundedValue, name: str) -> BoundedValue:
     """Return the inverse of a matrix; `name` is for the message. Raise Undefined if a row or column is exactly 0."""
     is_zero = (a.v == 0) & (a.e == 0)
     if (is_zero.all(-1).any(-1) | is_zero.all(-2).any(-1)).any():
-        raise Undefined(f"{name} is singular, and its inverse is taken")
+        raise UndefinedValue(f"{name} is singular, and its inverse is taken")
     x, info = torch.linalg.inv_ex(a.v)
     n, x_ = x.shape[-1], x.abs()
     eye = torch.eye(n, dtype=torch.float64)
@@ -72,58 +72,58 @@ def inverse(a: Value, name: str) -> Value:
     rows = r.sum(-1, keepdim=True)
     margin = 1 - rows.amax(-2, keepdim=True)
     valid = (margin > 0) & (info == 0)[..., None, None]
-    return Value(x, torch.where(valid, rows / margin * x_.amax(-2, keepdim=True), inf))
+    return BoundedValue(x, torch.where(valid, rows / margin * x_.amax(-2, keepdim=True), inf))
 
 
-def softmax(s: Value) -> Value:
+def softmax(s: BoundedValue) -> BoundedValue:
     """Return the softmax along the last axis."""
     v = torch.softmax(s.v, dim=-1)
     below = s.v.amax(-1, keepdim=True) - s.v
     # Errors of the scores count twice, in the exponential and in the sum; so do 4u of each exponential. Subtracting the largest
     # score errs by u times the difference; in the sum that is less than u a term, for x exp(-x) < 1.
     log_error = 2 * s.e.amax(-1, keepdim=True) + U * (below + 2 * s.v.shape[-1] + 12)
-    return Value(v, v * torch.expm1(log_error) + tiny(v < TINY))
+    return BoundedValue(v, v * torch.expm1(log_error) + underflow_error(v < TINY))
 
 
-def largest(x: Value) -> Value:
+def largest(x: BoundedValue) -> BoundedValue:
     """Return the largest entry along the last axis. Its error is at most the largest error of an entry."""
     if x.v.is_complex():
-        raise NotForTorch("the largest of complex numbers")
-    return Value(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
+        raise CannotDecide("the largest of complex numbers")
+    return BoundedValue(x.v.amax(-1), x.e.expand(x.v.shape).amax(-1))
 
 
-def add_up(x: Value, axis: int, size: int) -> Value:
+def sum_along(x: BoundedValue, axis: int, size: int) -> BoundedValue:
     """Return the sum along a leading axis, which stays with size one. A value that is constant along it is multiplied by `size`."""
     if x.v.shape[axis] == 1:
         v = x.v * size
-        return Value(v, x.e * size + (rounding(v) if size & size - 1 else 0))
+        return BoundedValue(v, x.e * size + (rounding_error(v) if size & size - 1 else 0))
     magnitude = x.v.abs().sum(axis, keepdim=True)
     bound = x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * magnitude
     certain = is_whole(x).all(axis, keepdim=True) & (magnitude < WHOLE)
-    return Value(x.v.sum(axis, keepdim=True), torch.where(certain, 0.0, bound))
+    return BoundedValue(x.v.sum(axis, keepdim=True), torch.where(certain, 0.0, bound))
 
 
-def along_first(x: Value, axis: int, size: int, leading: int) -> Value:
+def move_to_tensor_axis(x: BoundedValue, axis: int, size: int, leading: int) -> BoundedValue:
     """Move a leading axis to a new first axis of the tensor's own axes; the leading axis stays with size one."""
 
     def moved(y: Tensor) -> Tensor:
         lead = [size if k == axis else n for k, n in enumerate(x.v.shape[:leading])]
         return y.expand(*lead, *x.v.shape[leading:]).unsqueeze(leading).transpose(axis, leading)
 
-    return Value(moved(x.v), moved(x.e))
+    return BoundedValue(moved(x.v), moved(x.e))
 
 
-def stack(parts: list, shape: tuple) -> Value:
+def stack(parts: list, shape: tuple) -> BoundedValue:
     """Return the array of this shape with these entries."""
     dtype = torch.complex128 if any(x.v.is_complex() for x in parts) else torch.float64
     v = torch.stack(torch.broadcast_tensors(*(x.v.to(dtype) for x in parts)), -1)
     bounds = torch.stack([x.e.expand(v.shape[:-1]) for x in parts], -1)
-    return Value(*(y.reshape(*v.shape[:-1], *shape) for y in (v, bounds)))
+    return BoundedValue(*(y.reshape(*v.shape[:-1], *shape) for y in (v, bounds)))
 
 
-def rank(a: Value) -> Value:
+def rank(a: BoundedValue) -> BoundedValue:
     """Return the number of singular values that are certainly not zero; their error is at most the norm of the matrix's error."""
     size = torch.linalg.matrix_norm(a.v)
     atol = COVER * torch.linalg.matrix_norm(a.e.expand(a.v.shape)) + 16 * max(a.v.shape[-2:]) * U * size
     v = torch.linalg.matrix_rank(a.v, atol=atol, rtol=torch.zeros_like(atol)).to(torch.float64)
-    return Value(v, torch.zeros_like(v))
+    return BoundedValue(v, torch.zeros_like(v))

@@ -17,14 +17,14 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, symbols, walk
 from ..core.operators import AVERAGES, BINDERS
-from .error_bounds import Value
-from .errors import Disagrees
-from .evaluation_cache import Remembered
+from .error_bounds import BoundedValue
+from .errors import Disagreement
+from .evaluation_cache import ValueCache
 
 POINT, OUTCOME = 0, 1  # the first two axes of every value; the axes of the indices follow, and the tensor's own come last
 
 
-def of_last(find: Callable) -> Callable:
+def cache_last(find: Callable) -> Callable:
     """Cache the last result of a function of one argument, by the argument's identity."""
     last: list = []
 
@@ -42,48 +42,48 @@ class Trial:
 
     def __init__(self, trees: list, sizes: dict) -> None:
         self.sizes: dict[str, int] = sizes
-        self.values: dict[str, Value] = {}
-        self.weights: Value | None = None  # of the outcomes
+        self.values: dict[str, BoundedValue] = {}
+        self.weights: BoundedValue | None = None  # of the outcomes
         self.scaled = False  # whether all entries are large, or tiny
         self.overflows = False  # whether a rounding that overflows contradicts the claim
         self.exactly, self.axes, self.leading = leading_axes(trees)
-        self.remembered = Remembered()
+        self.remembered = ValueCache()
 
     def but(self, values: dict) -> Trial:
         """Return a copy with other values."""
         other = copy(self)
-        other.values, other.remembered = values, Remembered()
+        other.values, other.remembered = values, ValueCache()
         return other
 
     def size(self, s: Expr) -> int:
         """Return a size as a number."""
         if s.op == "symbol" and s.data[0] not in self.sizes:
-            raise Disagrees(f"no value is given for {s.data[0]}")
+            raise Disagreement(f"no value is given for {s.data[0]}")
         return int(s.data) if s.op == "const" else self.sizes[s.data[0]]
 
     def shape(self, e: Expr) -> tuple[int, ...]:
         """Return the shape of an expression as numbers."""
         return tuple(map(self.size, e.shape))
 
-    def lead(self, x: Value, rank: int = 0) -> Value:
+    def lead(self, x: BoundedValue, rank: int = 0) -> BoundedValue:
         """Add the leading axes to a value with `rank` axes of its own, with or without an axis for the points."""
 
         def put(t: Tensor) -> Tensor:
             points = t.shape[: t.dim() - rank] or (1,)
             return t.reshape(*points, *(1,) * (self.leading - 1), *t.shape[t.dim() - rank :])
 
-        return Value(put(x.v), put(x.e))
+        return BoundedValue(put(x.v), put(x.e))
 
     def put(self, symbol_: Expr, v: Tensor, e: Tensor | None = None) -> None:
         """Set the value of a symbol, with error e or none."""
-        self.values[symbol_.data[0]] = self.lead(Value(v, torch.zeros_like(v) if e is None else e), len(symbol_.shape))
+        self.values[symbol_.data[0]] = self.lead(BoundedValue(v, torch.zeros_like(v) if e is None else e), len(symbol_.shape))
 
     def points(self, keep: Tensor) -> None:
         """Keep only the points with these numbers."""
-        self.values = {name: Value(x.v[keep], x.e[keep]) if len(x.v) > 1 else x for name, x in self.values.items()}
+        self.values = {name: BoundedValue(x.v[keep], x.e[keep]) if len(x.v) > 1 else x for name, x in self.values.items()}
 
 
-@of_last
+@cache_last
 def leading_axes(trees: list) -> tuple:
     """Return (whether a tree rounds, the leading axes of the free indices of the trees, the number of leading axes)."""
     exactly = any(n.op == "rounded" for t in trees for n in walk(t))
@@ -96,14 +96,14 @@ def depth(e: Expr) -> int:
     return (e.op in BINDERS) + max(map(depth, e.args), default=0)
 
 
-def averaged(e: Expr) -> bool:
+def is_averaged(e: Expr) -> bool:
     """Return whether every random symbol in e is inside an expectation or variance."""
     if e.op in AVERAGES:
         return True
-    return not (e.op == "symbol" and e.data[1] == "random") and all(map(averaged, e.args))
+    return not (e.op == "symbol" and e.data[1] == "random") and all(map(is_averaged, e.args))
 
 
-def along(values: Tensor, axis: int, t: Trial) -> Tensor:
+def along_axis(values: Tensor, axis: int, t: Trial) -> Tensor:
     """Return a vector along a leading axis."""
     return values.reshape(*(-1 if k == axis else 1 for k in range(t.leading)))
 
@@ -115,12 +115,14 @@ def range_along(size: int, axis: int, leading: int) -> Tensor:
     return torch.arange(size).reshape(*(-1 if k == axis else 1 for k in range(leading)))
 
 
-def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
+def take_entry(x: BoundedValue, indices: tuple, t: Trial, axes: dict) -> BoundedValue:
     """Return the entry of x at each value of the indices, which are constants or run along leading axes."""
     index_axes = [None if i.op == "const" else axes[i.data] for i in indices]
     used_axes = [k for k in index_axes if k is not None]
     if len(set(used_axes)) == len(used_axes) and all(x.v.shape[k] == 1 for k in used_axes):
-        return Value(*(move_axes(y, indices, index_axes, t) for y in (x.v, x.e if x.e.shape == x.v.shape else x.e.expand(x.v.shape))))
+        return BoundedValue(
+            *(move_axes(y, indices, index_axes, t) for y in (x.v, x.e if x.e.shape == x.v.shape else x.e.expand(x.v.shape)))
+        )
     positions = [range_along(n, k, t.leading) for k, n in enumerate(x.v.shape[: t.leading])]
     for i in indices:
         positions.append(
@@ -129,7 +131,7 @@ def pick(x: Value, indices: tuple, t: Trial, axes: dict) -> Value:
             else range_along(t.size(i.data[1]), axes[i.data], t.leading)
         )
     # A leading axis of size one is broadcast against the index that runs along it.
-    return Value(x.v[tuple(positions)], x.e[tuple(positions)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(positions)])
+    return BoundedValue(x.v[tuple(positions)], x.e[tuple(positions)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(positions)])
 
 
 def move_axes(x: Tensor, indices: tuple, index_axes: list, t: Trial) -> Tensor:
@@ -153,13 +155,13 @@ def expressions(data: Any) -> Iterator[Expr]:
             yield from expressions(item)
 
 
-@of_last
-def involved(claim: Claim) -> list:
+@cache_last
+def involved_trees(claim: Claim) -> list:
     """Return the trees of a claim and of the arguments of its code."""
     return [*claim.trees, *expressions([(arguments, dict(keywords)) for _, arguments, keywords in claim.code])]
 
 
-@of_last
+@cache_last
 def symbols_of(claim: Claim) -> dict[str, Expr]:
     """Return the symbols of a claim and of the arguments of its code, by name."""
-    return symbols(*involved(claim))
+    return symbols(*involved_trees(claim))

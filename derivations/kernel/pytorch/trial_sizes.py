@@ -15,9 +15,9 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, own_sizes, symbols, walk
 from ..core.operators import BINDERS
 from .evaluation import evaluate
-from .given_values import bindable, sizes_in
-from .matrix_sampling import is_tied, tied
-from .trial import Trial, involved, of_last, symbols_of
+from .given_values import bindable_names, given_sizes
+from .matrix_sampling import group_products, needs_joint_draw
+from .trial import Trial, cache_last, involved_trees, symbols_of
 
 SHAPES = 10  # shapes of ordinary sizes
 POINTS, CANDIDATES = 8, 128  # points that are drawn; candidates, if the assumptions may discard some of them
@@ -53,7 +53,7 @@ def shapes(claim: Claim, largest: int) -> Iterator[dict]:
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
     yield from at_the_bound(claim, names)
     for _, at in claim.without:  # an example that shows that an assumption is needed may have special sizes
-        if given := sizes_in(bindable(claim), at):
+        if given := given_sizes(bindable_names(claim), at):
             yield {n: given.get(n, 2) for n in names}
 
 
@@ -74,7 +74,7 @@ def large_shapes(claim: Claim) -> Iterator[list[dict]]:
 
     Assumptions may relate sizes, for example if the rows of a matrix are orthonormal; the reverse order, or one large size, may still fit.
     """
-    trees = involved(claim)
+    trees = involved_trees(claim)
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     left = list(names)
@@ -88,31 +88,31 @@ def large_shapes(claim: Claim) -> Iterator[list[dict]]:
         yield [sizes for sizes in options if most_entries(trees, sizes) <= ENTRIES] + alone
 
 
-def one_large(claim: Claim, compared_at: list) -> Iterator[list[dict]]:
+def shapes_with_one_large(claim: Claim, compared_at: list) -> Iterator[list[dict]]:
     """Yield options for each size that was not large at any shape in `compared_at`: it is large, and the others are small.
 
     If an assumption gives a product of matrices, its inner size is larger still, which leaves room for orthogonal rows.
     """
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
-    large = large_for(claim)
+    large = large_size(claim)
     small = [dict(sizes) for sizes in compared_at if max((size for _, size in sizes), default=large) < large]
     inner = {a.args[0].shape[-1].data[0] for a in claim.given if a.kind == "product" and a.args[0].shape[-1].op == "symbol"}
     for name in names:
         if small and not any(size >= large for sizes in compared_at for other, size in sizes if other == name):
             wide = [sizes | dict.fromkeys(inner, 2 * large) | {name: large} for sizes in small[:2]] if inner else []
             options = [*(sizes | {name: large} for sizes in (*small[-3:], dict.fromkeys(names, 1))), *wide]
-            yield [sizes for sizes in options if most_entries(involved(claim), sizes) <= ENTRIES]
+            yield [sizes for sizes in options if most_entries(involved_trees(claim), sizes) <= ENTRIES]
 
 
-@of_last
-def large_for(claim: Claim) -> int:
+@cache_last
+def large_size(claim: Claim) -> int:
     """Return the least value at which a size of the claim counts as large."""
     return LARGE_OF_LAW if any(s.data[1] == "random" for s in symbols_of(claim).values()) else LARGE
 
 
 def further_shapes(claim: Claim) -> Iterator[list[dict]]:
     """Yield options of further shapes for code: each size takes each value once, together with the others if the tensors stay small enough."""
-    trees = involved(claim)
+    trees = involved_trees(claim)
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in own_sizes(n))
@@ -129,21 +129,21 @@ def long_shapes(claim: Claim) -> Iterator[list[dict]]:
 
     A single size takes each long value; each of several sizes takes the longest one that fits.
     """
-    trees = involved(claim)
+    trees = involved_trees(claim)
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     for name in names:
         longer = [few | {name: size} for size in LONG]
-        options = [sizes for sizes in longer if most_entries(trees, sizes, once=True) * drawn_at_once(claim) <= LONG_NUMBERS]
+        options = [sizes for sizes in longer if most_entries(trees, sizes, once=True) * points_drawn(claim) <= LONG_NUMBERS]
         yield from ([one] for one in options) if len(names) == 1 else [options[::-1]]
 
 
-@of_last
-def drawn_at_once(claim: Claim) -> int:
+@cache_last
+def points_drawn(claim: Claim) -> int:
     """Return the number of points at which values are drawn for a claim with sizes."""
     filtered = any(a.kind in FILTERING for a in claim.given)
     products = [a for a in claim.given if a.kind == "product"]
-    return CANDIDATES if filtered or any(map(is_tied, tied(products))) else POINTS
+    return CANDIDATES if filtered or any(map(needs_joint_draw, group_products(products))) else POINTS
 
 
 def rising(names: list) -> dict[str, int]:

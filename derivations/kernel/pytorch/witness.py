@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 
 from ..core.claims import Claim, Refused
-from .errors import Disagrees, NotForTorch
+from .errors import CannotDecide, Disagreement
 from .identities import Verdict, definition, identity, inequality
 from .limits import limit
 from .refutations import refutation
@@ -24,17 +24,17 @@ from .refutations import refutation
 
 def witness(claim: Claim) -> tuple[str, str, str]:
     """Return (verdict, scope, note). Raise Refused if the numbers contradict the claim or a snippet that it names."""
-    return vouched(claim)[:3]
+    return check_with_snippets(claim)[:3]
 
 
-def vouched(claim: Claim) -> Verdict:
+def check_with_snippets(claim: Claim) -> Verdict:
     """Return (verdict, scope, note, snippets); for each snippet, (the call, the number of shapes, the number of points)."""
     try:
         with torch.inference_mode():
             return CHECKS[claim.kind](claim)
-    except NotForTorch as reason:
+    except CannotDecide as reason:
         return "not applicable", "", str(reason), ()
-    except Disagrees as problem:
+    except Disagreement as problem:
         raise Refused(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
 
 

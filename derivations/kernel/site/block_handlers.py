@@ -87,13 +87,13 @@ def add_map(page: Page, parent: Element, argument: str) -> Element:
     if argument:
         raise page.source.error(line, f"there is one map, '/// map'; leave out {argument!r}")
     try:
-        graph = claim_graph.resting(page.source.docs, page.certificate, topics())
+        graph = claim_graph.build_graph(page.source.docs, page.certificate, topics())
         if missing := graph.missing():
             raise ClaimError(f"{missing[0][0]} uses {missing[0][1]!r}, and there is no such claim")
         box = SubElement(parent, "div", {"class": "map"})
         SubElement(box, "div", {"class": "map__bar"})
         frame = SubElement(box, "div", {"class": "map__frame"})
-        picture = graph_svg.drawn(graph)
+        picture = graph_svg.draw_map(graph)
         ratio = page.stash(f"aspect-ratio: {graph_svg.aspect_ratio(picture)}")
         # Where scripts run, map.js inserts the picture after the theme's scripts: each of these has the browser compute all styles anew.
         SubElement(frame, "div", {"class": "map__stage", "style": ratio}).text = page.stash(f"<noscript>{picture}</noscript>")

@@ -18,7 +18,7 @@ VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable"
 # For a witness with a source: functions from the source to the sizes that it tries, and from the source, the number of a step and the
 # number of steps to the lines about that step.
 INPUTS: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {
-    "sympy": (step_details.sizes, lambda source, k, of: step_details.checked(source, k)),
+    "sympy": (step_details.sizes, lambda source, k, of: step_details.find_program_lines(source, k)),
     "coq": (lambda source: "", lambda source, k, of: step_details.theorem(source, k, of == 1)),
 }
 
@@ -133,7 +133,7 @@ class DetailsWriter(ElementWriter):
 
     def _script_lines(self, rows: Element, claim: dict, k: int) -> None:
         """Add the lines of the script that state a step, if they are found."""
-        place = step_details.stated(self.source.text, claim, k)
+        place = step_details.find_script_lines(self.source.text, claim, k)
         if place is None:
             return
         self.add(rows, "dt", "", "script")

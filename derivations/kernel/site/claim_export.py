@@ -30,15 +30,17 @@ def latex_of(claim: dict) -> str:
 
 def text_of(claim: dict) -> str:
     """Return the claim as plain text, for programs and readers that do not read LaTeX."""
-    return " ".join([spelt(claim["start"]), *(_step(step["relation"], spelt(step["latex"])) for step in claim["steps"])])
+    return " ".join(
+        [formula_to_text(claim["start"]), *(_step(step["relation"], formula_to_text(step["latex"])) for step in claim["steps"])]
+    )
 
 
 def _step(relation: str, right: str) -> str:
     limit = LIMIT.fullmatch(relation)
-    return f"→ {right} as {spelt(limit[1])}" if limit else f"{spelt(relation)} {right}"
+    return f"→ {right} as {formula_to_text(limit[1])}" if limit else f"{formula_to_text(relation)} {right}"
 
 
-def spelt(latex: str) -> str:
+def formula_to_text(latex: str) -> str:
     r"""Return a formula as plain text. Raise MathsError if math-core cannot read it.
 
     >>> spelt(r"\frac{q \cdot k}{\sqrt{d_k}}")
@@ -47,9 +49,9 @@ def spelt(latex: str) -> str:
     return re.sub(r"(?<=\S)([+−]) | +", lambda match: match[1] or " ", _text_of_node(tree_of(mathml(latex)))).strip()
 
 
-def plain(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """Return text with formulas between dollars as plain text."""
-    return FORMULA.sub(lambda match: spelt(match[1]), text)
+    return FORMULA.sub(lambda match: formula_to_text(match[1]), text)
 
 
 def _text_of_node(node: Element) -> str:
@@ -106,16 +108,16 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
     place = f"{script}#L{claim['line']}"
     entry = {
         "id": f"{topic}#{claim['id']}",
-        "title": plain(claim["title"]),
+        "title": to_plain_text(claim["title"]),
         "kind": claim["kind"],
         "rank": rank,
         "number": number,
         "latex": latex_of(claim),
         "text": text_of(claim),
-        "reasons": [plain(step["reason"]) for step in claim["steps"]],
-        "assumptions": [plain(one["text"]) for one in claim["assumptions"]],
+        "reasons": [to_plain_text(step["reason"]) for step in claim["steps"]],
+        "assumptions": [to_plain_text(one["text"]) for one in claim["assumptions"]],
         "scope": claim["scope"],
-        "witnesses": [{name: plain(one[name]) for name in ("name", "verdict", "scope", "note")} for one in claim["witnesses"]],
+        "witnesses": [{name: to_plain_text(one[name]) for name in ("name", "verdict", "scope", "note")} for one in claim["witnesses"]],
         "proved_by": provers(claim),
         "uses": [use if "#" in use else f"{topic}#{use}" for use in claim["uses"]],
         "code": list(claim.get("code", ())),
@@ -131,5 +133,5 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "line": int(claim["line"]),
     }
     if claim["kind"] == "refutation":
-        entry["counterexample"] = [spelt(binding["latex"]) for binding in claim["counterexample"]]
+        entry["counterexample"] = [formula_to_text(binding["latex"]) for binding in claim["counterexample"]]
     return entry | ({"source": f"{repository.rstrip('/')}/blob/main/{place}"} if repository else {})

@@ -48,7 +48,7 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class Resting:
+class ClaimGraph:
     """The graph: chapters in the order of the navigation, each with its topics."""
 
     chapters: tuple[tuple[str, tuple[Topic, ...]], ...]
@@ -81,7 +81,7 @@ class Resting:
         ]
 
 
-def resting(docs: Path, load: Callable[[str], dict], names: list[str], settings: str | None = None) -> Resting:
+def build_graph(docs: Path, load: Callable[[str], dict], names: list[str], settings: str | None = None) -> ClaimGraph:
     """Return the graph of the claims of the topics in `names`; `load` returns a topic's certificate, `settings` is the text of mkdocs.yml.
 
     Raise PageError, ClaimError or CertificateError if a page, a use or a certificate is wrong.
@@ -96,7 +96,7 @@ def resting(docs: Path, load: Callable[[str], dict], names: list[str], settings:
         chapter, title = pages.get(f"{name}.md", ("", name))
         nodes = tuple(Node(name, claim, *places.get(f"{name}#{claim['id']}", ())) for claim in certificates[name]["claims"])
         chapters.setdefault(chapter or NO_CHAPTER, []).append(Topic(name, title, nodes))
-    return Resting(tuple((chapter, tuple(topics)) for chapter, topics in chapters.items() if topics))
+    return ClaimGraph(tuple((chapter, tuple(topics)) for chapter, topics in chapters.items() if topics))
 
 
 def navigation(settings: str) -> Iterator[tuple[str, str, str]]:
@@ -135,6 +135,6 @@ def _places_on_page(source: Source, path: str, certificates: dict[str, dict]) ->
             yield f"{topic}#{claim['id']}", (path, page.anchor(topic, claim["id"]), numbers[topic, claim["id"]], rank)
 
 
-def counted(graph: Resting) -> Counter[str]:
+def count_claims(graph: ClaimGraph) -> Counter[str]:
     """Count the claims, uses, linked claims and idle claims."""
     return Counter(claims=len(graph.nodes), uses=len(graph.edges), linked=len(graph.linked), idle=len(graph.idle()))

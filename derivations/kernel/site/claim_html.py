@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from ..printing.mathml import MathsError, authored, breadth, mathml, prose
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
 from .claim_export import latex_of
-from .formula_layout import in_pieces
+from .formula_layout import add_line_breaks
 
 KINDS = {
     "definition": "Definition",
@@ -142,9 +142,9 @@ class _Writer(ElementWriter):
         if layout == "chain" and breadth(left) + max(map(breadth, rows)) > 38:
             layout = "wide"
         box = self.add(section, "div", f"claim__steps claim__steps--{layout}")
-        self.add(box, "div", "claim__left", in_pieces(left))
+        self.add(box, "div", "claim__left", add_line_breaks(left))
         for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
-            self.add(box, "div", "claim__right", in_pieces(row))
+            self.add(box, "div", "claim__right", add_line_breaks(row))
             if step["reason"] and len(rows) == 1:  # the badge of a claim with one step shows its details
                 self.add(box, "div", "claim__reason", authored(step["reason"]))
             elif step["reason"]:
@@ -156,10 +156,12 @@ class _Writer(ElementWriter):
             self.add(rows, "span", "claim__label", "at")
             values = self.add(rows, "div", "claim__values")
             for binding in claim["counterexample"]:
-                self.add(values, "span", "claim__value", in_pieces(mathml(binding["latex"])))
+                self.add(values, "span", "claim__value", add_line_breaks(mathml(binding["latex"])))
         self.add(rows, "span", "claim__label", REFUTED[claim["refuted"]][0])
         values = self.add(rows, "div", "claim__values")
-        self.add(values, "span", "claim__value", in_pieces(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}")))
+        self.add(
+            values, "span", "claim__value", add_line_breaks(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}"))
+        )
 
     def _because(self, section: Element, because: list[str]) -> None:
         """Add the reason of an inequality: the difference of its sides, or the factors that bound a rank."""
@@ -168,7 +170,7 @@ class _Writer(ElementWriter):
         values = self.add(rows, "div", "claim__values")
         self.add(values, "span", "claim__value", "right − left is" if len(because) == 1 else "the matrix is the product of")
         for latex in because:
-            self.add(values, "span", "claim__value", in_pieces(mathml(latex, display=len(because) == 1)))
+            self.add(values, "span", "claim__value", add_line_breaks(mathml(latex, display=len(because) == 1)))
 
     def _letters(self, section: Element, letters: list[dict]) -> None:
         """Add the symbols that look like matrices but are not."""

@@ -28,9 +28,9 @@ Fault = tuple[int, str]  # a line, and a message
 @cache
 def reserved() -> frozenset[str]:
     """Return the names that readers know as functions of PyTorch, mathematics, the claim language or Python."""
-    from ..pytorch.familiar_names import known  # importing PyTorch takes a second, and most builds do not need it
+    from ..pytorch.familiar_names import find_familiar_names  # importing PyTorch takes a second, and most builds do not need it
 
-    return frozenset([*known(), *KNOWN, *FUNCTIONS.split()]) - {*NOT_CALLED, "__doc__"}
+    return frozenset([*find_familiar_names(), *KNOWN, *FUNCTIONS.split()]) - {*NOT_CALLED, "__doc__"}
 
 
 def faults(snippet: Snippet) -> Iterator[Fault]:

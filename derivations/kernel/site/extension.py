@@ -267,7 +267,7 @@ class _HtmlRestorer(Postprocessor):
         prose.feed(_CODE.sub(_blank, text))
         for at, error in reversed(prose.mistakes):
             text = text[:at] + page_errors.box(error.format_message()) + text[at:]
-        return formula_layout.with_their_signs(role_colors.coloured(page.restore(full_source.touched(text, page.source))))
+        return formula_layout.keep_punctuation(role_colors.add_role_classes(page.restore(full_source.touched(text, page.source))))
 
 
 def _blank(match: Match[str]) -> str:

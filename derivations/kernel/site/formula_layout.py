@@ -9,17 +9,17 @@ NARROW = 30  # letters: the width of a phone's screen
 _BEFORE_PUNCTUATION = re.compile(r'(<math(?![^>]*display="block")[^>]*>(?:(?!</math>).)*</math>)([,.;:!?)\]’”]+)', re.DOTALL)
 
 
-def with_their_signs(html: str) -> str:
+def keep_punctuation(html: str) -> str:
     """Return the page with each inline formula held together with the punctuation after it; browsers would break the line between them."""
     return _BEFORE_PUNCTUATION.sub(r'<span class="held">\1\2</span>', html)
 
 
-def written(tree: ElementTree.Element) -> str:
+def to_markup(tree: ElementTree.Element) -> str:
     """Return a tree as markup, with end tags for empty elements."""
     return ElementTree.tostring(tree, encoding="unicode", short_empty_elements=False)
 
 
-def in_pieces(markup: str) -> str:
+def add_line_breaks(markup: str) -> str:
     """Return a wide formula in pieces between which a line may break: before a term, and before a bracket after a long piece.
 
     MathML does not break lines itself. A piece that begins with a sign has an empty group before it, which keeps the space around the sign.
@@ -49,4 +49,4 @@ def _is_bracketed(node: ElementTree.Element) -> bool:
 def _inline(nodes: list[ElementTree.Element]) -> str:
     math = ElementTree.Element("math", displaystyle="true")
     math.extend(nodes)
-    return written(math)
+    return to_markup(math)

@@ -11,7 +11,7 @@ SUPERSCRIPTS = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 @lru_cache(maxsize=10_000)
-def line(markup: str) -> str:
+def to_line(markup: str) -> str:
     """Return a formula, given as MathML, as one line such as `softmax(QKᵀ/√d_k)V`."""
     text = _text_of(ElementTree.fromstring(markup.replace("&ApplyFunction;", APPLIED).replace("&nbsp;", " ")))
     text = re.sub(rf"{APPLIED}(?=[^\W_]|[√∑∂])", " ", text).replace(APPLIED, "")

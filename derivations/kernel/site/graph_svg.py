@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 from ..errors import quantity
 from ..printing.mathml import authored
 from .claim_details import WITNESSES as NAMES
-from .claim_graph import Node, Resting, Topic
+from .claim_graph import ClaimGraph, Node, Topic
 from .claim_html import KINDS
 from .svg_picture import Point, short
 
@@ -49,12 +49,12 @@ def topic_height(topic: Topic) -> float:
     return ROW - DOTS + dots_offset(topic) + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
 
 
-def height(topics: tuple[Topic, ...]) -> float:
+def region_height(topics: tuple[Topic, ...]) -> float:
     """Return the height of the region of a chapter."""
     return HEAD + sum(map(topic_height, topics)) + EDGE / 2
 
 
-def columns(heights: list[float], count: int = COLUMNS) -> list[int]:
+def assign_columns(heights: list[float], count: int = COLUMNS) -> list[int]:
     """Return the column of each region: regions stay in order, and the tallest column is as low as possible.
 
     >>> columns([3, 1, 1, 1, 3], 3)
@@ -75,13 +75,13 @@ def fill_columns(heights: list[float], limit: float) -> list[int]:
     return filled
 
 
-def laid(graph: Resting) -> tuple[list[Point], dict[str, Point], Point]:
+def lay_out(graph: ClaimGraph) -> tuple[list[Point], dict[str, Point], Point]:
     """Return the corners of the regions, the positions of the dots by id, and the width and height of the picture."""
-    heights = [height(topics) + GAP for _, topics in graph.chapters]
+    heights = [region_height(topics) + GAP for _, topics in graph.chapters]
     corners: list[Point] = []
     dots: dict[str, Point] = {}
     tops: dict[int, float] = {}
-    for (_, topics), column, tall in zip(graph.chapters, columns(heights), heights):
+    for (_, topics), column, tall in zip(graph.chapters, assign_columns(heights), heights):
         x, y = column * (WIDTH + GAP), tops.get(column, 0.0)
         tops[column] = y + tall
         corners.append((x, y))
@@ -97,14 +97,14 @@ def laid(graph: Resting) -> tuple[list[Point], dict[str, Point], Point]:
 # Picture -----------------------------------------------------------------------------------------------------------------------
 
 
-def key(id_: str) -> str:
+def entry_id(id_: str) -> str:
     """Return the id of a claim's entry in the list."""
     return id_.replace("#", "--")
 
 
-def drawn(graph: Resting) -> str:
+def draw_map(graph: ClaimGraph) -> str:
     """Return the picture as SVG. It is hidden from screen readers, which have the list, until map.js makes it interactive."""
-    corners, dots, (wide, tall) = laid(graph)
+    corners, dots, (wide, tall) = lay_out(graph)
     parts = [
         f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
     ]
@@ -121,7 +121,9 @@ def drawn(graph: Resting) -> str:
 
 
 def draw_region(topics: tuple[Topic, ...], x: float, y: float) -> str:
-    return f'<rect class="map__region" x="{short(x)}" y="{short(y)}" width="{short(WIDTH)}" height="{short(height(topics))}" rx="6"/>'
+    return (
+        f'<rect class="map__region" x="{short(x)}" y="{short(y)}" width="{short(WIDTH)}" height="{short(region_height(topics))}" rx="6"/>'
+    )
 
 
 def draw_names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
@@ -148,7 +150,7 @@ def draw_edge(start: Node, end: Node, dots: dict[str, Point]) -> str:
         x, y = (a + c) / 2 - (d - b) * bend, (b + d) / 2 + (c - a) * bend
         curve = f"M{short(a)} {short(b)}Q{short(x)} {short(y)} {short(c)} {short(d)}"
     across = "" if start.topic == end.topic else ' class="map__across"'
-    return f'<path{across} d="{curve}" data-from="{key(start.id)}" data-to="{key(end.id)}"/>'
+    return f'<path{across} d="{curve}" data-from="{entry_id(start.id)}" data-to="{entry_id(end.id)}"/>'
 
 
 def draw_dot(node: Node, x: float, y: float, linked: bool) -> str:
@@ -161,7 +163,7 @@ def draw_dot(node: Node, x: float, y: float, linked: bool) -> str:
     else:
         shape = f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(size)}"/>'
     css = {"refutation": ' class="map__refuted"', "definition": ' class="map__name"'}.get(kind, "")
-    return f'<a{css} href="#{key(node.id)}" tabindex="-1">{shape}</a>'
+    return f'<a{css} href="#{entry_id(node.id)}" tabindex="-1">{shape}</a>'
 
 
 def aspect_ratio(picture: str) -> str:
@@ -174,7 +176,7 @@ def aspect_ratio(picture: str) -> str:
 # List --------------------------------------------------------------------------------------------------------------------------
 
 
-def add_list(graph: Resting, parent: Element, stash: Stash, link: Callable[[str], str]) -> Element:
+def add_list(graph: ClaimGraph, parent: Element, stash: Stash, link: Callable[[str], str]) -> Element:
     """Append every claim with its uses, by chapter and topic. `link` returns the link to a page, given by its path below docs/.
 
     Raise MathsError if a title contains a formula that cannot be shown.
@@ -193,8 +195,8 @@ def add_list(graph: Resting, parent: Element, stash: Stash, link: Callable[[str]
     return box
 
 
-def _add_entry(graph: Resting, node: Node, parent: Element, stash: Stash, link: Callable[[str], str]) -> None:
-    item = SubElement(parent, "li", {"id": key(node.id), "data-rank": stash(node.rank)})
+def _add_entry(graph: ClaimGraph, node: Node, parent: Element, stash: Stash, link: Callable[[str], str]) -> None:
+    item = SubElement(parent, "li", {"id": entry_id(node.id), "data-rank": stash(node.rank)})
     if node.page:
         address = f"{link(node.page)}#{node.anchor}"
         SubElement(item, "a", {"href": address}).text = stash(f"({node.number}) {_title(node)}")
@@ -205,7 +207,7 @@ def _add_entry(graph: Resting, node: Node, parent: Element, stash: Stash, link: 
         uses = SubElement(item, "span", {"class": "map__uses"})
         uses.text = stash("uses ")
         for use in node.uses:
-            anchor = SubElement(uses, "a", {"href": f"#{key(use)}"})
+            anchor = SubElement(uses, "a", {"href": f"#{entry_id(use)}"})
             anchor.text, anchor.tail = stash(_title(graph.nodes[use])), stash(", ") if use != node.uses[-1] else None
 
 

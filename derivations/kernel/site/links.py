@@ -10,7 +10,7 @@ from .claim_html import ClaimError
 
 
 @dataclass(frozen=True)
-class Ways:
+class PageLinks:
     """The links from the page at `path`, relative to `docs`; None for a page that shows no claim."""
 
     docs: Path

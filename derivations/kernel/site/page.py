@@ -14,7 +14,7 @@ from ..store.coq_results import load
 from ..store.project_files import ROOT
 from . import page_dependencies, page_errors, rejected_claims
 from .claim_html import ClaimError, render
-from .links import Ways
+from .links import PageLinks
 from .page_source import RANKS, Opening, PageError, Source
 from .step_details import SCRIPT
 
@@ -54,7 +54,7 @@ class Page:
         self.pieces: list[str] = pieces or []
         self.certificates: dict[str, dict] = {} if certificates is None else certificates  # by topic
         self.blocks: list[tuple[Opening, str, list[dict]]] = []  # each with its topic and its claims
-        self.refused: dict[int, rejected_claims.Refused] = {}  # rejected claims to show as a box, by the line of their block
+        self.refused: dict[int, rejected_claims.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
         self.number = 0  # of claims, figures and exercises rendered so far
         self.figures = 0
         self.exercises = 0
@@ -65,7 +65,7 @@ class Page:
         if self.blocks:
             path, _ = source.file()
             self.path = path.relative_to(source.docs).as_posix() if path else None
-        self.ways = Ways(source.docs, self.path)
+        self.ways = PageLinks(source.docs, self.path)
         self._reject_repeated_claims()
 
     def stash(self, html: str) -> str:
@@ -109,7 +109,7 @@ class Page:
         opening, topic, claims = found[0]
         if opening.line in self.refused:
             anchor, link = partial(self.anchor, topic), partial(self._address_of_rejected, topic)
-            rejected_claims.render(self.refused[opening.line], box, self.stash, anchor, link)
+            rejected_claims.render_rejected(self.refused[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
             self.place(box, partial(self._append_claim, box, opening, topic, claim))
@@ -164,7 +164,7 @@ class Page:
         except CertificateError as error:
             message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
             page_errors.tolerate(stopping := self.source.error(opening.line, message, opening.end))
-            self.refused[opening.line] = rejected_claims.of(topic, name, stopping.format_message())
+            self.refused[opening.line] = rejected_claims.find_rejected(topic, name, stopping.format_message())
             return topic, []
         chosen = [claim for claim in claims if name in (None, claim["id"])]
         if not chosen:

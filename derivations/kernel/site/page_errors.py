@@ -1,6 +1,6 @@
 """Decide what a mistake on a page does: it stops the build, or it is shown as a box on the page while the author serves the site.
 
-By default a mistake stops the build. Only `shown()`, which the hook of `mkdocs serve` calls (serve_hook.py), and `collected()`, whose
+By default a mistake stops the build. Only `show_errors()`, which the hook of `mkdocs serve` calls (serve_hook.py), and `collect_errors()`, whose
 pages are thrown away (`check --page`), change that; nothing in the environment or in mkdocs.yml does.
 """
 
@@ -15,13 +15,13 @@ Report = Callable[[PageError], None]
 _report: list[Report] = []  # at most one function, which receives mistakes; if there is none, a mistake stops the build
 
 
-def shown(report: Report | None) -> None:
+def show_errors(report: Report | None) -> None:
     """Show mistakes as boxes on pages from now on, and pass each to `report`; with None, let them stop the build again."""
     _report[:] = [report] if report else []
 
 
 @contextmanager
-def collected() -> Iterator[list[PageError]]:
+def collect_errors() -> Iterator[list[PageError]]:
     """Collect all mistakes in a `with` block instead of stopping at the first. Pages rendered there are not for readers."""
     errors: list[PageError] = []
     before = _report[:]

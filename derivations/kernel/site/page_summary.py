@@ -28,4 +28,4 @@ def first_sentence(markdown: str) -> str:
 def _plain_text(markdown: str) -> str:
     """Return the text of Markdown without links, marks and LaTeX, on one line."""
     text = _MARKS.sub(lambda match: match[2], _LINK.sub(lambda match: match[1], " ".join(markdown.split())))
-    return claim_export.plain(text)
+    return claim_export.to_plain_text(text)

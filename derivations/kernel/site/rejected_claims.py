@@ -12,7 +12,7 @@ from ..store import certificates, rejections
 
 
 @dataclass(frozen=True)
-class Refused:
+class RejectedClaims:
     """Why the claims of a block cannot be shown: a message for the block, messages about the script, and the claims."""
 
     message: str  # "" if the message of a claim says more
@@ -20,14 +20,14 @@ class Refused:
     claims: list[dict]
 
 
-def of(topic: str, name: str | None, message: str) -> Refused:
+def find_rejected(topic: str, name: str | None, message: str) -> RejectedClaims:
     """Return what the last check found about a topic's claims, or about the claim `name`.
 
     If the topic was not rejected, its certificate is out of date, and the claims are those of that certificate.
     """
     rejection = rejections.get(topic)
     if rejection is None:
-        return Refused(message, [], _select(_outdated_claims(topic), name))
+        return RejectedClaims(message, [], _select(_outdated_claims(topic), name))
     changed = rejections.changes(rejection)
     since = [f"{', '.join(changed)} changed since; check again: python -m derivations check {topic}"] if changed else []
     claims, script = _select(rejection["claims"], name), rejection["script"]
@@ -37,9 +37,9 @@ def of(topic: str, name: str | None, message: str) -> Refused:
         if claim["message"]
     }
     if not claims:  # the script failed before it stated them
-        return Refused(message, [*rejection["problems"], *messages.values(), *since], [])
+        return RejectedClaims(message, [*rejection["problems"], *messages.values(), *since], [])
     with_messages = [claim | {"message": messages.get(claim["id"], ""), "by": list(messages)} for claim in claims]
-    return Refused("" if messages else message, [*rejection["problems"], *since], with_messages)
+    return RejectedClaims("" if messages else message, [*rejection["problems"], *since], with_messages)
 
 
 def _select(claims: list[dict], name: str | None) -> list[dict]:
@@ -55,8 +55,12 @@ def _outdated_claims(topic: str) -> list[dict]:
     ]
 
 
-def render(
-    found: Refused, parent: Element, stash: Callable[[str], str], anchor: Callable[[str], str], link: Callable[[str], str] = lambda name: ""
+def render_rejected(
+    found: RejectedClaims,
+    parent: Element,
+    stash: Callable[[str], str],
+    anchor: Callable[[str], str],
+    link: Callable[[str], str] = lambda name: "",
 ) -> None:
     """Append a box for the block with a section for each claim, which has the claim's id, so that links to it still work.
 

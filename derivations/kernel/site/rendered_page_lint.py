@@ -40,7 +40,7 @@ def markdown(root: Path) -> Markdown:
 def _render(root: Path, path: Path, text: str, version: int) -> tuple[str, tuple[str, ...]]:
     """Return the HTML of a page, and the messages of the mistakes in it. `path` and `version` are keys of the cache."""
     body = re.sub(r"\A---[ \t]*\n.*?\n---[ \t]*\n", lambda match: match[0] if _is_not_yaml(match[0]) else "", text, count=1, flags=re.S)
-    with page_errors.collected() as errors:
+    with page_errors.collect_errors() as errors:
         html = markdown(root).convert(body.lstrip("\n"))
     return html, tuple(error.format_message() for error in errors)
 

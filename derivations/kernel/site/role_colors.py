@@ -10,7 +10,7 @@ from functools import lru_cache
 from xml.etree.ElementTree import Element
 
 from ..printing.mathml import tree_of
-from .formula_layout import written
+from .formula_layout import to_markup
 
 ROLES = ("query", "key", "value", "output")
 OF = {letter: role for role in ROLES for letter in (role[0], role[0].upper())}
@@ -34,7 +34,7 @@ def with_role(classes: str, name: str) -> str:
     return " ".join(filter(None, (classes, _css_class(role) if role else "")))
 
 
-def coloured(html: str) -> str:
+def add_role_classes(html: str) -> str:
     """Return a page with the classes of roles on letters in its formulas and on names in its code."""
     formulas = _MATH.findall(html)
     letters = CAPITALS | {letter for markup in formulas for letter in _subscripted_letters(markup)}
@@ -58,7 +58,7 @@ def _add_classes(markup: str, letters: frozenset[str]) -> str:
     for node in _full_size_nodes(tree):
         if node.tag == "mi" and node.text in letters:
             node.set("class", _css_class(OF[node.text]))
-    return written(tree)
+    return to_markup(tree)
 
 
 def _full_size_nodes(node: Element) -> Iterator[Element]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from ..store import project_files
 from ..store.store import Store, digest
 from . import formula_text, search_pages, search_weights, tokenizer
-from .search_pages import Found, Record, read, without_marks
+from .search_pages import IndexedPage, Record, read, without_marks
 
 FOLDER = "search"
 LENGTH = 24_000  # the approximate size of a file of words, in characters
@@ -30,11 +30,11 @@ LENGTH = 24_000  # the approximate size of a file of words, in characters
 # Pages as they were read -----------------------------------------------------------------------------------------------------------
 
 STORE = Store("search", by_digest=True)  # what was read of a page, by a digest of its address, its HTML, and what reads it
-_read: dict[str, Found | None] = {}  # the same of the last build of this process
+_read: dict[str, IndexedPage | None] = {}  # the same of the last build of this process
 _new: set[str] = set()  # those keys that are not stored yet
 
 
-def gather(site: Path) -> list[Found]:
+def gather(site: Path) -> list[IndexedPage]:
     """Return all pages of a site. Read only those that changed since this build or an earlier one read them."""
     modules = (sys.modules[__name__], search_pages, search_weights, formula_text, tokenizer)
     readers = [project_files.file_hash(Path(module.__file__ or "")) for module in modules]
@@ -51,7 +51,7 @@ def gather(site: Path) -> list[Found]:
     return [page for page in found.values() if page]
 
 
-def stored_or_read(key: str, html: str, url: str) -> Found | None:
+def stored_or_read(key: str, html: str, url: str) -> IndexedPage | None:
     stored = STORE.get(key)
     if stored is not None:
         return stored["found"] and _from_json(stored["found"])
@@ -59,7 +59,7 @@ def stored_or_read(key: str, html: str, url: str) -> Found | None:
     return read(html, url)
 
 
-def remember() -> None:
+def store_pages() -> None:
     """Store what was read and is not stored yet."""
     for key in _new & _read.keys():
         page = _read[key]
@@ -68,9 +68,9 @@ def remember() -> None:
     STORE.prune()
 
 
-def _from_json(page: dict) -> Found:
+def _from_json(page: dict) -> IndexedPage:
     records = [Record(**record | {"weighed": tuple(record["weighed"])}) for record in page["records"]]
-    return Found(page["url"], records, [(names, address) for names, address in page["glossary"]])
+    return IndexedPage(page["url"], records, [(names, address) for names, address in page["glossary"]])
 
 
 # Writing ---------------------------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def write(site: Path) -> None:
     (folder / "pages").mkdir(parents=True)
     files = {f"pages/{number}.json": _json(_shown_fields(page)) for number, page in enumerate(pages)}
     first_words, shards = [], list(_split(search_weights.postings(pages)))
-    remember()  # after the words were weighed, since their weights are stored too
+    store_pages()  # after the words were weighed, since their weights are stored too
     for number, shard in enumerate(shards):
         first_words.append(next(iter(shard)))
         files[f"words{number}.json"] = _json(shard)
@@ -107,7 +107,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _shown_fields(page: Found) -> list[list[str]]:
+def _shown_fields(page: IndexedPage) -> list[list[str]]:
     """Return what search shows of each record: its kind, anchor, title, text and statement."""
     return [[record.kind, record.anchor, *map(without_marks, (record.title, record.text, record.statement))] for record in page.records]
 

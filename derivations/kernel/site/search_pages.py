@@ -34,7 +34,7 @@ class Record:
 
 
 @dataclass
-class Found:
+class IndexedPage:
     """A page and the records on it; the first record is the page itself."""
 
     url: str
@@ -55,13 +55,13 @@ _HEADINGS = ("h2", "h3")
 _NO_PROSE = {"claim", "claim__refused", "whole-file"}  # classes of elements that are not prose
 
 
-def read(html: str, url: str) -> Found | None:
+def read(html: str, url: str) -> IndexedPage | None:
     """Return a page of the finished site; None if it has no article or heading."""
     html = _SUBSCRIPT.sub(r"_\1", html)
     article = _ARTICLE.search(html)
     if not article:
         return None
-    markup = _NOT_READ.sub(" ", _MATH.sub(lambda match: f"{OPEN}{_escape(formula_text.line(match[0]))}{CLOSE}", article[0]))
+    markup = _NOT_READ.sub(" ", _MATH.sub(lambda match: f"{OPEN}{_escape(formula_text.to_line(match[0]))}{CLOSE}", article[0]))
     body = BeautifulSoup(markup, "html.parser")
     heading = body.h1
     if heading is None:
@@ -87,7 +87,7 @@ def read(html: str, url: str) -> Found | None:
     records = [page, *(section for section in sections if section.anchor), *claims]
     for record in records if url.startswith("contributing/") else ():
         record.prior *= FOR_CONTRIBUTORS
-    return Found(url, records, glossary)
+    return IndexedPage(url, records, glossary)
 
 
 def without_marks(text: str) -> str:

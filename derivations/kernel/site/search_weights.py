@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 
 from . import tokenizer
-from .search_pages import CLOSE, OPEN, Found, Record, without_marks
+from .search_pages import CLOSE, OPEN, IndexedPage, Record, without_marks
 
 # The weight of a word by the field it occurs in.
 PAGE = {"title": 9, "names": 9, "label": 5, "headings": 3, "lead": 2, "text": 1, "claims": 0.7}
@@ -27,7 +27,7 @@ def count_words(text: str) -> Counter[str]:
     counts: Counter[str] = Counter()
     for piece in _FORMULAS.split(text):
         if piece.startswith(OPEN):
-            for word in tokenizer.words(tokenizer.folded(piece.strip(OPEN + CLOSE))):
+            for word in tokenizer.words(tokenizer.fold_formula(piece.strip(OPEN + CLOSE))):
                 counts.update({word, *_ends(word)})
         else:
             counts.update(tokenizer.words(piece))
@@ -71,7 +71,7 @@ def _weigh(record: Record) -> dict[str, float]:
             _add_names(total, text.split("\n"))
             continue
         if name == "formula":
-            total[_as_name(tokenizer.folded(text))] = PAGE["names"]
+            total[_as_name(tokenizer.fold_formula(text))] = PAGE["names"]
             continue
         length = len(text.split())
         scale = 0.6 + 0.1 * length if name in FLAT else 0.6 + 0.4 * length / USUAL[record.kind == "page"]
@@ -95,7 +95,7 @@ def _add_names(total: dict[str, float], names: list[str]) -> None:
         total[_as_name(without_marks(name))] = PAGE["names"]
 
 
-def postings(pages: list[Found]) -> dict[str, list[tuple[int, int]]]:
+def postings(pages: list[IndexedPage]) -> dict[str, list[tuple[int, int]]]:
     """Return for each word, in order, pairs of a record's number and the word's score there, an integer; highest scores first."""
     weighed = [[(weigh(record), record.prior) for record in page.records] for page in pages]
     page_counts = Counter(word for page in weighed for word in {word for words, _ in page for word in words})
@@ -108,7 +108,7 @@ def postings(pages: list[Found]) -> dict[str, list[tuple[int, int]]]:
     return {word: sorted(scores, key=lambda pair: (-pair[1], pair[0])) for word, scores in sorted(places.items())}
 
 
-def add_glossary_names(pages: list[Found]) -> None:
+def add_glossary_names(pages: list[IndexedPage]) -> None:
     """Add to each page the names that the glossary gives it."""
     by_url = {page.url: page.records[0] for page in pages}
     for page in pages:

@@ -48,13 +48,13 @@ compiled = Compiled()
 
 def on_startup(*, command: str, **_: Any) -> None:
     """Show mistakes as boxes if the site is served."""
-    page_errors.shown(tell if command == "serve" else None)
+    page_errors.show_errors(tell if command == "serve" else None)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Stop showing mistakes as boxes if the pages go into a folder that could be published."""
     if page_errors.are_shown() and not is_the_servers(Path(config.site_dir)):
-        page_errors.shown(None)
+        page_errors.show_errors(None)
     return config
 
 
@@ -65,7 +65,7 @@ def is_the_servers(folder: Path) -> bool:
 
 def on_shutdown(**_: Any) -> None:
     """Stop showing mistakes as boxes."""
-    page_errors.shown(None)
+    page_errors.show_errors(None)
 
 
 def tell(error: PageError) -> None:

@@ -52,7 +52,7 @@ def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_
         if sentence := page_summary.first_sentence(markdown):
             page.meta.setdefault("description", escape(sentence))
         if _has_cards(config):
-            page.meta["card"] = _absolute(social_cards.name_of(page.file.src_uri), config)
+            page.meta["card"] = _absolute(social_cards.card_path(page.file.src_uri), config)
     return markdown
 
 
@@ -80,7 +80,7 @@ def on_post_build(*, config: MkDocsConfig) -> None:
         _write(site / change_feed.NAME, _feed(pages, config))
     for page in pages if _has_cards(config) else ():
         social_cards.draw(
-            site / social_cards.name_of(page.file.src_uri),
+            site / social_cards.card_path(page.file.src_uri),
             title=_title_of(page, config),
             chapter=_chapter_of(page),
             about=_description_of(page, config),
@@ -161,7 +161,7 @@ def _feed(pages: list[SitePage], config: MkDocsConfig) -> str:
 
 
 def _has_cards(config: MkDocsConfig) -> bool:
-    return social_cards.wanted(config.site_url) and not page_errors.are_shown()
+    return social_cards.is_public(config.site_url) and not page_errors.are_shown()
 
 
 def _title_of(page: SitePage, config: MkDocsConfig) -> str:

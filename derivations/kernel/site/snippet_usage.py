@@ -103,7 +103,7 @@ def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -
     """Yield (line, message) for the uses on a page of snippet definitions that have the name of something in PyTorch or mathematics.
 
     A use is accepted if the page, or a page that it links, shows the definition. `page` is its path below docs/, `text` its Markdown."""
-    from ..pytorch.familiar_names import known  # as in example_rules.py
+    from ..pytorch.familiar_names import find_familiar_names  # as in example_rules.py
 
     page_and_links = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in included(text):
@@ -111,7 +111,7 @@ def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -
         uses = [(statement.first, *use) for statement in statements for use in statement.uses.items()]
         for line, used, meaning in [*uses, *uses_in_examples(root, place.topic, place.section)]:
             other = library(root).definition(meaning)
-            if {used, meaning.name} & known() and not (other and page_and_links & set(where.get(other, ()))):
+            if {used, meaning.name} & find_familiar_names() and not (other and page_and_links & set(where.get(other, ()))):
                 yield (
                     place.first,
                     f"{home(place.topic)}:{line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "

@@ -19,12 +19,12 @@ COLOURS = 64  # the few colours above, and those between them at the edges of le
 LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
-def wanted(address: str | None) -> bool:
+def is_public(address: str | None) -> bool:
     """Return whether the site is published at a public address; other sites fetch a card from its full address."""
     return (urlsplit(address or "").hostname or "") not in LOCAL
 
 
-def name_of(page: str) -> str:
+def card_path(page: str) -> str:
     """Return the path of a page's card on the site; `page` is the page's path below docs/."""
     return f"cards/{page.removesuffix('.md')}.png"
 
@@ -43,7 +43,7 @@ def draw(path: Path, *, title: str, chapter: str, about: str, site: str) -> None
         top += round(font.size * 1.14)
     text_font = _load_font("text", 34)
     room = (512 - top - 30) // 46
-    for line in shortened(about, text_font, min(3, room)):
+    for line in shorten(about, text_font, min(3, room)):
         pen.text((LEFT, top + 30), line, font=text_font, fill=QUIET, anchor="la")
         top += 46
     pen.line((LEFT, 528, RIGHT, 528), fill=HAIRLINE, width=2)
@@ -68,10 +68,10 @@ def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
         lines = _wrap(text, font)
         if len(lines) <= most:
             return lines, font
-    return shortened(text, font, most), font
+    return shorten(text, font, most), font
 
 
-def shortened(text: str, font: Any, most: int) -> list[str]:
+def shorten(text: str, font: Any, most: int) -> list[str]:
     """Return the text in at most `most` lines; a longer text is cut after a word and ends in an ellipsis."""
     lines = _wrap(text, font)
     if len(lines) <= most:

@@ -34,7 +34,7 @@ class Place:
 # The script ---------------------------------------------------------------------------------------------------------------------
 
 
-def stated(text: str, claim: dict, step: int) -> Place | None:
+def find_script_lines(text: str, claim: dict, step: int) -> Place | None:
     """Return the lines of a script that state a claim, or one of its steps if it has several; None if there are none."""
     around = [statement for statement in _statements(text) if statement.lineno <= claim["line"] <= (statement.end_lineno or 0)]
     if not around:
@@ -80,7 +80,7 @@ def _part(program: str, start: str) -> str:
     return match[0] if match else ""
 
 
-def checked(program: str, step: int) -> str:
+def find_program_lines(program: str, step: int) -> str:
     """Return the lines of the program's function `claim` that check a step, without those of other steps."""
     text = _part(program, "def claim(")
     claim = next((statement for statement in _statements(text) if isinstance(statement, ast.FunctionDef)), None)

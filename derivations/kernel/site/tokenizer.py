@@ -74,11 +74,11 @@ def stem(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of prose, or of a formula after `folded`."""
+    """Return the words of prose, or of a formula after `fold_formula`."""
     plain = _apply_rules("text", unicodedata.normalize("NFKC", text)).lower()
     return [stem(word) for word in re.findall(r"[^\W_]+", plain)]
 
 
-def folded(formula: str) -> str:
+def fold_formula(formula: str) -> str:
     """Return a formula in the form that search compares, in which a product is one word."""
     return _apply_rules("formula", unicodedata.normalize("NFKC", formula))

@@ -16,67 +16,68 @@ from itertools import count, product
 from math import prod
 from typing import Any
 
-from ..core.expr import Expr, index
-from .errors import NotRead, Sized
+from ..core.constructors import index
+from ..core.expr import Expr
+from .errors import NeedsNumericSize, NotRead
 
 Length = dict  # {sorted tuple of size names: integer coefficient}: a polynomial in sizes
-Place = Any
-FRESH = count()
+Position = Any
+FRESH_NUMBERS = count()
 
 
 @dataclass(frozen=True)
-class Count:
+class FixedAxis:
     """An axis of known length."""
 
     n: int
 
 
 @dataclass(frozen=True)
-class Run:
+class SymbolicAxis:
     """An axis whose length is a size symbol."""
 
     size: Expr
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedAxis:
     """Several axes that a view has made one; the last part varies fastest."""
 
     parts: tuple
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedAxis:
     """Several axes concatenated to one."""
 
     parts: tuple
 
 
-Axis = Count | Run | Merged | Joined
-ONE = Count(1)
+Axis = FixedAxis | SymbolicAxis | MergedAxis | JoinedAxis
+UNIT_AXIS = FixedAxis(1)
 
 
-def along(size: Expr) -> Axis:
+def axis_of_size(size: Expr) -> Axis:
     """Return the axis of a size, which is a constant or a symbol."""
-    return Count(int(size.data)) if size.op == "const" else Run(size)
+    return FixedAxis(int(size.data)) if size.op == "const" else SymbolicAxis(size)
 
 
-def length(axis: Axis) -> Length:
+def axis_length(axis: Axis) -> Length:
     """Return the length of an axis as a polynomial in sizes."""
-    if isinstance(axis, Count):
+    if isinstance(axis, FixedAxis):
         return {(): axis.n} if axis.n else {}
-    if isinstance(axis, Run):
+    if isinstance(axis, SymbolicAxis):
         return {(axis.size.data[0],): 1}
-    parts = [length(part) for part in axis.parts]
-    return multiplied(*parts) if isinstance(axis, Merged) else added(*parts)
+    parts = [axis_length(part) for part in axis.parts]
+    return multiply_lengths(*parts) if isinstance(axis, MergedAxis) else add_lengths(*parts)
 
 
-def names_in(axis: Axis) -> tuple[str, ...]:
+def size_names(axis: Axis) -> tuple[str, ...]:
     """Return the names of the sizes in the length of an axis, sorted."""
-    return tuple(sorted({name for names in length(axis) for name in names}))
+    return tuple(sorted({name for names in axis_length(axis) for name in names}))
 
 
-def added(*lengths: Length) -> Length:
+def add_lengths(*lengths: Length) -> Length:
     """Return the sum of lengths."""
     total: Length = {}
     for terms in lengths:
@@ -85,15 +86,15 @@ def added(*lengths: Length) -> Length:
     return {names: k for names, k in total.items() if k}
 
 
-def multiplied(*lengths: Length) -> Length:
+def multiply_lengths(*lengths: Length) -> Length:
     """Return the product of lengths."""
     total: Length = {(): 1}
     for one in lengths:
-        total = added(*({tuple(sorted(a + b)): j * k} for a, j in total.items() for b, k in one.items()))
+        total = add_lengths(*({tuple(sorted(a + b)): j * k} for a, j in total.items() for b, k in one.items()))
     return total
 
 
-def quotient(whole: Length, part: Length) -> Length | None:
+def divide_lengths(whole: Length, part: Length) -> Length | None:
     """Return whole / part if both have one term and the quotient is a length; else None. Equal lengths of several terms give 1."""
     if len(whole) != 1 or len(part) != 1:
         return {(): 1} if whole == part else None
@@ -106,36 +107,36 @@ def quotient(whole: Length, part: Length) -> Length | None:
     return {tuple(remaining): k // j} if k % j == 0 else None
 
 
-def fresh(axis: Run) -> Expr:
+def new_index(axis: SymbolicAxis) -> Expr:
     """Return a new index that runs along an axis."""
-    return index(f"at{next(FRESH)}", axis.size)
+    return index(f"at{next(FRESH_NUMBERS)}", axis.size)
 
 
-def places(axis: Axis) -> Iterator[tuple[Place, tuple[Expr, ...]]]:
+def iterate_positions(axis: Axis) -> Iterator[tuple[Position, tuple[Expr, ...]]]:
     """Yield each position and the new indices in it. Along a symbolic axis, a single new index stands for all positions."""
-    if isinstance(axis, Count):
+    if isinstance(axis, FixedAxis):
         yield from ((k, ()) for k in range(axis.n))
-    elif isinstance(axis, Run):
-        i = fresh(axis)
+    elif isinstance(axis, SymbolicAxis):
+        i = new_index(axis)
         yield i, (i,)
-    elif isinstance(axis, Merged):
-        for combination in product(*(list(places(part)) for part in axis.parts)):
+    elif isinstance(axis, MergedAxis):
+        for combination in product(*(list(iterate_positions(part)) for part in axis.parts)):
             yield tuple(position for position, _ in combination), tuple(i for _, bound in combination for i in bound)
     else:
         for number, part in enumerate(axis.parts):
-            yield from (((number, position), bound) for position, bound in places(part))
+            yield from (((number, position), bound) for position, bound in iterate_positions(part))
 
 
-def known(axis: Axis) -> bool:
+def has_known_length(axis: Axis) -> bool:
     """Return whether the length of an axis is a number."""
-    return isinstance(axis, Count) or not isinstance(axis, Run) and all(map(known, axis.parts))
+    return isinstance(axis, FixedAxis) or not isinstance(axis, SymbolicAxis) and all(map(has_known_length, axis.parts))
 
 
 @dataclass(frozen=True)
-class Group:
+class AxisGroup:
     """Adjacent axes combined into one, the last varying fastest.
 
-    Neighbouring axes of known length are combined into one `Count`; axes of length 1 are left out.
+    Neighbouring axes of known length are combined into one `FixedAxis`; axes of length 1 are left out.
     """
 
     parts: tuple
@@ -144,7 +145,7 @@ class Group:
         """Return the parts, with neighbouring axes of known length grouped together."""
         clusters: list[list[Axis]] = []
         for part in self.parts:
-            if clusters and isinstance(part, Count) and isinstance(clusters[-1][0], Count):
+            if clusters and isinstance(part, FixedAxis) and isinstance(clusters[-1][0], FixedAxis):
                 clusters[-1].append(part)
             else:
                 clusters.append([part])
@@ -153,27 +154,29 @@ class Group:
     @property
     def axis(self) -> Axis:
         """The combined axis."""
-        combined = [Count(prod(known_lengths(cluster))) if isinstance(cluster[0], Count) else cluster[0] for cluster in self.clusters()]
-        longer = tuple(part for part in combined if part != ONE)
-        return ONE if not longer else longer[0] if len(longer) == 1 else Merged(longer)
+        combined = [
+            FixedAxis(prod(known_lengths(cluster))) if isinstance(cluster[0], FixedAxis) else cluster[0] for cluster in self.clusters()
+        ]
+        longer = tuple(part for part in combined if part != UNIT_AXIS)
+        return UNIT_AXIS if not longer else longer[0] if len(longer) == 1 else MergedAxis(longer)
 
-    def unpack(self, position: Place) -> list:
+    def unpack(self, position: Position) -> list:
         """Return the position along each part for a position along the combined axis."""
-        remaining = iter(position if isinstance(self.axis, Merged) else [] if self.axis == ONE else [position])
+        remaining = iter(position if isinstance(self.axis, MergedAxis) else [] if self.axis == UNIT_AXIS else [position])
         positions: list = []
         for cluster in self.clusters():
-            if not isinstance(cluster[0], Count):
+            if not isinstance(cluster[0], FixedAxis):
                 positions.append(next(remaining))
                 continue
             bases = known_lengths(cluster)
             positions += digits(0 if prod(bases) == 1 else next(remaining), bases)
         return positions
 
-    def pack(self, positions: list) -> Place:
+    def pack(self, positions: list) -> Position:
         """Return the position along the combined axis for a position along each part."""
         remaining, packed = iter(positions), []
         for cluster in self.clusters():
-            if isinstance(cluster[0], Count):
+            if isinstance(cluster[0], FixedAxis):
                 k = 0
                 lengths = known_lengths(cluster)
                 for n in lengths:
@@ -186,7 +189,7 @@ class Group:
 
 def known_lengths(cluster: list[Axis]) -> list[int]:
     """Return the lengths of axes of known length."""
-    return [axis.n for axis in cluster if isinstance(axis, Count)]
+    return [axis.n for axis in cluster if isinstance(axis, FixedAxis)]
 
 
 def digits(k: int, bases: list) -> list:
@@ -198,17 +201,17 @@ def digits(k: int, bases: list) -> list:
     return result
 
 
-def atoms(axis: Axis) -> tuple:
+def merged_parts(axis: Axis) -> tuple:
     """Return the parts of a merged axis, or the axis itself."""
-    return axis.parts if isinstance(axis, Merged) else (axis,)
+    return axis.parts if isinstance(axis, MergedAxis) else (axis,)
 
 
-def regrouped(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[list[Axis]]]:
+def regroup_axes(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[list[Axis]]]:
     """Split axes into common pieces for a view: return the pieces of each given axis, and of each axis of the wanted length.
 
     The pieces are in the same order in both. Raise `Sized` if an axis would have to be split where its length is not known.
     """
-    before: list[list[Axis]] = [list(atoms(axis)) for axis in axes]
+    before: list[list[Axis]] = [list(merged_parts(axis)) for axis in axes]
     keys = [(k, j) for k, group in enumerate(before) for j in range(len(group))]
     pieces: dict[tuple, list[Axis]] = {key: [before[key[0]][key[1]]] for key in keys}
     remaining = [(key, pieces[key][0]) for key in keys]
@@ -217,54 +220,54 @@ def regrouped(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[
         group: list[Axis] = []
         while missing != {(): 1}:
             if not remaining:
-                raise Sized("a view whose axes do not add up")
+                raise NeedsNumericSize("a view whose axes do not add up")
             key, axis = remaining.pop(0)
-            if axis == ONE:
+            if axis == UNIT_AXIS:
                 continue
-            if (rest := quotient(missing, length(axis))) is not None:
+            if (rest := divide_lengths(missing, axis_length(axis))) is not None:
                 group.append(axis)
                 missing = rest
-            elif isinstance(axis, Count) and missing.keys() == {()} and axis.n % missing[()] == 0:
-                outer, inner = Count(missing[()]), Count(axis.n // missing[()])
+            elif isinstance(axis, FixedAxis) and missing.keys() == {()} and axis.n % missing[()] == 0:
+                outer, inner = FixedAxis(missing[()]), FixedAxis(axis.n // missing[()])
                 pieces[key][-1:] = [outer, inner]
                 remaining.insert(0, (key, inner))
                 group.append(outer)
                 missing = {(): 1}
             else:
-                raise Sized("a view that cuts an axis where its length is not known", names_in(axis))
+                raise NeedsNumericSize("a view that cuts an axis where its length is not known", size_names(axis))
         after.append(group)
-    if any(axis != ONE for _, axis in remaining):
-        raise Sized("a view whose axes do not add up")
-    return [[piece for j in range(len(group)) for piece in pieces[k, j] if piece != ONE] for k, group in enumerate(before)], after
+    if any(axis != UNIT_AXIS for _, axis in remaining):
+        raise NeedsNumericSize("a view whose axes do not add up")
+    return [[piece for j in range(len(group)) for piece in pieces[k, j] if piece != UNIT_AXIS] for k, group in enumerate(before)], after
 
 
-def joined(parts: list[Axis]) -> tuple[Axis, list]:
-    """Concatenate axes. Return the whole axis and the layout that `located` needs: for each part, where its pieces lie in the whole."""
+def join_axes(parts: list[Axis]) -> tuple[Axis, list]:
+    """Concatenate axes. Return the whole axis and the layout that `locate_in_part` needs: for each part, where its pieces lie in the whole."""
     pieces: list[Axis] = []
     layout = []
     for part in parts:
-        inner = part.parts if isinstance(part, Joined) else (part,)
+        inner = part.parts if isinstance(part, JoinedAxis) else (part,)
         starts = []
         for piece in inner:
-            if isinstance(piece, Count) and pieces and isinstance(pieces[-1], Count):
+            if isinstance(piece, FixedAxis) and pieces and isinstance(pieces[-1], FixedAxis):
                 starts.append((len(pieces) - 1, pieces[-1].n))
-                pieces[-1] = Count(pieces[-1].n + piece.n)
+                pieces[-1] = FixedAxis(pieces[-1].n + piece.n)
             else:
                 starts.append((len(pieces), 0))
                 pieces.append(piece)
         layout.append((part, starts))
-    whole = pieces[0] if len(pieces) == 1 else Joined(tuple(pieces))
+    whole = pieces[0] if len(pieces) == 1 else JoinedAxis(tuple(pieces))
     return whole, layout
 
 
-def located(position: Place, whole: Axis, layout: list) -> tuple[int, Place]:
-    """Return which part of a concatenated axis a position lies in, and the position in that part. `layout` is the second result of `joined`."""
-    piece_number, offset = position if isinstance(whole, Joined) else (0, position)
+def locate_in_part(position: Position, whole: Axis, layout: list) -> tuple[int, Position]:
+    """Return which part of a concatenated axis a position lies in, and the position in that part. `layout` is the second result of `join_axes`."""
+    piece_number, offset = position if isinstance(whole, JoinedAxis) else (0, position)
     for k, (part, starts) in enumerate(layout):
-        inner = part.parts if isinstance(part, Joined) else (part,)
+        inner = part.parts if isinstance(part, JoinedAxis) else (part,)
         for j, ((target, start), piece) in enumerate(zip(starts, inner)):
-            if target != piece_number or isinstance(piece, Count) and not start <= offset < start + piece.n:
+            if target != piece_number or isinstance(piece, FixedAxis) and not start <= offset < start + piece.n:
                 continue
-            local = offset - start if isinstance(piece, Count) else offset
-            return k, (j, local) if isinstance(part, Joined) else local
+            local = offset - start if isinstance(piece, FixedAxis) else offset
+            return k, (j, local) if isinstance(part, JoinedAxis) else local
     raise NotRead("a place beyond what was joined")

@@ -8,79 +8,92 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 
-from ..core.expr import Expr, eye, lift, operands, show, walk
-from .entries import Entry, Masked, both, chosen, either, is_const, minus, number, opposite, parts, truth
-from .errors import NotRead, Sized
-from .index_positions import shifted
-from .integer_dtypes import is_bit
-from .operation_rules import Call, Number, is_truth, rule, value
-from .tensor_values import Value, entrywise
-from .tracing import Reading
+from ..core.constructors import eye
+from ..core.expr import Expr, lift, operands, show, walk
+from .entries import (
+    Entry,
+    Masked,
+    is_const,
+    logical_and,
+    logical_not,
+    logical_or,
+    masked_parts,
+    select_entry,
+    simplify_truth,
+    subtract_entries,
+    to_number,
+)
+from .errors import NeedsNumericSize, NotRead
+from .index_positions import split_shift
+from .integer_dtypes import is_zero_or_one
+from .operation_rules import Call, Number, as_value, has_boolean_result, rule
+from .tensor_values import TensorValue, apply_entrywise
+from .tracing import Trace
 
 
 @rule("logical_not.default", "bitwise_not.default")
-def not_(call: Call, a: Value) -> Value:
+def not_(call: Call, a: TensorValue) -> TensorValue:
     require_booleans(call)
-    return a.map(lambda x: opposite(as_truth(call.reading, x)))
+    return a.map(lambda x: logical_not(as_truth(call.reading, x)))
 
 
 @rule("logical_and.default", "bitwise_and.Tensor")
-def and_(call: Call, a: Value, b: Value) -> Value:
+def and_(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
     require_booleans(call)
-    return entrywise(lambda x, y: both(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
+    return apply_entrywise(lambda x, y: logical_and(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
 
 
 @rule("logical_or.default", "bitwise_or.Tensor")
-def or_(call: Call, a: Value, b: Value) -> Value:
+def or_(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
     require_booleans(call)
-    return entrywise(lambda x, y: either(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
+    return apply_entrywise(lambda x, y: logical_or(as_truth(call.reading, x), as_truth(call.reading, y)), a, b)
 
 
 def require_booleans(call: Call) -> None:
     """Raise NotRead if the result holds integers: these operations would then act bit by bit."""
-    if not is_truth(call):
+    if not has_boolean_result(call):
         raise NotRead("whole numbers taken bit by bit")
 
 
-def as_truth(reading: Reading, x: Entry) -> Entry:
+def as_truth(reading: Trace, x: Entry) -> Entry:
     """Return the truth value of an entry: whether it is not 0."""
-    if isinstance(x, bool) or isinstance(x, Expr) and is_bit(reading, x):
-        return truth(x)
-    return test(reading, ne, x, lift(0))
+    if isinstance(x, bool) or isinstance(x, Expr) and is_zero_or_one(reading, x):
+        return simplify_truth(x)
+    return compare_entries(reading, ne, x, lift(0))
 
 
-def test(reading: Reading, operator: Callable, a: Entry, b: Entry) -> Entry:
+def compare_entries(reading: Trace, operator: Callable, a: Entry, b: Entry) -> Entry:
     """Compare two entries with an operator of Python; return a truth value. A comparison that is not decided becomes a condition."""
     if isinstance(a, Masked) or isinstance(b, Masked):
         return compare_infinities(reading, operator, a, b)
-    a, b = number(a), number(b)
+    a, b = to_number(a), to_number(b)
     if is_const(a) and is_const(b):
         return operator(a.data, b.data)
     for first, second, compare in ((a, b, operator), (b, a, lambda x, y: operator(y, x))):
-        if is_bit(reading, first) and is_const(second):
+        if is_zero_or_one(reading, first) and is_const(second):
             no, yes = compare(0, second.data), compare(1, second.data)
-            return yes if no == yes else first if yes else opposite(first)
+            return yes if no == yes else first if yes else logical_not(first)
     if moving := [n for e in (a, b) for n in indices_as_numbers(e)]:
         return compare_positions(operator, a, b, moving)
-    difference = minus(a, b)
+    difference = subtract_entries(a, b)
     if operator in (gt, ge):
-        return reading.decided("positive" if operator is gt else "nonnegative", number(difference))
+        return reading.decided("positive" if operator is gt else "nonnegative", to_number(difference))
     if operator in (lt, le):
-        return reading.decided("positive" if operator is lt else "nonnegative", number(minus(b, a)))
-    unequal = reading.decided("nonzero", number(difference))
+        return reading.decided("positive" if operator is lt else "nonnegative", to_number(subtract_entries(b, a)))
+    unequal = reading.decided("nonzero", to_number(difference))
     return unequal if operator is ne else not unequal
 
 
-def compare_infinities(reading: Reading, operator: Callable, a: Entry, b: Entry) -> Entry:
+def compare_infinities(reading: Trace, operator: Callable, a: Entry, b: Entry) -> Entry:
     """Compare two entries of which one is known to be minus infinity; raise NotRead if neither is."""
-    keep_a, keep_b = parts(a)[0], parts(b)[0]
+    keep_a, keep_b = masked_parts(a)[0], masked_parts(b)[0]
     for entry in (a, b):
         reading.needs(entry)
     infinite = -float("inf")
     if is_const(keep_b, 0):
-        return chosen(truth(keep_a), operator(0, infinite), operator(infinite, infinite))
+        return select_entry(simplify_truth(keep_a), operator(0, infinite), operator(infinite, infinite))
     if is_const(keep_a, 0):
-        return chosen(truth(keep_b), operator(infinite, 0), operator(infinite, infinite))
+        return select_entry(simplify_truth(keep_b), operator(infinite, 0), operator(infinite, infinite))
     raise NotRead("a comparison of numbers that may be minus infinity")
 
 
@@ -94,22 +107,22 @@ def indices_as_numbers(e: Expr) -> list[Expr]:
 def compare_positions(operator: Callable, a: Expr, b: Expr, indices: list[Expr]) -> Entry:
     """Compare two index positions along a symbolic axis: the same index up to a shift, or for equality."""
     sizes = {i.data[1] for i in indices}
-    (i, k), (j, l) = shifted(a), shifted(b)
+    (i, k), (j, l) = split_shift(a), split_shift(b)
     if i is not None and j is not None:
         if i == j:
             return operator(k, l)
         if len(sizes) == 1 and k == l and operator in (eq, ne):
             same = eye(i.data[1])[i, j]
-            return same if operator is eq else opposite(same)
-    raise Sized(f"places are compared, {show(a)} and {show(b)}", tuple(sorted({n.data[0] for s in sizes for n in walk(s)})))
+            return same if operator is eq else logical_not(same)
+    raise NeedsNumericSize(f"places are compared, {show(a)} and {show(b)}", tuple(sorted({n.data[0] for s in sizes for n in walk(s)})))
 
 
 def register_comparison(name: str, operator: Callable) -> None:
     """Register the rule of a comparison operator."""
 
     @rule(f"{name}.Tensor", f"{name}.Scalar")
-    def compare(call: Call, a: Value, b: Value | Number) -> Value:
-        return entrywise(lambda x, y: test(call.reading, operator, x, y), a, value(call, b))
+    def compare(call: Call, a: TensorValue, b: TensorValue | Number) -> TensorValue:
+        return apply_entrywise(lambda x, y: compare_entries(call.reading, operator, x, y), a, as_value(call, b))
 
 
 for _name, _operator in (("eq", eq), ("ne", ne), ("gt", gt), ("ge", ge), ("lt", lt), ("le", le)):
@@ -117,16 +130,16 @@ for _name, _operator in (("eq", eq), ("ne", ne), ("gt", gt), ("ge", ge), ("lt", 
 
 
 @rule("isinf.default", "isneginf.default")
-def isinf(call: Call, a: Value) -> Value:
+def isinf(call: Call, a: TensorValue) -> TensorValue:
     def is_infinite(x: Entry) -> Entry:
         call.reading.needs(x)
-        return opposite(truth(x.keep)) if isinstance(x, Masked) else False
+        return logical_not(simplify_truth(x.keep)) if isinstance(x, Masked) else False
 
     return a.map(is_infinite)
 
 
 @rule("isnan.default")
-def isnan(call: Call, a: Value) -> Value:
+def isnan(call: Call, a: TensorValue) -> TensorValue:
     """Return false for every entry: an entry that has a value is a number. That it has one may become a condition."""
 
     def require_value(x: Entry) -> Entry:

@@ -13,16 +13,17 @@ import torch
 from torch import Tensor
 
 from ..core.claims import SNIPPET, Claim
-from ..core.expr import Expr, free_indices, index, lift, walk
+from ..core.constructors import index
+from ..core.expr import Expr, free_indices, lift, walk
 from ..core.operators import BINDERS, INDEXED
-from .axes import FRESH, Count, Place, along
+from .axes import FRESH_NUMBERS, FixedAxis, Position, axis_of_size
 from .entries import Entry
 from .errors import NotRead
-from .tensor_values import Value
-from .tracing import Reading
+from .tensor_values import TensorValue
+from .tracing import Trace
 
 
-def put(e: Expr, substitutions: Mapping[Expr, Expr]) -> Expr:
+def substitute(e: Expr, substitutions: Mapping[Expr, Expr]) -> Expr:
     """Substitute expressions for free indices or sizes of a tree."""
     return substitute_cached(e, substitutions, {}) if substitutions else e
 
@@ -47,14 +48,14 @@ def substitute_in_node(e: Expr, substitutions: Mapping[Expr, Expr], cache: dict[
         substitutions = {key: value for key, value in substitutions.items() if key != e.bound_index}
         bound_index = Expr("index", (), (), data)
         if any(bound_index in free_indices(value) for value in substitutions.values()):
-            data = index(f"at{next(FRESH)}", data[1]).data
+            data = index(f"at{next(FRESH_NUMBERS)}", data[1]).data
             substitutions[bound_index] = Expr("index", (), (), data)
     args = tuple(substitute_cached(a, substitutions, cache) for a in e.args)
     unchanged = all(new is old for new, old in zip(args, e.args)) and shape == e.shape and data == e.data
     return e if unchanged else Expr(e.op, args, shape, data)
 
 
-def entry(e: Expr, indices: tuple[Expr, ...]) -> Expr:
+def take_entry(e: Expr, indices: tuple[Expr, ...]) -> Expr:
     """Return an entry of a tensor. An entry of an array that is written out, at constant indices, is returned itself."""
     if not e.shape:
         return e
@@ -68,7 +69,7 @@ def entry(e: Expr, indices: tuple[Expr, ...]) -> Expr:
     return Expr("entry", (e, *indices))
 
 
-def spot(position: Place) -> Expr:
+def to_kernel_index(position: Position) -> Expr:
     """Return a position along a `Count` or `Run` axis as an index of the kernel, which counts from 1."""
     return position if isinstance(position, Expr) else lift(position + 1)
 
@@ -86,10 +87,10 @@ def module_and_name(name: str) -> tuple[ModuleType, str]:
     raise NotRead(f"there is no function {name}")
 
 
-class Given:
+class CallArguments:
     """The arguments of one call of a claim: the tensors that it takes, and the call as a function of them."""
 
-    def __init__(self, claim: Claim, reading: Reading) -> None:
+    def __init__(self, claim: Claim, reading: Trace) -> None:
         self.reading, self.free = reading, claim.free
         self.tensors: list[Tensor] = []
 
@@ -159,19 +160,19 @@ class Given:
         """Register a tensor for an expression: one axis for each free index, then the expression's own axes."""
         sizes, reading = self.reading.sizes, self.reading
         shape = [i.data[1] for i in free] + list(x.shape)
-        axes = tuple(map(along, shape))
+        axes = tuple(map(axis_of_size, shape))
 
         def at(p: tuple) -> Entry:
-            taken = entry(x, tuple(map(spot, p[len(free) :])))
-            return put(taken, dict(zip(free, map(spot, p[: len(free)]))))
+            taken = take_entry(x, tuple(map(to_kernel_index, p[len(free) :])))
+            return substitute(taken, dict(zip(free, map(to_kernel_index, p[: len(free)]))))
 
         imaginary = any(n.op == "imaginary" for n in walk(x))
         with sizes.fake:
             tensor = torch.empty(
-                [axis.n if isinstance(axis, Count) else sizes.size(n) for axis, n in zip(axes, shape)],
+                [axis.n if isinstance(axis, FixedAxis) else sizes.size(n) for axis, n in zip(axes, shape)],
                 dtype=torch.complex128 if imaginary else torch.float64,
             )
-        reading.hold(tensor, Value(axes, at))
+        reading.hold(tensor, TensorValue(axes, at))
         k = len(self.tensors)
         self.tensors.append(tensor)
         return lambda tensors: tensors[k]

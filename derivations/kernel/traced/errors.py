@@ -9,7 +9,7 @@ class NotRead(KernelError):
     """Code that is not read as mathematics; the message says which."""
 
 
-class Sized(NotRead):
+class NeedsNumericSize(NotRead):
     """Code that is not read while sizes are symbols, but may be with numbers for the sizes `names`, or for all sizes if there are none."""
 
     def __init__(self, message: str, names: tuple[str, ...] = ()):
@@ -17,5 +17,5 @@ class Sized(NotRead):
         self.names = names
 
 
-class Different(KernelError):
+class ComputesSomethingElse(KernelError):
     """Code that computes something other than the claim says; the message gives a counterexample."""

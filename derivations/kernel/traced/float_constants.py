@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isfinite, sqrt
 
+from ..core.constructors import sqrt as root
 from ..core.expr import Expr, lift
-from ..core.expr import sqrt as root
 from .errors import NotRead
 
 MAX_EXACT_DENOMINATOR = 64  # a float with such a denominator is read as the number that it holds
@@ -15,7 +15,7 @@ MAX_DENOMINATOR = 1000  # of the fractions that are tried
 MAX_DIGITS = 12  # of a decimal fraction
 
 
-class Constants:
+class FloatConstants:
     """Reads floats, and records in `read` those that were read as a number other than the one they hold."""
 
     def __init__(self) -> None:

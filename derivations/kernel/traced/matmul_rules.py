@@ -4,61 +4,64 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.expr import Expr, inverse
-from .axes import Run, places
-from .entries import plus, times
+from ..core.constructors import inverse
+from ..core.expr import Expr
+from .axes import SymbolicAxis, iterate_positions
+from .entries import add_entries, multiply_entries
 from .errors import NotRead
 from .operation_rules import Call, rule
-from .tensor_values import Value, entrywise, summed, together
+from .tensor_values import TensorValue, apply_entrywise, common_axis, sum_along
 
 
 @rule("mm.default")
-def mm(call: Call, a: Value, b: Value) -> Value:
-    inner = together(a.axes[1], b.axes[0])
-    return Value((a.axes[0], b.axes[1]), lambda p: summed(inner, lambda k: times(a.at((p[0], k)), b.at((k, p[1])))))
+def mm(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
+    inner = common_axis(a.axes[1], b.axes[0])
+    return TensorValue((a.axes[0], b.axes[1]), lambda p: sum_along(inner, lambda k: multiply_entries(a.at((p[0], k)), b.at((k, p[1])))))
 
 
 @rule("bmm.default")
-def bmm(call: Call, a: Value, b: Value) -> Value:
-    inner, batch = together(a.axes[2], b.axes[1]), together(a.axes[0], b.axes[0])
-    return Value((batch, a.axes[1], b.axes[2]), lambda p: summed(inner, lambda k: times(a.at((p[0], p[1], k)), b.at((p[0], k, p[2])))))
+def bmm(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
+    inner, batch = common_axis(a.axes[2], b.axes[1]), common_axis(a.axes[0], b.axes[0])
+    return TensorValue(
+        (batch, a.axes[1], b.axes[2]), lambda p: sum_along(inner, lambda k: multiply_entries(a.at((p[0], p[1], k)), b.at((p[0], k, p[2]))))
+    )
 
 
 @rule("mv.default")
-def mv(call: Call, a: Value, b: Value) -> Value:
-    inner = together(a.axes[1], b.axes[0])
-    return Value((a.axes[0],), lambda p: summed(inner, lambda k: times(a.at((p[0], k)), b.at((k,)))))
+def mv(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
+    inner = common_axis(a.axes[1], b.axes[0])
+    return TensorValue((a.axes[0],), lambda p: sum_along(inner, lambda k: multiply_entries(a.at((p[0], k)), b.at((k,)))))
 
 
 @rule("vdot.default")
-def vdot(call: Call, a: Value, b: Value) -> Value:
+def vdot(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
     if call.out.dtype.is_complex:
         raise NotRead("a product with conjugates")
     return dot(call, a, b)
 
 
 @rule("dot.default")
-def dot(call: Call, a: Value, b: Value) -> Value:
-    inner = together(a.axes[0], b.axes[0])
-    return Value((), lambda p: summed(inner, lambda k: times(a.at((k,)), b.at((k,)))))
+def dot(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
+    inner = common_axis(a.axes[0], b.axes[0])
+    return TensorValue((), lambda p: sum_along(inner, lambda k: multiply_entries(a.at((k,)), b.at((k,)))))
 
 
 @rule("addmm.default")
-def addmm(call: Call, c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
+def addmm(call: Call, c: TensorValue, a: TensorValue, b: TensorValue, beta: Any = 1, alpha: Any = 1) -> TensorValue:
     scale_c, scale_product = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
-    return entrywise(lambda x, y: plus(times(scale_c, x), times(scale_product, y)), c, mm(call, a, b))
+    return apply_entrywise(lambda x, y: add_entries(multiply_entries(scale_c, x), multiply_entries(scale_product, y)), c, mm(call, a, b))
 
 
 @rule("baddbmm.default")
-def baddbmm(call: Call, c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
+def baddbmm(call: Call, c: TensorValue, a: TensorValue, b: TensorValue, beta: Any = 1, alpha: Any = 1) -> TensorValue:
     scale_c, scale_product = call.reading.sizes.tree(beta), call.reading.sizes.tree(alpha)
-    return entrywise(lambda x, y: plus(times(scale_c, x), times(scale_product, y)), c, bmm(call, a, b))
+    return apply_entrywise(lambda x, y: add_entries(multiply_entries(scale_c, x), multiply_entries(scale_product, y)), c, bmm(call, a, b))
 
 
-def invert(a: Value) -> Expr:
+def invert(a: TensorValue) -> Expr:
     """Return the inverse of a square matrix that the claim names; raise NotRead for any other matrix."""
-    if len(a.axes) == 2 and a.axes[0] == a.axes[1] and isinstance(a.axes[0], Run):
-        (i, _), (j, _) = (next(iter(places(axis))) for axis in a.axes)
+    if len(a.axes) == 2 and a.axes[0] == a.axes[1] and isinstance(a.axes[0], SymbolicAxis):
+        (i, _), (j, _) = (next(iter(iterate_positions(axis))) for axis in a.axes)
         e = a.at((i, j))
         if isinstance(e, Expr) and e.op == "entry" and e.args[1:] == (i, j):
             return inverse(e.args[0])
@@ -66,14 +69,14 @@ def invert(a: Value) -> Expr:
 
 
 @rule("linalg_inv_ex.default")
-def inv(call: Call, a: Value, check_errors: bool = False) -> list:
+def inv(call: Call, a: TensorValue, check_errors: bool = False) -> list:
     result = invert(a)
-    return [Value(a.axes, lambda p: Expr("entry", (result, *p))), None]
+    return [TensorValue(a.axes, lambda p: Expr("entry", (result, *p))), None]
 
 
 @rule("_linalg_solve_ex.default")
-def solve(call: Call, a: Value, b: Value, left: bool = True, check_errors: bool = False) -> list:
-    inverse_matrix = Value(a.axes, lambda p: Expr("entry", (invert(a), *p)))
+def solve(call: Call, a: TensorValue, b: TensorValue, left: bool = True, check_errors: bool = False) -> list:
+    inverse_matrix = TensorValue(a.axes, lambda p: Expr("entry", (invert(a), *p)))
     if not left or len(b.axes) != 2:
         raise NotRead("equations that stand the other way round")
     return [mm(call, inverse_matrix, b), None, None, None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import NotRead
-from .tensor_values import Value, scalar
+from .tensor_values import TensorValue, scalar_value
 
 Number = Any
 RULES: dict[str, Callable] = {}
@@ -27,14 +27,14 @@ class Call:
     def __post_init__(self) -> None:
         """Raise NotRead if a real tensor comes from a complex one: no rule covers that."""
         results = [self.out] if hasattr(self.out, "dtype") else [x for x in self.out if hasattr(x, "dtype")]
-        if any(x.dtype.is_complex for x in tensors(self.given)) and not all(x.dtype.is_complex for x in results):
+        if any(x.dtype.is_complex for x in find_tensors(self.given)) and not all(x.dtype.is_complex for x in results):
             raise NotRead("real numbers that are made of complex ones")
 
 
-def tensors(x: Any) -> list:
+def find_tensors(x: Any) -> list:
     """Return the tensors among arguments, also those in tuples and lists."""
     if isinstance(x, (tuple, list)):
-        return [tensor for part in x for tensor in tensors(part)]
+        return [tensor for part in x for tensor in find_tensors(part)]
     return [x] if hasattr(x, "dtype") and hasattr(x, "shape") else []
 
 
@@ -49,25 +49,25 @@ def rule(*names: str) -> Callable:
     return register
 
 
-def rule_of(name: str) -> Callable:
+def find_rule(name: str) -> Callable:
     """Return the rule of an operation; raise NotRead if it has none."""
     if name not in RULES:
         raise NotRead(f"no rule for the operation {name}")
     return RULES[name]
 
 
-def value(call: Call, x: Value | Number) -> Value:
+def as_value(call: Call, x: TensorValue | Number) -> TensorValue:
     """Return a tensor, or a number of Python as a tensor without axes."""
-    if isinstance(x, Value):
+    if isinstance(x, TensorValue):
         return x
-    return scalar(x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x))
+    return scalar_value(x if isinstance(x, bool) else call.reading.entry(x) if isinstance(x, float) else call.reading.sizes.tree(x))
 
 
-def is_truth(call: Call) -> bool:
+def has_boolean_result(call: Call) -> bool:
     """Return whether the result holds truth values."""
     return str(call.out.dtype) == "torch.bool"
 
 
-def is_whole(call: Call) -> bool:
+def has_integer_result(call: Call) -> bool:
     """Return whether the result holds integers, which would lose a fraction."""
-    return not (call.out.dtype.is_floating_point or call.out.dtype.is_complex or is_truth(call))
+    return not (call.out.dtype.is_floating_point or call.out.dtype.is_complex or has_boolean_result(call))

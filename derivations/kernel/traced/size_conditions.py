@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core.expr import Expr, show, walk
-from .axes import Length, added, multiplied
+from .axes import Length, add_lengths, multiply_lengths
 from .errors import NotRead
 
 SIGNS = {
@@ -47,12 +47,12 @@ class Guard:
     def holds_from(self, least: int) -> bool:
         """Return whether the relation holds, by its form, wherever every size is at least `least`."""
         try:
-            difference = added(polynomial(self.left), multiplied({(): -1}, polynomial(self.right)))
+            difference = add_lengths(polynomial(self.left), multiply_lengths({(): -1}, polynomial(self.right)))
         except NotRead:
             return False
         if self.sign == "=":
             return not difference
-        difference, negated = (shift_sizes(difference, least), shift_sizes(multiplied({(): -1}, difference), least))
+        difference, negated = (shift_sizes(difference, least), shift_sizes(multiply_lengths({(): -1}, difference), least))
         if self.sign == "!=":
             return is_positive(difference) or is_positive(negated)
         return is_positive(difference) if self.sign == ">" else all(k > 0 for k in difference.values())
@@ -61,9 +61,10 @@ class Guard:
 def shift_sizes(polynomial_: Length, least: int) -> Length:
     """Substitute size + least for each size in a polynomial."""
     shifted = [
-        multiplied({(): k}, *({(name,): 1, (): least} if least else {(name,): 1} for name in names)) for names, k in polynomial_.items()
+        multiply_lengths({(): k}, *({(name,): 1, (): least} if least else {(name,): 1} for name in names))
+        for names, k in polynomial_.items()
     ]
-    return added(*shifted)
+    return add_lengths(*shifted)
 
 
 def is_positive(terms: Length) -> bool:
@@ -78,9 +79,9 @@ def polynomial(tree: Expr) -> Length:
     if tree.op == "symbol" and tree.data[1] == "size":
         return {(tree.data[0],): 1}
     if tree.op == "neg":
-        return multiplied({(): -1}, polynomial(tree.args[0]))
+        return multiply_lengths({(): -1}, polynomial(tree.args[0]))
     if tree.op in ("add", "mul"):
-        return (added if tree.op == "add" else multiplied)(*map(polynomial, tree.args))
+        return (add_lengths if tree.op == "add" else multiply_lengths)(*map(polynomial, tree.args))
     if tree.op == "pow" and tree.args[1].op == "const" and tree.args[1].data in range(1, 9):
-        return multiplied(*[polynomial(tree.args[0])] * int(tree.args[1].data))
+        return multiply_lengths(*[polynomial(tree.args[0])] * int(tree.args[1].data))
     raise NotRead(f"the size {show(tree)}")

@@ -17,16 +17,16 @@ OPERATIONS: dict[str, Callable] = {
     "abs": abs,
     **{name: getattr(math, name) for name in ("exp", "log", "sqrt", "cos", "sin", "tanh")},
 }
-HOLDS = {"=": math.isclose, "!=": lambda a, b: not math.isclose(a, b), ">": gt, ">=": lambda a, b: a >= b or math.isclose(a, b)}
+COMPARISONS = {"=": math.isclose, "!=": lambda a, b: not math.isclose(a, b), ">": gt, ">=": lambda a, b: a >= b or math.isclose(a, b)}
 
 
-def worth(tree: Expr, at: dict[Expr, float]) -> float | None:
+def evaluate_tree(tree: Expr, at: dict[Expr, float]) -> float | None:
     """Return the value of a tree as a float, or None if a part of it has no known value."""
     if tree in at:
         return at[tree]
     if tree.op == "const":
         return float(tree.data)
-    parts = [worth(a, at) for a in tree.args]
+    parts = [evaluate_tree(a, at) for a in tree.args]
     operation = OPERATIONS.get(tree.data if tree.op == "function" else tree.op)
     if operation is None or not parts or None in parts:
         return None

@@ -40,6 +40,6 @@ def recording(convert: Callable, sizes: Sizes) -> Callable:
     return converted
 
 
-def only_operations_asked(names: Iterable[str], sizes: Sizes) -> frozenset[str]:
+def inspected_by_operations_only(names: Iterable[str], sizes: Sizes) -> frozenset[str]:
     """Return the sizes among `names` that only PyTorch's operations inspected."""
     return frozenset() if sizes.all_asked else frozenset(names) - sizes.asked

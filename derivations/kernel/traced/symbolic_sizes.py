@@ -19,13 +19,14 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.value_ranges import ValueRanges
 
-from ..core.expr import Expr, exp, lift, log, show, walk
-from ..core.expr import function as applied
-from .axes import ONE, Axis, Count, Group, Joined, Length, Run, quotient
-from .errors import NotRead, Sized
-from .float_constants import Constants
+from ..core.constructors import exp, log
+from ..core.constructors import function as applied
+from ..core.expr import Expr, lift, show, walk
+from .axes import UNIT_AXIS, Axis, AxisGroup, FixedAxis, JoinedAxis, Length, SymbolicAxis, divide_lengths
+from .errors import NeedsNumericSize, NotRead
+from .float_constants import FloatConstants
 from .size_conditions import SIGNS, Guard, polynomial
-from .size_eval import HOLDS, worth
+from .size_eval import COMPARISONS, evaluate_tree
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
 SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -38,7 +39,7 @@ class Sizes:
         self.shapes = ShapeEnv(duck_shape=False, specialize_zero_one=False)
         self.fake = FakeTensorMode(shape_env=self.shapes, allow_non_fake_inputs=True)
         self.fake.cache_enabled = False  # a result cached by another trace would add no guard to this one
-        self.constants = Constants()
+        self.constants = FloatConstants()
         self.trees: dict[str, Expr] = {}  # the tree of each PyTorch symbol, by its name
         self.made: dict[Expr, Any] = {}  # the PyTorch number of each tree
         self.within = 0  # the depth of nested PyTorch operations: at 0, the code itself inspects a size
@@ -55,7 +56,7 @@ class Sizes:
             return float(tree.data)
         if tree in self.made:
             return self.made[tree]
-        known = worth(tree, {key: hint(x) for key, x in self.made.items()})
+        known = evaluate_tree(tree, {key: hint(x) for key, x in self.made.items()})
         return self.new(tree, 0.625 + len(self.made) / 8 if known is None else known)
 
     def new(self, tree: Expr, hint: float) -> Any:
@@ -106,7 +107,7 @@ class Sizes:
         """Return a new axis of this size."""
         tree = self.tree(x)
         if tree.op == "const":
-            return Count(int(tree.data))
+            return FixedAxis(int(tree.data))
         return new_axis(polynomial(tree), {s.data[0]: s for s in walk(tree) if s.op == "symbol"})
 
     def guards(self) -> list[Guard]:
@@ -133,8 +134,10 @@ class Sizes:
     def contradicted(self) -> list[Guard]:
         """Return the guards that are false at the hints of the trace, which shows that a symbol was read as the wrong tree."""
         values = {tree: hint(x) for tree, x in self.made.items() if tree.op == "symbol"}
-        numbers = [(guard, worth(guard.left, values), worth(guard.right, values)) for guard in self.guards()]
-        return [guard for guard, left, right in numbers if left is not None and right is not None and not HOLDS[guard.sign](left, right)]
+        numbers = [(guard, evaluate_tree(guard.left, values), evaluate_tree(guard.right, values)) for guard in self.guards()]
+        return [
+            guard for guard, left, right in numbers if left is not None and right is not None and not COMPARISONS[guard.sign](left, right)
+        ]
 
 
 def new_axis(length: Length, sizes: dict[str, Expr]) -> Axis:
@@ -142,9 +145,9 @@ def new_axis(length: Length, sizes: dict[str, Expr]) -> Axis:
     parts = []
     for names, k in sorted(length.items(), key=lambda item: item[0] == ()):
         if k < 0:
-            raise Sized("an axis whose length is a difference")
-        parts.append(Group((*(Run(sizes[name]) for name in names), *([Count(k)] if k != 1 or not names else []))).axis)
-    return ONE if not parts else parts[0] if len(parts) == 1 else Joined(tuple(parts))
+            raise NeedsNumericSize("an axis whose length is a difference")
+        parts.append(AxisGroup((*(SymbolicAxis(sizes[name]) for name in names), *([FixedAxis(k)] if k != 1 or not names else []))).axis)
+    return UNIT_AXIS if not parts else parts[0] if len(parts) == 1 else JoinedAxis(tuple(parts))
 
 
 def quotient_tree(a: Expr, b: Expr) -> Expr:
@@ -160,7 +163,9 @@ def divide_exactly(a: Expr, b: Expr) -> Expr:
             return quotient_tree(a, b)
     if exact := divide_terms(a, b):
         return exact
-    raise Sized(f"{show(a)} // {show(b)} is rounded down", tuple(sorted({n.data[0] for x in (a, b) for n in walk(x) if n.op == "symbol"})))
+    raise NeedsNumericSize(
+        f"{show(a)} // {show(b)} is rounded down", tuple(sorted({n.data[0] for x in (a, b) for n in walk(x) if n.op == "symbol"}))
+    )
 
 
 def divide_terms(a: Expr, b: Expr) -> Expr | None:
@@ -170,7 +175,7 @@ def divide_terms(a: Expr, b: Expr) -> Expr | None:
         return None
     terms = []
     for names, k in dividend.items():
-        if (part := quotient({names: k}, divisor)) is None:
+        if (part := divide_lengths({names: k}, divisor)) is None:
             return None
         terms += [left_fold("mul")(lift(j), *(sizes[name] for name in left)) for left, j in part.items()]
     return left_fold("add")(*terms) if terms else lift(0)
@@ -260,7 +265,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 @contextmanager
-def functions_of_numbers(sizes: Sizes) -> Iterator[None]:
+def symbolic_math_functions(sizes: Sizes) -> Iterator[None]:
     """Replace `math.sqrt` and similar functions: they map a symbol to a symbol, where Python would convert it to a float."""
     originals = {name: getattr(math, name) for name in FUNCTIONS}
 
@@ -287,7 +292,7 @@ def hint(x: Any) -> float:
     return float(x.node.hint)
 
 
-def line_of(folder: str) -> str:
+def find_current_line(folder: str) -> str:
     """Return the file and line of the innermost running code in a folder, or ""."""
     frame = sys._getframe()
     while frame.f_back:

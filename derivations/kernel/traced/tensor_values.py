@@ -6,51 +6,54 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from ..core.expr import Expr, lift, total
-from .axes import ONE, Axis, Place, length, places
-from .entries import Entry, Masked, number, plus
-from .errors import NotRead, Sized
+from ..core.constructors import total
+from ..core.expr import Expr, lift
+from .axes import UNIT_AXIS, Axis, Position, axis_length, iterate_positions
+from .entries import Entry, Masked, add_entries, to_number
+from .errors import NeedsNumericSize, NotRead
 
 
 @dataclass(frozen=True)
-class Value:
+class TensorValue:
     """A tensor as a function from positions to entries."""
 
     axes: tuple[Axis, ...]
     at: Callable[[tuple], Entry]  # takes a position along each axis
 
-    def map(self, f: Callable[[Entry], Entry]) -> Value:
+    def map(self, f: Callable[[Entry], Entry]) -> TensorValue:
         """Return the tensor with `f` applied to each entry."""
-        return Value(self.axes, lambda p: f(self.at(p)))
+        return TensorValue(self.axes, lambda p: f(self.at(p)))
 
 
-def scalar(e: Entry) -> Value:
+def scalar_value(e: Entry) -> TensorValue:
     """Return a tensor without axes."""
-    return Value((), lambda p: e)
+    return TensorValue((), lambda p: e)
 
 
-def broadcast(values: Sequence[Value], axes: tuple[Axis, ...] = ()) -> tuple[tuple[Axis, ...], list[Value]]:
+def broadcast_values(values: Sequence[TensorValue], axes: tuple[Axis, ...] = ()) -> tuple[tuple[Axis, ...], list[TensorValue]]:
     """Return the broadcast axes of some tensors (and of `axes`), and the tensors expanded to them."""
     rank = max([len(axes), *(len(v.axes) for v in values)])
     result = []
     for k in range(-rank, 0):
         aligned = [v.axes[k] for v in values if len(v.axes) >= -k] + ([axes[k]] if len(axes) >= -k else [])
-        result.append(reduce(together, aligned))
-    return tuple(result), [expanded(v, tuple(result)) for v in values]
+        result.append(reduce(common_axis, aligned))
+    return tuple(result), [expand_to(v, tuple(result)) for v in values]
 
 
-def together(first: Axis, second: Axis) -> Axis:
+def common_axis(first: Axis, second: Axis) -> Axis:
     """Return the axis that two axes broadcast to; raise `Sized` if they do not match."""
-    if first == second or second == ONE:
+    if first == second or second == UNIT_AXIS:
         return first
-    if first == ONE:
+    if first == UNIT_AXIS:
         return second
-    raise Sized(
-        "axes that are cut in different ways stand side by side" if length(first) == length(second) else "axes of different lengths"
+    raise NeedsNumericSize(
+        "axes that are cut in different ways stand side by side"
+        if axis_length(first) == axis_length(second)
+        else "axes of different lengths"
     )
 
 
-def expanded(value: Value, axes: tuple[Axis, ...]) -> Value:
+def expand_to(value: TensorValue, axes: tuple[Axis, ...]) -> TensorValue:
     """Return a tensor expanded to axes that it broadcasts to."""
     if value.axes == axes:
         return value
@@ -58,27 +61,27 @@ def expanded(value: Value, axes: tuple[Axis, ...]) -> Value:
     skip = len(axes) - len(given)
 
     def at(p: tuple) -> Entry:
-        return value.at(tuple(0 if axis == ONE else q for axis, q in zip(given, p[skip:])))
+        return value.at(tuple(0 if axis == UNIT_AXIS else q for axis, q in zip(given, p[skip:])))
 
-    return Value(axes, at)
+    return TensorValue(axes, at)
 
 
-def entrywise(f: Callable, *values: Value) -> Value:
+def apply_entrywise(f: Callable, *values: TensorValue) -> TensorValue:
     """Return `f` of the entries of some tensors, which are broadcast."""
-    axes, expanded_values = broadcast(values)
-    return Value(axes, lambda p: f(*(v.at(p) for v in expanded_values)))
+    axes, expanded_values = broadcast_values(values)
+    return TensorValue(axes, lambda p: f(*(v.at(p) for v in expanded_values)))
 
 
-def summed(axis: Axis, body: Callable[[Place], Entry]) -> Expr:
+def sum_along(axis: Axis, body: Callable[[Position], Entry]) -> Expr:
     """Return the sum of `body` over the positions along an axis."""
     result: Entry = lift(0)
-    for position, bound in places(axis):
+    for position, bound in iterate_positions(axis):
         term = body(position)
         if isinstance(term, Masked):
             raise NotRead("a sum in which minus infinity stands")
-        term = number(term)
-        result = plus(result, total(term, *bound) if bound else term)
-    return number(result)
+        term = to_number(term)
+        result = add_entries(result, total(term, *bound) if bound else term)
+    return to_number(result)
 
 
 def axis_number(dim: int, of: Sequence, more: int = 0) -> int:
@@ -89,6 +92,6 @@ def axis_number(dim: int, of: Sequence, more: int = 0) -> int:
     return dim % count
 
 
-def at_axis(p: tuple, k: int, position: Place) -> tuple:
+def insert_position(p: tuple, k: int, position: Position) -> tuple:
     """Return a position with one for a new axis k inserted."""
     return (*p[:k], position, *p[k:])

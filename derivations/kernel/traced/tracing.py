@@ -16,18 +16,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr, lift, show, symbol, symbols
-from ..exact.assumption_facts import facts_of
-from ..exact.atom_payloads import Unknown
+from ..exact.assumption_facts import collect_facts
+from ..exact.atom_payloads import Unsupported
 from ..exact.normal_form import Facts
-from ..exact.tree_to_normal_form import read
-from .axes import Axis, Count, length
-from .entries import Entry, Masked, plain
-from .errors import NotRead, Sized
-from .integer_dtypes import fitting
-from .operation_rules import Call, rule_of
+from ..exact.tree_to_normal_form import normalize
+from .axes import Axis, FixedAxis, axis_length
+from .entries import Entry, Masked, is_always_defined
+from .errors import NeedsNumericSize, NotRead
+from .integer_dtypes import check_fits_dtype
+from .operation_rules import Call, find_rule
 from .size_conditions import Guard
-from .symbolic_sizes import Sizes, functions_of_numbers, line_of
-from .tensor_values import Value
+from .symbolic_sizes import Sizes, find_current_line, symbolic_math_functions
+from .tensor_values import TensorValue
 
 MAX_ENTRIES = 4096  # of a tensor of numbers
 MAX_CONDITIONS, MAX_OPERATIONS = 40, 4000  # of one call: a loop that conditions control may never end
@@ -37,14 +37,14 @@ class InPlace(Exception):
     """A tensor was written to; the call is traced again, with each write replaced by a new tensor."""
 
 
-class Reading(TorchDispatchMode):
+class Trace(TorchDispatchMode):
     """The trace of one call: what each tensor is as mathematics, and under which conditions."""
 
     def __init__(self, sizes: Sizes, given: tuple[Assumption, ...], largest: bool = False, names: Iterable[str] = ()) -> None:
         super().__init__()
         self.sizes, self.given, self.largest = sizes, given, largest
         self.names = frozenset(names)  # of the claim's symbols, which new symbols must avoid
-        self.values: dict[int, tuple[Tensor, Value, tuple]] = {}  # by identity: the tensor, its value, its storage and version
+        self.values: dict[int, tuple[Tensor, TensorValue, tuple]] = {}  # by identity: the tensor, its value, its storage and version
         self.inplace_views: Counter[int] = Counter()  # views in place, by storage: PyTorch counts each as a write, after it is done
         self.versions: Counter[int] = Counter()  # by storage: the version when a tensor of it was last used; a new view has this version
         self.conditions: list[str] = []  # under which the code computes what was read, as text
@@ -65,7 +65,7 @@ class Reading(TorchDispatchMode):
         except Exception as error:
             self.first_error = self.first_error or error
             if isinstance(error, NotRead):
-                self.line = self.line or line_of("snippets")
+                self.line = self.line or find_current_line("snippets")
             raise
         finally:
             self.sizes.within -= 1
@@ -83,7 +83,7 @@ class Reading(TorchDispatchMode):
             raise InPlace(name)
         if name.startswith("squeeze"):  # the number of axes depends on which sizes are 1, and code can inspect it
             self.sizes.note(*args[0].shape)
-        rule, values = rule_of(name), (self.as_values(args), self.as_values(kwargs))
+        rule, values = find_rule(name), (self.as_values(args), self.as_values(kwargs))
         out = func(*args, **kwargs)
         self.hold(out, rule(Call(self, out, args), *values[0], **values[1]))
         if torch.Tag.inplace_view in func.tags:
@@ -92,7 +92,7 @@ class Reading(TorchDispatchMode):
 
     def facts(self) -> Facts:
         """Return the facts that the normal form may use: the claim's assumptions, and the conditions so far."""
-        return facts_of((*self.given, *self.supposed))
+        return collect_facts((*self.given, *self.supposed))
 
     def as_values(self, x: Any) -> Any:
         """Return arguments with a `Value` for each tensor."""
@@ -108,16 +108,16 @@ class Reading(TorchDispatchMode):
             for tensor, tensor_value in zip(out, value):
                 self.hold(tensor, tensor_value)
         elif isinstance(out, Tensor) and value is not None:
-            if [length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
-                raise Sized(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
+            if [axis_length(axis) for axis in value.axes] != [self.sizes.length(n) for n in out.shape]:
+                raise NeedsNumericSize(f"other axes than PyTorch gives, which takes sizes for numbers: {list(map(str, out.shape))}")
             layout, version = layout_and_version(out)
             self.values[id(out)] = (
                 out,
-                fitting(self, out.dtype, value),
+                check_fits_dtype(self, out.dtype, value),
                 (layout, version, self.versions[layout[0]], self.inplace_views[layout[0]]),
             )
 
-    def value(self, x: Tensor) -> Value:
+    def value(self, x: Tensor) -> TensorValue:
         """Return the value of a tensor. Raise NotRead if it was changed without an operation, or if no rule made it."""
         if id(x) in self.values:
             _, value, (old_layout, old_version, writes, turned) = self.values[id(x)]
@@ -130,7 +130,7 @@ class Reading(TorchDispatchMode):
             return self.written(x)
         raise NotRead("a tensor that no rule made")
 
-    def written(self, x: Tensor) -> Value:
+    def written(self, x: Tensor) -> TensorValue:
         """Return the value of a tensor of numbers that are written in the code."""
         if x.numel() > MAX_ENTRIES or x.is_complex():
             raise NotRead(f"a tensor of {x.numel()} numbers of {x.dtype}")
@@ -143,7 +143,7 @@ class Reading(TorchDispatchMode):
                 entries = entries[position]
             return entries if isinstance(entries, bool) else self.entry(entries)
 
-        return Value(tuple(Count(n) for n in x.shape), at)
+        return TensorValue(tuple(FixedAxis(n) for n in x.shape), at)
 
     def entry(self, x: Any) -> Entry:
         """Return a number, or minus infinity, as an entry."""
@@ -151,7 +151,7 @@ class Reading(TorchDispatchMode):
             return Masked(lift(0), lift(0))
         return self.sizes.tree(x)
 
-    def taken_out(self, value: Value) -> Any:
+    def taken_out(self, value: TensorValue) -> Any:
         """Return a tensor without axes as a number or truth value of Python, as `item` does."""
         e = value.at(())
         if not isinstance(e, (bool, Expr)):
@@ -166,7 +166,7 @@ class Reading(TorchDispatchMode):
             answer = decide(test, e, *self.normal(e))
             if answer is not None:
                 return answer
-        except Unknown:
+        except Unsupported:
             pass
         if self.opaque & set(symbols(e)):
             raise NotRead("a comparison with the largest of what moves")
@@ -179,17 +179,17 @@ class Reading(TorchDispatchMode):
     def needs(self, e: Entry) -> None:
         """Record as conditions what an entry needs to have a value."""
         for part in (e.keep, e.value) if isinstance(e, Masked) else [e] if isinstance(e, Expr) else []:
-            if not plain(part):
+            if not is_always_defined(part):
                 try:
                     self.normal(part)
-                except Unknown as error:
+                except Unsupported as error:
                     raise NotRead(f"whether {show(part)} has a value: {error}") from None
 
     def normal(self, e: Expr) -> tuple[dict, Facts]:
         """Return the normal form of e and the facts used. What e needs to have a value becomes a condition, unless it is known."""
         facts = self.facts()
         facts.near = (e,)
-        p = read(e, facts)
+        p = normalize(e, facts)
         for condition in facts.unstated:
             self.suppose(condition)
         return p, facts
@@ -207,7 +207,7 @@ class Reading(TorchDispatchMode):
         if condition not in self.conditions:
             self.conditions.append(condition)
 
-    def unknown(self, axes: tuple[Axis, ...], kind: str = "some") -> Value:
+    def unknown(self, axes: tuple[Axis, ...], kind: str = "some") -> TensorValue:
         """Return a tensor of new, unknown real numbers; a proof with them holds whatever they are."""
         name = next(name for k in self.unknowns for name in [f"{kind}{k}"] if not any(used.startswith(name) for used in self.names))
         self.opaque.add(name)
@@ -219,14 +219,14 @@ class Reading(TorchDispatchMode):
             tensor = symbol(symbol_name, "real", tuple(i.data[1] for i in indices))
             return tensor[tuple(indices)] if indices else tensor
 
-        return Value(axes, at)
+        return TensorValue(axes, at)
 
 
 def decide(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:
     """Return whether the number with normal form p is positive, nonnegative or nonzero, or None if that is not decided."""
     if {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[test](p):
         return True
-    minus = read(lift(-1) * e, facts)
+    minus = normalize(lift(-1) * e, facts)
     is_false = {"positive": facts.is_nonnegative, "nonnegative": facts.is_positive, "nonzero": lambda _: False}[test](minus)
     return False if is_false or not p and test != "nonnegative" else None
 
@@ -262,9 +262,9 @@ def quiet() -> Iterator[None]:
         log.disabled = before
 
 
-def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
+def run_traced(run: Callable[..., Any], tensors: list[Tensor], reading: Trace) -> Any:
     """Run a call and read its operations. If it writes to a tensor, trace it again with each write replaced by a new tensor."""
-    with quiet(), reading.sizes.fake, functions_of_numbers(reading.sizes):
+    with quiet(), reading.sizes.fake, symbolic_math_functions(reading.sizes):
         before = dict(reading.values)
         try:
             return run_completely(run, tensors, reading)
@@ -280,7 +280,7 @@ def traced(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> 
             raise NotRead(f"a tensor that the call was given, or that it keeps, is written to ({error})") from None
 
 
-def run_completely(run: Callable[..., Any], tensors: list[Tensor], reading: Reading) -> Any:
+def run_completely(run: Callable[..., Any], tensors: list[Tensor], reading: Trace) -> Any:
     """Run a call; raise if any operation was not read, even if the code caught the error, since with numbers it would take another path."""
     try:
         with reading:

@@ -1,6 +1,6 @@
 """Decide whether a claim's code computes what the claim says, at which shapes, and under which conditions.
 
-`code` gives the verdict on all calls of a claim, `asked` on one of them, and `proved` on one trace of a call.
+`check_code` gives the verdict on all calls of a claim, `check_call` on one of them, and `trace_call` on one trace of a call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
 from ..core.expr import Expr, lift, show, symbols, walk
-from ..exact.assumption_consistency import example
+from ..exact.assumption_consistency import has_example
 from . import (
     autograd_rules,
     boolean_values,
@@ -29,15 +29,15 @@ from . import (
     reshape_rules,
     split_concat,
 )
-from .call_arguments import Given, function, module_and_name, put
-from .comparison import same
-from .errors import Different, NotRead, Sized
+from .call_arguments import CallArguments, function, module_and_name, substitute
+from .comparison import compare_with_tree
+from .errors import ComputesSomethingElse, NeedsNumericSize, NotRead
 from .python_subset import find_violation
 from .size_conditions import Guard
-from .size_queries import only_operations_asked, recorded_queries
+from .size_queries import inspected_by_operations_only, recorded_queries
 from .symbolic_sizes import SYMBOLS, Sizes
-from .tensor_values import Value
-from .tracing import Reading, traced
+from .tensor_values import TensorValue
+from .tracing import Trace, run_traced
 
 OPERATIONS = (
     autograd_rules,
@@ -50,14 +50,14 @@ OPERATIONS = (
     reshape_rules,
     boolean_values,
 )  # imported because they register their rules
-TRIED = (1, 2, 3)  # values of a size that has to be a number
+SIZES_TRIED = (1, 2, 3)  # values of a size that has to be a number
 MANY = 4  # from so many such sizes on, fewer shapes are tried
 MAX_TRACES_AT_ONE = 16  # traces of one call with a size that is 1
 INDICES = "ijklrstuvw"  # names for indices in conditions
 
 
 @dataclass
-class Said:
+class CallVerdict:
     """The verdict on one call."""
 
     state: str  # "proved", "not read" or "different"
@@ -85,7 +85,7 @@ class TracesAtOne:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeVerdict:
     """The verdict on the code of one claim."""
 
     state: str  # "proved", "not read" or "not named"
@@ -96,11 +96,11 @@ class Code:
     seconds: float = 0.0
 
 
-def code(claim: Claim) -> Code:
+def check_code(claim: Claim) -> CodeVerdict:
     """Return the verdict on the code of a claim. Raise Refused if a call computes something other than the claim says."""
     if not claim.code:
-        return Code("not named")
-    verdicts = [asked(claim, k) for k in range(len(claim.code))]
+        return CodeVerdict("not named")
+    verdicts = [check_call(claim, k) for k in range(len(claim.code))]
     for (name, *_), verdict in zip(claim.code, verdicts):
         if verdict.state == "different":
             home = f" ({verdict.line})" if verdict.line else ""
@@ -112,24 +112,24 @@ def code(claim: Claim) -> Code:
         if verdict.reason
     ]
     if reasons:
-        return Code("not read", reason=reasons[0], seconds=seconds)
+        return CodeVerdict("not read", reason=reasons[0], seconds=seconds)
     scopes = list(dict.fromkeys(verdict.scope for verdict in verdicts if verdict.scope != EVERY))
     conditions = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.conditions))
     constants = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.constants))
-    return Code("proved", "; ".join(scopes) or EVERY, conditions, constants, seconds=seconds)
+    return CodeVerdict("proved", "; ".join(scopes) or EVERY, conditions, constants, seconds=seconds)
 
 
-def asked(claim: Claim, k: int) -> Said:
+def check_call(claim: Claim, k: int) -> CallVerdict:
     """Return the verdict on call number k of a claim, with the time that it took."""
     start = time.perf_counter()
     verdict = outside_subset(claim.code[k]) or check_general(claim, k)
     return replace(verdict, seconds=round(time.perf_counter() - start, 3))
 
 
-def check_general(claim: Claim, k: int) -> Said:
+def check_general(claim: Claim, k: int) -> CallVerdict:
     """Trace a call with a symbol for each size. If that is not read, use numbers for the sizes in the way, and then for all sizes."""
-    sizes = sizes_of(claim)
-    verdict, open_sizes = proved(claim, k)
+    sizes = claim_sizes(claim)
+    verdict, open_sizes = trace_call(claim, k)
     if verdict.state == "proved":
         return check_at_one(claim, k, verdict, open_sizes, sizes, TracesAtOne())
     if verdict.state == "different" or not sizes:
@@ -141,7 +141,9 @@ def check_general(claim: Claim, k: int) -> Said:
     return verdict
 
 
-def check_at_one(claim: Claim, k: int, verdict: Said, open_sizes: OpenSizes, sizes: dict[str, Expr], traces: TracesAtOne) -> Said:
+def check_at_one(
+    claim: Claim, k: int, verdict: CallVerdict, open_sizes: OpenSizes, sizes: dict[str, Expr], traces: TracesAtOne
+) -> CallVerdict:
     """Trace a call again at size 1 for each size that it compared with 1, and add these results to its verdict.
 
     A trace at size 1 may compare further sizes with 1; these are set to 1 too. `sizes` are those that are still symbols: sizes that were 1
@@ -151,7 +153,7 @@ def check_at_one(claim: Claim, k: int, verdict: Said, open_sizes: OpenSizes, siz
     names = [name for name in open_sizes.names if name in sizes]
     together = {name: 1 for name in names if name in open_sizes.by_operations}
     if together:
-        again, _ = proved(at_sizes(claim, {sizes[name]: 1 for name in together}), k)
+        again, _ = trace_call(at_sizes(claim, {sizes[name]: 1 for name in together}), k)
         if again.state == "different":
             return replace(again, reason=f"at {show_sizes(together)}: {again.reason}")
         if again.state == "proved" and adds_nothing(again, verdict):
@@ -160,11 +162,11 @@ def check_at_one(claim: Claim, k: int, verdict: Said, open_sizes: OpenSizes, siz
     scopes = [verdict.scope] * (verdict.scope != EVERY)
     remaining = dict(sizes)
     for name in names:
-        again, more_sizes = Said("not read"), OpenSizes()
+        again, more_sizes = CallVerdict("not read"), OpenSizes()
         claim_at_one, size = at_sizes(claim, {sizes[name]: 1}), remaining.pop(name)
         traces.count += 1
         if traces.count <= MAX_TRACES_AT_ONE:
-            again, more_sizes = proved(claim_at_one, k)
+            again, more_sizes = trace_call(claim_at_one, k)
         if again.state == "proved":
             again = check_at_one(claim_at_one, k, again, more_sizes, remaining, traces)
         if again.state == "different":
@@ -178,20 +180,20 @@ def check_at_one(claim: Claim, k: int, verdict: Said, open_sizes: OpenSizes, siz
     return replace(verdict, scope=" and ".join(scopes) or EVERY)
 
 
-def adds_nothing(second: Said, first: Said) -> bool:
+def adds_nothing(second: CallVerdict, first: CallVerdict) -> bool:
     """Return whether a second verdict holds at every shape, with no further conditions or constants."""
     return second.scope == EVERY and set(second.conditions) <= set(first.conditions) and set(second.constants) <= set(first.constants)
 
 
-def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Expr]) -> Said | None:
+def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Expr]) -> CallVerdict | None:
     """Trace a call with numbers for some sizes. Return a proof at these shapes, or None if more sizes must be numbers."""
     if not names:
         return None
-    proofs: list[Said] = []
+    proofs: list[CallVerdict] = []
     shapes: list[dict[str, int]] = []
     for shape in choose_shapes(names):
         claim_at_shape = at_sizes(claim, {sizes[name]: n for name, n in shape.items()})
-        verdict, open_sizes = proved(claim_at_shape, k)
+        verdict, open_sizes = trace_call(claim_at_shape, k)
         if verdict.state == "proved":
             remaining = {name: size for name, size in sizes.items() if name not in shape}
             verdict = check_at_one(claim_at_shape, k, verdict, open_sizes, remaining, TracesAtOne())
@@ -205,13 +207,13 @@ def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Ex
     scope = "; ".join(map(show_sizes, shapes)) + "".join(f", and {scope_}" for scope_ in sorted(other_scopes))
     conditions = [c for verdict in proofs for c in verdict.conditions]
     constants = [c for verdict in proofs for c in verdict.constants]
-    return Said("proved", scope, list(dict.fromkeys(conditions)), list(dict.fromkeys(constants)))
+    return CallVerdict("proved", scope, list(dict.fromkeys(conditions)), list(dict.fromkeys(constants)))
 
 
 def choose_shapes(names: list[str]) -> Iterator[dict[str, int]]:
     """Yield a few choices of values for sizes, small ones first, some of them with different values."""
     if len(names) <= 1:
-        yield from ({name: n for name in names} for n in TRIED)
+        yield from ({name: n for name in names} for n in SIZES_TRIED)
         return
     yield dict.fromkeys(names, 1)
     yield {name: 2 + j % 2 for j, name in enumerate(names)}
@@ -224,20 +226,20 @@ def show_sizes(at: dict[str, int]) -> str:
     return ", ".join(f"{name} = {n}" for name, n in sorted(at.items()))
 
 
-def sizes_of(claim: Claim) -> dict[str, Expr]:
+def claim_sizes(claim: Claim) -> dict[str, Expr]:
     """Return the sizes in a claim and in the arguments of its code, by name."""
-    return {name: s for name, s in symbols(*claim.trees, *expressions(claim.code)).items() if s.data[1] == "size"}
+    return {name: s for name, s in symbols(*claim.trees, *find_expressions(claim.code)).items() if s.data[1] == "size"}
 
 
-def expressions(x: Any) -> Iterator[Expr]:
+def find_expressions(x: Any) -> Iterator[Expr]:
     """Yield the expressions in nested tuples, lists and dictionaries."""
     if isinstance(x, Expr):
         yield x
     elif isinstance(x, dict):
-        yield from expressions(list(x.values()))
+        yield from find_expressions(list(x.values()))
     elif isinstance(x, (tuple, list)):
         for y in x:
-            yield from expressions(y)
+            yield from find_expressions(y)
 
 
 def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
@@ -246,7 +248,7 @@ def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
 
     def convert(x: Any) -> Any:
         if isinstance(x, Expr):
-            return put(x, numbers)
+            return substitute(x, numbers)
         if isinstance(x, dict):
             return {key: convert(y) for key, y in x.items()}
         return type(x)(map(convert, x)) if type(x) in (tuple, list) else x
@@ -261,39 +263,41 @@ def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
     )
 
 
-def proved(claim: Claim, k: int) -> tuple[Said, OpenSizes]:
+def trace_call(claim: Claim, k: int) -> tuple[CallVerdict, OpenSizes]:
     """Trace call number k of a claim once. Return the verdict, and the sizes that keep it from holding at every shape."""
     sizes = Sizes()
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
-    used_names = set(symbols(*claim.trees, *expressions(claim.code)))
-    reading = Reading(sizes, claim.given, largest, used_names)
+    used_names = set(symbols(*claim.trees, *find_expressions(claim.code)))
+    reading = Trace(sizes, claim.given, largest, used_names)
     try:
         name, arguments, keywords = claim.code[k]
-        given = Given(claim, reading)
+        given = CallArguments(claim, reading)
         call = given.call(name, arguments, dict(keywords))
         with recorded_queries(sizes):
-            result = traced(lambda *tensors: call(tensors), given.tensors, reading)
+            result = run_traced(lambda *tensors: call(tensors), given.tensors, reading)
         if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
-            raise Sized(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
+            raise NeedsNumericSize(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
         needed = compare(result, claim, k, given, reading)
         guards = sizes.guards()
     except NotRead as error:
         names = {name for guard in readable_guards(sizes) for name in guard.fixes}
-        return Said("not read", reason=str(error), line=reading.line), OpenSizes(sorted({*names, *getattr(error, "names", ())}))
-    except Different as error:
-        return Said("different", reason=str(error), line=source_line(claim.code[k][0])), OpenSizes()
+        return CallVerdict("not read", reason=str(error), line=reading.line), OpenSizes(sorted({*names, *getattr(error, "names", ())}))
+    except ComputesSomethingElse as error:
+        return CallVerdict("different", reason=str(error), line=source_line(claim.code[k][0])), OpenSizes()
     except RecursionError:
-        return Said("not read", reason="it is made of too many operations, one in another", line=reading.line), OpenSizes()
+        return CallVerdict("not read", reason="it is made of too many operations, one in another", line=reading.line), OpenSizes()
     except Exception as error:  # PyTorch cannot trace the call: its message is the reason
-        return Said("not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line), OpenSizes()
+        return CallVerdict(
+            "not read", reason=f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}", line=reading.line
+        ), OpenSizes()
     verdict = conclude(claim, reading, guards, needed, used_names)
     if verdict.state != "proved":
         return verdict, OpenSizes()
     names_at_one = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
-    return verdict, OpenSizes(names_at_one, only_operations_asked(names_at_one, sizes))
+    return verdict, OpenSizes(names_at_one, inspected_by_operations_only(names_at_one, sizes))
 
 
-def conclude(claim: Claim, reading: Reading, guards: list[Guard], needed: list[str], used_names: set[str]) -> Said:
+def conclude(claim: Claim, reading: Trace, guards: list[Guard], needed: list[str], used_names: set[str]) -> CallVerdict:
     """Return the verdict on a trace whose result is a side of the claim under the conditions `needed`.
 
     It is "not read" if a guard is false at the values of the trace, or if no example satisfies all conditions.
@@ -307,30 +311,30 @@ def conclude(claim: Claim, reading: Reading, guards: list[Guard], needed: list[s
             if not guard.of_sizes:
                 reading.guarded(guard)
     except NotRead as error:
-        return Said("not read", reason=str(error))
+        return CallVerdict("not read", reason=str(error))
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
-    if reading.supposed and not example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
-        return Said("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}")
-    indices = {n.data[0] for tree in (*claim.trees, *expressions(claim.code)) for n in walk(tree) if n.op == "index"}
+    if reading.supposed and not has_example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
+        return CallVerdict("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}")
+    indices = {n.data[0] for tree in (*claim.trees, *find_expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, used_names | indices) for one in reading.conditions + needed))
-    return Said("proved", " and ".join(bounds) or EVERY, conditions, constants)
+    return CallVerdict("proved", " and ".join(bounds) or EVERY, conditions, constants)
 
 
-def outside_subset(code: tuple) -> Said | None:
+def outside_subset(code: tuple) -> CallVerdict | None:
     """Return "not read" if a call, or one among its arguments, runs code outside the subset of Python that is read; else None."""
-    for name in dict.fromkeys(called(code)):
+    for name in dict.fromkeys(called_functions(code)):
         if violation := find_violation(*module_and_name(name)):
-            return Said("not read", reason=f"{violation.what} is not read as mathematics", line=violation.line)
+            return CallVerdict("not read", reason=f"{violation.what} is not read as mathematics", line=violation.line)
     return None
 
 
-def called(x: Any) -> Iterator[str]:
+def called_functions(x: Any) -> Iterator[str]:
     """Yield the names of the snippets that a call uses, including those in its arguments."""
     if isinstance(x, str) and SNIPPET.fullmatch(x):
         yield x
     elif isinstance(x, (tuple, list, dict)):
         for part in x.values() if isinstance(x, dict) else x:
-            yield from called(part)
+            yield from called_functions(part)
 
 
 def with_plain_indices(text: str, names: set[str]) -> str:
@@ -360,7 +364,7 @@ def readable_guards(sizes: Sizes) -> list[Guard]:
         return []
 
 
-def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
+def compare(result: Any, claim: Claim, k: int, given: CallArguments, reading: Trace) -> list[str]:
     """Return the conditions under which the result of a call is a side of the claim; for a tuple, each part of it."""
     conditions: list[str] = []
     if not isinstance(result, (Tensor, tuple, int, float, *SYMBOLS)):
@@ -372,12 +376,12 @@ def compare(result: Any, claim: Claim, k: int, given: Given, reading: Reading) -
     return conditions
 
 
-def value_of_result(result: Any, reading: Reading) -> Value:
+def value_of_result(result: Any, reading: Trace) -> TensorValue:
     """Return a tensor or number that a call returned as a value."""
-    return reading.value(result) if isinstance(result, Tensor) else Value((), lambda p: reading.sizes.tree(result))
+    return reading.value(result) if isinstance(result, Tensor) else TensorValue((), lambda p: reading.sizes.tree(result))
 
 
-def compare_with_sides(value: Value, claim: Claim, k: int, given: Given, reading: Reading) -> list[str]:
+def compare_with_sides(value: TensorValue, claim: Claim, k: int, given: CallArguments, reading: Trace) -> list[str]:
     """Return the conditions under which a value equals a side of the claim.
 
     For call number k of a refutation that is side k, for a definition the last side, else the first or the last.
@@ -389,7 +393,7 @@ def compare_with_sides(value: Value, claim: Claim, k: int, given: Given, reading
     errors: list[Exception] = []
     for side in sides:
         try:
-            return same(value, side, given.free, reading)
-        except (NotRead, Different) as error:
+            return compare_with_tree(value, side, given.free, reading)
+        except (NotRead, ComputesSomethingElse) as error:
             errors.append(error)
-    raise next((e for e in errors if isinstance(e, Different)), errors[0])
+    raise next((e for e in errors if isinstance(e, ComputesSomethingElse)), errors[0])

@@ -21,10 +21,10 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack import claim_families, fuzz_claim, judge, limit_intervals, mutant_trials
-from derivations.kernel.attack.claim_mutants import mutants
+from derivations.kernel.attack.claim_mutants import make_mutants
 from derivations.kernel.check import fuzz_run
 from derivations.kernel.core.claims import Step
-from derivations.kernel.core.expr import I, Var
+from derivations.kernel.core.constructors import I, Var
 from derivations.kernel.errors import KernelError
 
 ERRORS = [TypeError, KeyError, ValueError, ZeroDivisionError, AttributeError, KernelError]
@@ -115,7 +115,7 @@ def test_a_counterexample_has_no_value_for_a_random_entry_outside_an_expectation
 
 def test_a_mutant_on_which_a_witness_breaks_is_not_killed(monkeypatch):
     monkeypatch.setitem(mutant_trials.WITNESSES, "exact", lambda claim: "broke: TypeError")
-    (told,) = mutant_trials.outcomes(mutants(IDENTITY)[0], IDENTITY, ["exact"])
+    (told,) = mutant_trials.try_mutant_with_witnesses(make_mutants(IDENTITY)[0], IDENTITY, ["exact"])
     assert (told["outcome"], told["how"]) == ("unclassified", "broke: TypeError")
 
 
@@ -139,7 +139,7 @@ def test_pytorch_does_not_break_on_a_random_entry_outside_an_expectation():
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_error_of_the_judge_is_a_fault_of_the_random_claim(error, monkeypatch):
     monkeypatch.setattr(fuzz_claim, "judge", failing(error))
-    outcome = fuzz_claim.attempt(12, 0, {"exact": lambda claim: "refused"}, "polynomials", {"exact": 1})
+    outcome = fuzz_claim.fuzz_one(12, 0, {"exact": lambda claim: "refused"}, "polynomials", {"exact": 1})
     ((who, what, script),) = outcome.faults
     assert who == "judge" and f"{error.__name__}: " in what and "seed 12, claim 0" in what
     assert 'Derivation("pasted")' in script and outcome.truth == "undecided"
@@ -153,4 +153,4 @@ def test_an_error_of_the_judge_is_a_fault_of_the_random_claim(error, monkeypatch
 def test_an_error_of_the_drafting_is_raised(error, monkeypatch):
     monkeypatch.setitem(claim_families.FAMILIES, "polynomials", (failing(error), 1))
     with pytest.raises(error, match="planted"):
-        claim_families.claim_of(1, 1, "polynomials")
+        claim_families.draw_claim(1, 1, "polynomials")

@@ -28,9 +28,9 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.attack import mpmath_evaluation, rebuild_trees
-from derivations.kernel.attack.parse_latex import read_latex
-from derivations.kernel.attack.parse_plain import read_plain
-from derivations.kernel.attack.print_round_trip import read_back
+from derivations.kernel.attack.parse_latex import parse_latex
+from derivations.kernel.attack.parse_plain import parse_plain
+from derivations.kernel.attack.print_round_trip import parse_script
 from derivations.kernel.coq import notation as coq
 from derivations.kernel.coq.reals import definedness
 from derivations.kernel.coq.reals import notation as reals
@@ -56,8 +56,8 @@ RULES = {
     "brackets": (latex.LEVEL, ()),
 }
 FUNCTION_RULES = {
-    "exact, at numbers": ({**exact_numbers.OF_NUMBERS, **exact_evaluation.OF_VECTORS}, ()),
-    "exact, at series": ({**exact_numbers.OF_SERIES, **exact_evaluation.OF_VECTORS}, ()),
+    "exact, at numbers": ({**exact_numbers.NUMBER_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
+    "exact, at series": ({**exact_numbers.SERIES_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
     "exact, normal form": (tree_to_normal_form.FUNCTIONS, ()),
     "SymPy": (tree_to_sympy.FUNCTIONS, ()),
     "PyTorch": (evaluation.FUNCTIONS, ()),
@@ -188,9 +188,9 @@ def test_a_node_is_rebuilt_from_its_arguments(e):
 def test_a_node_is_read_back_from_each_of_its_prints(e):
     filled = [part for part in walk(e) if part.op in ("eye", "fill")]
     assert "\\" not in plain_text.plain(e) + script_text.script(e)
-    assert strip(read_plain(plain_text.plain(e), NAMES)) == strip(e)
-    assert strip(read_latex(latex.latex(e), NAMES, filled)) == strip(e)
-    assert strip(read_back(script_text.script(e), NAMES)) == strip(e)
+    assert strip(parse_plain(plain_text.plain(e), NAMES)) == strip(e)
+    assert strip(parse_latex(latex.latex(e), NAMES, filled)) == strip(e)
+    assert strip(parse_script(script_text.script(e), NAMES)) == strip(e)
 
 
 # What does not fit ----------------------------------------------------------------------------------------------------------------

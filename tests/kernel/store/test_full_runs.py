@@ -84,4 +84,4 @@ def said_of(**counts):
 
 def test_what_is_counted_of_the_mutants():
     results = {"a/b": {"c": said_of(killed=2, survived=1), "d": said_of(killed=3)}, "a/e": {"c": said_of(unclassified=1)}}
-    assert mutants_report.counted(results) == {"claims": 3, "tried": 9, "left": 2}
+    assert mutants_report.count_outcomes(results) == {"claims": 3, "tried": 9, "left": 2}

@@ -17,8 +17,8 @@ from ...core.expr import Expr, walk
 from ...core.operators import STAND_INS
 from ..algebraic_structures import REAL, NotForCoq
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation, Text
-from ..reals.definedness import surely_positive
-from ..theorems import Source, chain
+from ..reals.definedness import is_surely_positive
+from ..theorems import Source, state_chain
 from .prelude import LAWS_NAME
 
 AVERAGES = {"expectation": "expectation", "variance": "variance constant expectation"}
@@ -239,16 +239,16 @@ def require_consistent(claim: Claim) -> None:
     moments = [(a.kind, a.args[0]) for a in claim.given if a.kind in ("mean", "variance")]
     if len(moments) > len(set(moments)):
         raise NotForCoq("a law that states a mean or a variance twice")
-    if any(a.args[1].op in ("const", "neg") and not surely_not_negative(a.args[1]) for a in claim.given if a.kind == "variance"):
+    if any(a.args[1].op in ("const", "neg") and not is_surely_nonnegative(a.args[1]) for a in claim.given if a.kind == "variance"):
         raise NotForCoq("a law that states a negative variance")
 
 
-def surely_not_negative(e: Expr) -> bool:
+def is_surely_nonnegative(e: Expr) -> bool:
     """Return whether the form of a tree shows that it is not negative."""
-    return e.op == "const" and e.data >= 0 or surely_positive(e)
+    return e.op == "const" and e.data >= 0 or is_surely_positive(e)
 
 
-def stated(claim: Claim, topic: str) -> Source:
+def state_law(claim: Claim, topic: str) -> Source:
     """Return the Coq file of a law. Raise NotForCoq if it cannot be stated."""
     require_consistent(claim)
-    return chain(claim, topic, Laws)
+    return state_chain(claim, topic, Laws)

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, symbols
 from ..algebraic_structures import SCOPES, NotForCoq
-from ..assumptions import DISTRIBUTIONS, hypotheses
-from ..theorem_files import comment, header, sizes_of
-from ..theorems import Source, equation
-from .notation import Laws, require_consistent, surely_not_negative
+from ..assumptions import DISTRIBUTIONS, state_hypotheses
+from ..theorem_files import escape_comment, sizes_of, write_header
+from ..theorems import Source, state_equation
+from .notation import Laws, is_surely_nonnegative, require_consistent
 from .prelude import LAWS_NAME
 
 LINEAR = "(mean_add known_mean) (mean_scaled known_mean) (mean_one known_mean)"
@@ -26,15 +26,15 @@ class Denied(Laws):
     all_powers = True
 
 
-def refutation(claim: Claim, topic: str) -> Source:
+def state_refutation(claim: Claim, topic: str) -> Source:
     """Return the Coq file of a refuted law. Raise NotForCoq if it cannot be stated."""
     require_statable(claim)
     left, right = claim.start, claim.steps[0].expr
     notation = Denied()
-    text = equation(notation, left, right)
+    text = state_equation(notation, left, right)
     if notation.random_exponentials:
         raise NotForCoq("a refuted law with exponentials of what is random")
-    assumed = hypotheses(notation, claim, set())
+    assumed = state_hypotheses(notation, claim, set())
     if notation.first_places:
         raise NotForCoq("a refuted law that speaks of one entry by its number")
     sizes = sizes_of(notation, [left, right])
@@ -47,14 +47,14 @@ def refutation(claim: Claim, topic: str) -> Source:
     premises = [f"(0 < {notation.name(n)})%N" for n in sizes] + [f"({statement})" for _, statement in assumed]
     structure, quantified, linear = split_declarations(notation)
     lines = [
-        header(claim, topic),
+        write_header(claim, topic),
         f"From Derivations Require Import {LAWS_NAME}.",
         "Local Open Scope ring_scope.",
         "",
         "Section Claim.",
         *structure,
         "",
-        f"(* {comment(reason(claim, sizes, at))} *)",
+        f"(* {escape_comment(reason(claim, sizes, at))} *)",
         "Theorem claim :",
         f"  ~ (forall {' '.join(quantified)},",
         *(f"    ({statement}) ->" for statement in linear),
@@ -81,7 +81,7 @@ def require_statable(claim: Claim) -> None:
         raise NotForCoq(f"a refuted law that assumes more than distributions: '{others[0]}'")
     if free_indices(left) | free_indices(right):
         raise NotForCoq("a refuted law of one entry by its index")
-    if any(a.kind == "variance" and not surely_not_negative(a.args[1]) for a in claim.given):
+    if any(a.kind == "variance" and not is_surely_nonnegative(a.args[1]) for a in claim.given):
         raise NotForCoq("a refuted law with a variance that is not seen to be none below zero")
     require_consistent(claim)
 
@@ -126,7 +126,7 @@ def proof(notation: Laws, claim: Claim, randoms: Sequence[Expr], sizes: Mapping[
         "gaussian": "as_made normals",
     }
     kinds = [a.kind for a in claim.given for _ in notation.distribution(a, claim)]
-    for (name, statement), kind in zip(hypotheses(notation, claim, set()), kinds):
+    for (name, statement), kind in zip(state_hypotheses(notation, claim, set()), kinds):
         lines.append(f"have {name} : {at.given(statement)} by {tactics[kind]}.")
         names.append(name)
     arguments = [*(f"{n}%N" for n in sizes.values()), *(notation.name(x.data[0]) for x in randoms), *("isT" for _ in sizes), *names]

@@ -17,7 +17,7 @@ CLOSED = "Closed under the global context"
 NAMED = re.compile(r"([A-Za-z_][\w.']*)(?: :.*)?")
 
 
-def assumed(output: str) -> list[set[str]]:
+def read_assumptions(output: str) -> list[set[str]]:
     """Return the names that each `Print Assumptions` printed, in order. Raise ValueError with the line if there is other output."""
     answers: list[set[str]] = []
     for line in output.splitlines():
@@ -32,12 +32,12 @@ def assumed(output: str) -> list[set[str]]:
     return answers
 
 
-def unexpected(names: Set[str]) -> list[str]:
+def forbidden_axioms(names: Set[str]) -> list[str]:
     """Return the names that are no allowed axioms."""
     return sorted(names - REALS - CHOICE)
 
 
-def in_words(names: Set[str]) -> str:
+def describe_axioms(names: Set[str]) -> str:
     """Return what a theorem assumes, in words for the reader."""
     if not names:
         return "nothing assumed"

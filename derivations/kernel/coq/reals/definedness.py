@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...core.expr import Expr
 from ...core.operators import BINDERS, is_partial
 from ..algebraic_structures import NotForCoq
-from .notation import UNSUPPORTED, moved, name_of, show, size_of
+from .notation import UNSUPPORTED, function_and_point, name_of, show, size_of
 
 OVERFLOW = 2**128  # fp32 has no numbers from here on
 SIGNS = {"nonzero": "{} <> 0", "positive": "0 < {}", "nonnegative": "0 <= {}"}
@@ -27,7 +27,11 @@ class Need(NamedTuple):
 
     def shown(self) -> str:
         """Return the condition in Coq."""
-        text = f"ex_derive {' '.join(moved(self.tree))}" if self.sign == "derivable" else CONDITIONS[self.sign].format(show(self.tree))
+        text = (
+            f"ex_derive {' '.join(function_and_point(self.tree))}"
+            if self.sign == "derivable"
+            else CONDITIONS[self.sign].format(show(self.tree))
+        )
         for name, size in reversed(self.bound):
             text = f"(forall {name_of(name)}, ({name_of(name)} < {size_of(size)})%nat -> {text})"
         return text
@@ -35,12 +39,12 @@ class Need(NamedTuple):
 
 def conditions(e: Expr) -> list[str]:
     """Return the conditions under which the tree has a value, in Coq."""
-    return list(dict.fromkeys(need.shown() for need in needs(e)))
+    return list(dict.fromkeys(need.shown() for need in find_needs(e)))
 
 
-def needs(e: Expr) -> list[Need]:
+def find_needs(e: Expr) -> list[Need]:
     """Return the conditions under which the tree has a value, without those that its form guarantees."""
-    found = [need for x in e.args for need in needs(x)]
+    found = [need for x in e.args for need in find_needs(x)]
     if e.op == "derivative":  # must have a value near the point, too: a root of zero has no derivative
         found = [need._replace(sign="positive") if need.sign == "nonnegative" else need for need in found]
     if e.op in BINDERS:
@@ -54,12 +58,12 @@ def needs(e: Expr) -> list[Need]:
 
 
 def needs_of_quotient(e: Expr) -> list[Need]:
-    return [] if surely_positive(e.args[1]) else [Need("nonzero", e.args[1])]
+    return [] if is_surely_positive(e.args[1]) else [Need("nonzero", e.args[1])]
 
 
 def needs_of_logarithm(e: Expr) -> list[Need]:
     (x,) = e.args
-    if surely_positive(x):
+    if is_surely_positive(x):
         return []
     if x.shape:
         raise NotForCoq("a logarithm of a tensor of which it is not seen that its entries are positive")
@@ -69,7 +73,7 @@ def needs_of_logarithm(e: Expr) -> list[Need]:
 def needs_of_power(e: Expr) -> list[Need]:
     """Return the condition on the base of a power, if there is one."""
     base, exponent = e.args
-    if surely_positive(base):
+    if is_surely_positive(base):
         return []
     whole = exponent.op == "const" and exponent.data.denominator == 1
     if whole:
@@ -88,7 +92,7 @@ OWN_NEEDS: dict[str, Callable[[Expr], list[Need]]] = {
 }
 
 
-def surely_positive(e: Expr) -> bool:
+def is_surely_positive(e: Expr) -> bool:
     """Return whether the form of a tree shows that it is positive.
 
     So it is for positive numbers, sizes, indices and exponentials, and for sums, products, quotients and powers of these.
@@ -96,9 +100,9 @@ def surely_positive(e: Expr) -> bool:
     if e.op == "const":
         return e.data > 0
     if e.op in ("paren", "defined", "sum"):  # a sum has at least one term
-        return surely_positive(e.args[0])
+        return is_surely_positive(e.args[0])
     if e.op in ("add", "mul", "div"):
-        return all(map(surely_positive, e.args))
+        return all(map(is_surely_positive, e.args))
     if e.op == "pow":
-        return surely_positive(e.args[0])
+        return is_surely_positive(e.args[0])
     return e.op == "symbol" and e.data[1] == "size" or e.op == "index" or e.op == "function" and e.data == "exp"

@@ -10,9 +10,9 @@ from ...core.claims import Claim
 from ...core.expr import Expr, walk
 from ...core.operators import variable
 from ..algebraic_structures import ROOTS, NotForCoq
-from ..notation import APPLIED, ATOM, Notation, Text, place
-from ..theorems import Source, chain, inequality
-from .definedness import surely_positive
+from ..notation import APPLIED, ATOM, Notation, Text, translate_place
+from ..theorems import Source, state_chain, state_inequality
+from .definedness import is_surely_positive
 from .prelude import SCOPE, SLOPES_NAME
 
 MOVING = "moving"  # the argument of the function that is differentiated with respect to an entry
@@ -43,7 +43,7 @@ class Slopes(Notation):
             x = self.show(e.args[0], ATOM)
             return f"Num.sqrt (({x}^T *m {x}) ord0 ord0)", APPLIED
         if e.op == "pow" and is_any_power(e):
-            if not surely_positive(e.args[0]) and is_whole(e.args[1]):
+            if not is_surely_positive(e.args[0]) and is_whole(e.args[1]):
                 raise NotForCoq("a power with a size in its exponent, of what may be negative")
             return f"power_of {self.show(e.args[0], ATOM)} {self.show(e.args[1], ATOM)}", APPLIED
         return super().translate(e)
@@ -79,7 +79,7 @@ def translate_derivative(notation: Slopes, e: Expr) -> Text:
     name, point, function = notation.show(target), notation.show(by, ATOM), notation.show(body)
     notation.exponents = exponents  # without those of the body, which depend on the bound variable
     if by.op == "entry":
-        places = [place(notation, i, s) for i, s in zip(by.args[1:], target.shape)]
+        places = [translate_place(notation, i, s) for i, s in zip(by.args[1:], target.shape)]
         marked = " ".join(places if len(places) == 2 else [places[0], "ord0"])
         function = f"let {name} := marked {name} {marked} {MOVING} in {function}"
     text = f"fun {MOVING if by.op == 'entry' else name} => {function}"
@@ -110,6 +110,6 @@ def is_over_the_reals(claim: Claim) -> bool:
     )
 
 
-def stated(claim: Claim, topic: str) -> Source:
+def state_claim(claim: Claim, topic: str) -> Source:
     """Return the Coq file of an identity, a chain or an inequality over the reals."""
-    return (inequality if claim.kind == "inequality" else chain)(claim, topic, Slopes)
+    return (state_inequality if claim.kind == "inequality" else state_chain)(claim, topic, Slopes)

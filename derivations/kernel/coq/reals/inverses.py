@@ -8,11 +8,11 @@ from itertools import count
 from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, symbols, walk
 from ..algebraic_structures import NotForCoq
-from .notation import PLACES, at, size_of
+from .notation import PLACES, show_entry, size_of
 from .rounding import Values, is_matrix
 
 
-def replaced(claim: Claim) -> tuple[Expr, Expr, dict[Expr, Expr]]:
+def replace_inverses(claim: Claim) -> tuple[Expr, Expr, dict[Expr, Expr]]:
     """Return both sides with a symbol in place of each inverse, and {symbol: inverted matrix}.
 
     Raise NotForCoq for an inverse in a derivative, of an inverse, or of a matrix with a free index.
@@ -43,7 +43,7 @@ def premises(symbol: Expr, matrix: Expr) -> list[str]:
     places, size = list(PLACES[:2]), size_of(symbol.shape[0])
     below = "".join(f"({p} < {size})%nat -> " for p in places)
     products = (Expr("matmul", pair, symbol.shape) for pair in ((matrix, symbol), (symbol, matrix)))
-    return [f"(forall {' '.join(places)}, {below}{at(p, places)} = identity {' '.join(places)})" for p in products]
+    return [f"(forall {' '.join(places)}, {below}{show_entry(p, places)} = identity {' '.join(places)})" for p in products]
 
 
 def value(claim: Claim, matrix: Expr) -> tuple[tuple[Expr, ...], ...]:

@@ -15,9 +15,9 @@ from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, own_sizes, symbols, walk
 from ..algebraic_structures import NotForCoq
 from ..assumptions import DISTRIBUTIONS
-from ..theorem_files import Theorem, comment, header, qed, variables
+from ..theorem_files import Theorem, declare_variables, escape_comment, wrap_proof, write_header
 from ..theorems import Source
-from .definedness import SIGNS, Need, needs
+from .definedness import SIGNS, Need, find_needs
 from .growth_proofs import Growth
 from .notation import ATOM, name_of, show, size_of, type_of
 from .prelude import LIMITS_NAME, SCOPE
@@ -39,13 +39,13 @@ COUNTING = Approach("nat", "eventually {}", "is_lim_seq {} {}", "counting")
 DECREASING = Approach("R", "at_right 0 {}", "filterlim {} (at_right 0) (locally {})", "coming_down")
 
 
-def limit(claim: Claim, topic: str) -> Source:
+def state_limit(claim: Claim, topic: str) -> Source:
     """Return the Coq file of a limit. Raise NotForCoq if it cannot be stated or no lemma proves it."""
     variable, approach = approach_of(claim)
     (step,) = claim.steps
     function = f"fun {name_of(variable.data[0])} : {approach.type} => "
     growth = Growth(variable, claim.towards[1], function, claim.given)
-    needed = list(dict.fromkeys(without_unused_indices(need) for need in (*needs(claim.start), *needs(step.expr))))
+    needed = list(dict.fromkeys(without_unused_indices(need) for need in (*find_needs(claim.start), *find_needs(step.expr))))
     near_limit = [need for need in needed if growth.depends(need.tree)]
     theorems = []
     for k, need in enumerate(near_limit, 1):
@@ -57,11 +57,17 @@ def limit(claim: Claim, topic: str) -> Source:
         theorems.append(Theorem(name, "What has to hold near the limit", statement, proof))
     statement = approach.limit.format(f"({function}{show(claim.start)})", show(step.expr, ATOM))
     theorems.append(Theorem("claim", step.reason, statement, proof_lines(approach, growth.limit(claim.start))))
-    lines = [header(claim, topic), f"From Derivations Require Import {LIMITS_NAME}.", "Local Open Scope R_scope.", "", "Section Claim."]
+    lines = [
+        write_header(claim, topic),
+        f"From Derivations Require Import {LIMITS_NAME}.",
+        "Local Open Scope R_scope.",
+        "",
+        "Section Claim.",
+    ]
     lines += [*context(claim, variable, [need for need in needed if need not in near_limit]), ""]
     for t in theorems:
-        lines += [f"(* {comment(t.reason)} *)"] if t.reason else []
-        lines += [f"Theorem {t.name} :", f"  {t.statement}.", *qed(t.proof), ""]
+        lines += [f"(* {escape_comment(t.reason)} *)"] if t.reason else []
+        lines += [f"Theorem {t.name} :", f"  {t.statement}.", *wrap_proof(t.proof), ""]
     lines += ["End Claim.", "", *(f"Print Assumptions {t.name}." for t in theorems)]
     return Source("\n".join(lines) + "\n", "", (1,), True, SCOPE)
 
@@ -102,9 +108,9 @@ def context(claim: Claim, variable: Expr, premises: Sequence[Need]) -> list[str]
     for s in fixed:
         if s not in sizes:
             by_type.setdefault(type_of(s.shape), []).append(name_of(s.data[0]))
-    lines = variables([name_of(s.data[0]) for s in sizes], "nat")
-    lines += [line for type_, names in by_type.items() for line in variables(names, type_)]
-    lines += variables([name_of(i.data[0]) for i in free], "nat")
+    lines = declare_variables([name_of(s.data[0]) for s in sizes], "nat")
+    lines += [line for type_, names in by_type.items() for line in declare_variables(names, type_)]
+    lines += declare_variables([name_of(i.data[0]) for i in free], "nat")
     facts = [(f"size_{s.data[0]}", f"(0 < {name_of(s.data[0])})%nat") for s in sizes]
     facts += [(f"place_{i.data[0]}", f"({name_of(i.data[0])} < {size_of(i.data[1])})%nat") for i in free]
     facts += [(f"assumed_{k}", state_assumption(a, free)) for k, a in enumerate(given, 1)]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from ...core.expr import Expr, walk
 from ..algebraic_structures import NotForCoq
-from ..reserved_words import coq_name
+from ..reserved_words import name_in_coq
 
 RESERVED = frozenset(
     """
@@ -40,7 +40,7 @@ ATOM, APPLIED, POWER, PRODUCT, SUM = range(5)  # levels, from the tightest to th
 
 def name_of(name: str) -> str:
     """Return the name of a symbol, size or index in Coq."""
-    text = coq_name(name)
+    text = name_in_coq(name)
     return text + "_" if text in RESERVED or text in PLACES else text
 
 
@@ -81,7 +81,7 @@ def translate_index(e: Expr) -> Text:
     return f"(number {name_of(e.data[0])} + 1)", ATOM
 
 
-def at(e: Expr, places: list[str], loosest: int = SUM) -> str:
+def show_entry(e: Expr, places: list[str], loosest: int = SUM) -> str:
     """Return the entry of a tensor at the places, or a number itself, in parentheses if it binds more loosely than `loosest`."""
     if not e.shape:
         return show(e, loosest)
@@ -99,27 +99,27 @@ def entrywise(e: Expr) -> Text:
     if len(e.shape) > len(PLACES):
         raise NotForCoq("a tensor of more than four axes")
     places = list(PLACES[: len(e.shape)])
-    return f"(fun {' '.join(places)} => {at(e, places)})", ATOM
+    return f"(fun {' '.join(places)} => {show_entry(e, places)})", ATOM
 
 
 def translate_add(e: Expr, places: list[str]) -> Text:
     left, right = e.args
     sign, right = ("-", right.args[0]) if right.op == "neg" else ("+", right)
-    return f"{at(left, places)} {sign} {at(right, places, PRODUCT)}", SUM
+    return f"{show_entry(left, places)} {sign} {show_entry(right, places, PRODUCT)}", SUM
 
 
 def translate_neg(e: Expr, places: list[str]) -> Text:
-    return f"- {at(e.args[0], places, POWER)}", SUM
+    return f"- {show_entry(e.args[0], places, POWER)}", SUM
 
 
 def translate_mul(e: Expr, places: list[str]) -> Text:
     left, right = e.args
-    return f"{at(left, places, PRODUCT)} * {at(right, places, POWER)}", PRODUCT
+    return f"{show_entry(left, places, PRODUCT)} * {show_entry(right, places, POWER)}", PRODUCT
 
 
 def translate_div(e: Expr, places: list[str]) -> Text:
     left, right = e.args
-    return f"{at(left, places, PRODUCT)} / {at(right, places, POWER)}", PRODUCT
+    return f"{show_entry(left, places, PRODUCT)} / {show_entry(right, places, POWER)}", PRODUCT
 
 
 def translate_pow(e: Expr) -> Text:
@@ -159,10 +159,10 @@ def translate_array(e: Expr) -> Text:
         raise NotForCoq("a tensor of more than two axes, written out")
     columns = int(e.shape[-1].data)
     rows = [[show(x) for x in e.args[k : k + columns]] for k in range(0, len(e.args), columns)]
-    return written(rows, len(e.shape))
+    return write_tensor(rows, len(e.shape))
 
 
-def written(rows: list[list[str]], axes: int) -> Text:
+def write_tensor(rows: list[list[str]], axes: int) -> Text:
     """Return a vector (its only row) or a matrix with the given entries."""
     lists = ["[" + "; ".join(row) + "]" for row in rows]
     return (f"vector_of {lists[0]}" if axes == 1 else f"matrix_of [{'; '.join(lists)}]"), APPLIED
@@ -193,7 +193,7 @@ def translate_function(e: Expr, places: list[str]) -> Text:
         return f"{OF_VECTORS[e.data]} {size_of(x.shape[0])} {show(x, ATOM)}", APPLIED
     if e.data not in FUNCTIONS:
         raise NotForCoq(f"the function {e.data}, which is not stated over the reals yet")
-    return f"{FUNCTIONS[e.data]} {at(x, places, ATOM)}", APPLIED
+    return f"{FUNCTIONS[e.data]} {show_entry(x, places, ATOM)}", APPLIED
 
 
 def translate_rounded(e: Expr) -> Text:
@@ -209,10 +209,10 @@ def translate_softmax(e: Expr) -> Text:
 
 
 def translate_derivative(e: Expr) -> Text:
-    return f"Derive {' '.join(moved(e))}", APPLIED
+    return f"Derive {' '.join(function_and_point(e))}", APPLIED
 
 
-def moved(e: Expr) -> tuple[str, str]:
+def function_and_point(e: Expr) -> tuple[str, str]:
     """Return (function, point) of a derivative. The function's argument replaces a symbol, or one entry of it."""
     body, by = e.args
     if any(n.op == "derivative" for n in walk(body)):
@@ -237,9 +237,9 @@ ENTRYWISE: dict[str, Callable[[Expr, list[str]], Text]] = {
     "div": translate_div,
     "fill": translate_fill,
     "function": translate_function,
-    "paren": lambda e, places: (at(e.args[0], places, ATOM), ATOM),
-    "defined": lambda e, places: (at(e.args[0], places, ATOM), ATOM),
-    "transpose": lambda e, places: (at(e.args[0], places[::-1], APPLIED), APPLIED),
+    "paren": lambda e, places: (show_entry(e.args[0], places, ATOM), ATOM),
+    "defined": lambda e, places: (show_entry(e.args[0], places, ATOM), ATOM),
+    "transpose": lambda e, places: (show_entry(e.args[0], places[::-1], APPLIED), APPLIED),
 }
 RULES: dict[str, Callable[[Expr], Text]] = {
     **dict.fromkeys(ENTRYWISE, entrywise),

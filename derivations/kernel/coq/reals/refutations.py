@@ -13,23 +13,23 @@ from ...core.claims import Claim
 from ...core.expr import Expr, free_indices, symbols
 from ...core.expr import show as shown
 from ..algebraic_structures import NotForCoq
-from ..theorem_files import comment, header
+from ..theorem_files import escape_comment, write_header
 from ..theorems import Source
 from . import inverses
 from .definedness import conditions
-from .notation import ATOM, PLACES, SUM, at, name_of, show, size_of, type_of, written
+from .notation import ATOM, PLACES, SUM, name_of, show, show_entry, size_of, type_of, write_tensor
 from .prelude import REALS_NAME, SCOPE
-from .rounding import nearby
+from .rounding import rounding_lines
 
 MOST_PLACES = 16  # at most as many entries are tried in a proof
 RANK = "A matrix has at most the rank r where it is a product through an axis of the size r, and the rank r where it has none below"
 
 
-def refutation(claim: Claim, topic: str) -> Source:
+def state_refutation(claim: Claim, topic: str) -> Source:
     """Return the Coq file of a refutation without assumptions. Raise NotForCoq if it cannot be stated."""
     if claim.given:
         raise NotForCoq("a refutation under assumptions, which is stated of laws alone")
-    left, right, inverted = inverses.replaced(claim)
+    left, right, inverted = inverses.replace_inverses(claim)
     given, by_name = dict(claim.at), symbols(claim.start, claim.steps[0].expr)
     sizes = sizes_at(by_name, given)
     tensors = [s for s in by_name.values() if s.data[1] != "size"]
@@ -45,19 +45,19 @@ def refutation(claim: Claim, topic: str) -> Source:
     values = [f"{n}%nat" for n in sizes.values()]
     values += [value(given[s.data[0]]) for s in tensors] + [f"{int(given[i.data[0]].data) - 1}%nat" for i in indices]
     text = [
-        header(claim, topic),
+        write_header(claim, topic),
         f"From Derivations Require Import {REALS_NAME}.",
         "Local Open Scope R_scope.",
         "",
         "Section Claim.",
         "",
-        f"(* {comment(describe_counterexample(claim))} *)",
+        f"(* {escape_comment(describe_counterexample(claim))} *)",
         *([f"(* {RANK} *)"] if left.op == "rank" else []),
         "Theorem claim :",
         "  ~ (" + "\n".join(lines).strip() + ").",
         "Proof.",
         "intros all.",
-        *nearby(claim),
+        *rounding_lines(claim),
         *([f"specialize (all {' '.join(values)})."] if values else []),
         *(["premises_settled all."] if premises else []),
         *(proof_of_rank(left, right, sizes) if left.op == "rank" else [proof(left.shape, sizes)]),
@@ -130,7 +130,7 @@ def relation(left: Expr, right: Expr, sign: str) -> list[str]:
         return [f"    {show(left)} {sign}", f"    {show(right)}"]
     places = list(PLACES[: len(left.shape)])
     below = " -> ".join(f"({p} < {size_of(s)})%nat" for p, s in zip(places, left.shape))
-    return [f"    forall {' '.join(places)}, {below} ->", f"    {at(left, places)} {sign}", f"    {at(right, places)}"]
+    return [f"    forall {' '.join(places)}, {below} ->", f"    {show_entry(left, places)} {sign}", f"    {show_entry(right, places)}"]
 
 
 def is_size(e: Expr) -> bool:
@@ -174,7 +174,7 @@ def value(v: Any) -> str:
     if not isinstance(v, tuple):
         return show(v, ATOM)
     if not isinstance(v[0], tuple):
-        return f"({written([[show(x, SUM) for x in v]], 1)[0]})"
+        return f"({write_tensor([[show(x, SUM) for x in v]], 1)[0]})"
     if isinstance(v[0][0], tuple):
         raise NotForCoq("a counterexample with more than two axes")
-    return f"({written([[show(x, SUM) for x in row] for row in v], 2)[0]})"
+    return f"({write_tensor([[show(x, SUM) for x in row] for row in v], 2)[0]})"

@@ -13,7 +13,7 @@ from ..algebraic_structures import NotForCoq
 DIGITS, LOWEST = 24, -149  # of fp32: significant bits, and the exponent of the smallest positive number
 
 
-def nearby(claim: Claim) -> list[str]:
+def rounding_lines(claim: Claim) -> list[str]:
     """Return a proof line for each number that a rounding gives at the counterexample."""
     trees = (claim.start, claim.steps[0].expr)
     if not any(n.op == "rounded" for t in trees for n in walk(t)):
