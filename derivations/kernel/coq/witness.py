@@ -34,7 +34,6 @@ __all__ = [
     "PRELUDES",
     "Source",
     "available",
-    "path_of_source",
     "prove",
     "source",
     "version",
