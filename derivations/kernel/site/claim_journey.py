@@ -22,6 +22,7 @@ FILES = (
     "derivations/kernel/__init__.py",
     "derivations/kernel/language/derivation.py",
     "derivations/kernel/core/expr.py",
+    "derivations/kernel/core/operators.py",
     "derivations/kernel/core/assumptions.py",
     "derivations/kernel/core/claims.py",
     "derivations/kernel/command/cli.py",
