@@ -5,15 +5,16 @@
 - normal form: `tree_to_normal_form.py` turns an expression tree into a polynomial in atoms. `polynomials.py` defines polynomials,
   `atom_payloads.py` the polynomials inside atoms, `normal_form.py` the arithmetic, which asks `Facts` what the assumptions allow.
   `index_sums.py` sums over an index, `index_renaming.py` names bound indices, `integer_powers.py` and `max_normal_form.py` treat x^n and
-  maxima, `expectations.py` takes expectations.
+  maxima, `expectations.py` takes expectations, `derivatives.py` derivatives.
 - assumptions: `assumption_facts.py` builds `Facts` from a claim's assumptions. `assumption_consistency.py` looks for values that satisfy
-  them.
-- proofs: `denominators.py` and `log_identities.py` decide whether a normal form is 0. `nonnegativity.py` and `max_facts.py` find signs.
-  `series_limits.py` takes limits.
-- counterexamples: `exact_evaluation.py` evaluates trees with rationals and rigorous balls, `taylor_series.py` does so near a point.
-  `counterexample_search.py`, `limit_counterexamples.py` and `random_matrices.py` choose the values. `given_values.py` reads values that
-  an author gives, and `closed_forms.py` writes the two sides of a refutation in closed form.
-- messages: `polynomial_printing.py` prints a normal form as an author would write it.
+  them. `assumption_needs.py` shows that each one is needed.
+- proofs: `proofs.py` has one function for each kind of claim. `denominators.py` and `log_identities.py` decide whether a normal form is
+  0. `nonnegativity.py` and `max_facts.py` find signs, `cycle_guard.py` keeps them from circular reasoning. `series_limits.py` takes
+  limits.
+- counterexamples: `exact_evaluation.py` evaluates trees with the rationals and rigorous balls of `exact_numbers.py`, and near a point
+  with the series of `taylor_series.py`. `counterexample_search.py`, `limit_counterexamples.py` and `random_matrices.py` choose the
+  values. `given_values.py` reads values that an author gives, and `closed_forms.py` writes the two sides of a refutation in closed form.
+- messages: `polynomial_printing.py` prints a normal form as an author would write it, `value_printing.py` a value.
 
 The room may import `core` and `printing`, never another witness.
 """
