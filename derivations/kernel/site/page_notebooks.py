@@ -1,7 +1,7 @@
-"""A page as a notebook that runs by itself: its prose, its claims as LaTeX, its code in order, its exercises.
+"""Convert a page to a self-contained Jupyter notebook: its prose, its claims as LaTeX, its code in order, its exercises.
 
-The code is that of the page (code_imports.py), and what it imports of the snippets is in the notebook's first cell: PyTorch and jaxtyping are
-all that it needs. An example is cut into cells where it prints something, and what it prints is in the notebook as it is on the page.
+The code is that of the page (code_imports.py). The snippets that it imports are in a setup cell, so the notebook needs only PyTorch and
+jaxtyping. An example ends a cell after each line with output, and the notebook contains the output that the page shows.
 """
 
 import ast
@@ -26,8 +26,8 @@ from .page import Page
 from .page_source import RANKS, Opening, Source
 
 ROOT = Path(__file__).resolve().parents[3]
-LEFT_OUT = ("contributing/",)  # these pages are about the checker
-FILES = re.compile(r"__file__")  # what reads a file that lies beside it does not run without it
+EXCLUDED = ("contributing/",)  # these pages are about the checker
+READS_FILES = re.compile(r"__file__")  # code that reads files next to it does not run in a notebook
 
 _CLOSING = re.compile(r"[ \t]*/{3,}[ \t]*")
 _ATTRIBUTES = re.compile(r"\{[ :][^}]*\}")
@@ -50,22 +50,24 @@ for name, source in SOURCES.items():
 
 
 def name_of(source: Source) -> str:
+    """Return the file name of a page's notebook. The page must come from a file."""
     path, _ = source.file()
+    assert path
     return f"{path.stem}.ipynb"
 
 
 def has_one(source: Source) -> bool:
-    """Whether a page has a notebook: it shows code, and all that its code imports can be taken along."""
+    """Return whether a page has a notebook: it shows code, and everything that this code imports can be part of the notebook."""
     path, _ = source.file()
     here = path.relative_to(source.docs).as_posix() if path else ""
-    if not here or here.startswith(LEFT_OUT) or "--8<--" not in source.text:
+    if not here or here.startswith(EXCLUDED) or "--8<--" not in source.text:
         return False
     code = code_of(source)
-    return bool(code) and all(one.place.topic != RECIPES for one in code) and not any(map(FILES.search, modules(code).values()))
+    return bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, modules(code).values()))
 
 
 def made(source: Source, address: str = "", repository: str = "") -> str:
-    """The notebook, as JSON."""
+    """Return the notebook as JSON. `address` is the page's address, without which links become plain text."""
     code, page = code_of(source), Page(source, repository)
     cells = list(_Cells(page, address).cells(code))
     needed = modules(code)
@@ -74,7 +76,7 @@ def made(source: Source, address: str = "", repository: str = "") -> str:
     setup = [new_code_cell(_MODULES.format(sources=quoted(needed)), metadata=hidden)] if needed else []
     book = new_notebook(cells=[*cells[:1], intro, *setup, *cells[1:]], metadata=_KERNEL)
     for number, cell in enumerate(book.cells):
-        cell.id = f"cell-{number}"  # the same page makes the same file
+        cell.id = f"cell-{number}"  # fixed ids make the file reproducible
     nbformat.validate(book)
     return nbformat.writes(book)
 
@@ -83,6 +85,7 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "nam
 
 
 def code_of(source: Source) -> list[Block]:
+    """Return the code blocks of a page."""
     return blocks(source, ROOT)
 
 
@@ -90,20 +93,21 @@ def code_of(source: Source) -> list[Block]:
 
 
 def modules(code: list[Block]) -> dict[str, str]:
-    """The modules of the snippets that code imports, and those that these import, each after all that it needs itself."""
+    """Return the sources of the snippet modules that code imports, directly or through others, by name. Each comes after its own imports."""
     found: dict[str, str] = {}
     for block in code:
-        for name in imported(parse("", plain(block.text()))):
-            _add(name, found)
+        for name in imported(parse("", code_only(block.text()))):
+            _add_module(name, found)
     return found
 
 
-def _add(name: str, found: dict[str, str]) -> None:
+def _add_module(name: str, found: dict[str, str]) -> None:
+    """Add a module to `found`, after its parent packages and the modules that it imports. Packages get no source."""
     if name in found:
         return
     parent = name.rpartition(".")[0]
     if parent:
-        _add(parent, found)
+        _add_module(parent, found)
     snippet = library(ROOT).find(name)
     if name in found:
         return
@@ -112,34 +116,34 @@ def _add(name: str, found: dict[str, str]) -> None:
         return
     for needed in imported(snippet):
         if needed != name:
-            _add(needed, found)
+            _add_module(needed, found)
     found[name] = snippet.without_marks
 
 
-def plain(text: str) -> str:
-    """The code of a block: of an example, what is typed."""
-    return "".join(one.source for one in doctest_examples(text)) if ">>>" in text else text
+def code_only(text: str) -> str:
+    """Return the code of a block, without the prompts and output of examples."""
+    return "".join(example.source for example in doctest_examples(text)) if ">>>" in text else text
 
 
 def imported(code: Snippet) -> list[str]:
-    """Return the modules of the snippets that code imports."""
+    """Return the full names of the snippet modules that code imports."""
     try:
-        imports = [one.origin for one in code.imports if one.origin.module.partition(".")[0] == "snippets"]
-    except SyntaxError:  # an example of that
+        origins = [one.origin for one in code.imports if one.origin.module.partition(".")[0] == "snippets"]
+    except SyntaxError:  # an example may show a syntax error
         return []
-    names = [one.module for one in imports if not one.name]
-    names += [name for one in imports if one.name for name in (one.module, f"{one.module}.{one.name}")]
-    modules = {one.module for one in imports}
+    names = [origin.module for origin in origins if not origin.name]
+    names += [name for origin in origins if origin.name for name in (origin.module, f"{origin.module}.{origin.name}")]
+    modules = {origin.module for origin in origins}
     return list(dict.fromkeys(name for name in names if name in modules or (ROOT / f"{name.replace('.', '/')}.py").is_file()))
 
 
 def quoted(sources: dict[str, str]) -> str:
-    """The modules as a dictionary that can be read."""
+    """Return the code of a dictionary of sources, one module after another, with readable texts."""
     return "{\n" + "".join(f"    {name!r}: {text_literal(text)},\n" for name, text in sources.items()) + "}"
 
 
 def text_literal(text: str) -> str:
-    """A text as a literal on several lines, wherever Python reads that as the same text."""
+    """Return a Python literal for a text: a raw multi-line string if that gives the same text, otherwise its `repr`."""
     literal = "r'''" + text + "'''"
     try:
         return literal if ast.literal_eval(literal) == text else repr(text)
@@ -151,24 +155,25 @@ def text_literal(text: str) -> str:
 
 
 class _Cells:
-    """The page from its first line to its last."""
+    """A conversion of one page to cells, from its first line to its last."""
 
-    def __init__(self, page: Page, address: str):
+    def __init__(self, page: Page, address: str) -> None:
         self.page = page
         self.source = page.source
         self.address = address
-        self.text: list[str] = []  # of the cell that is being made
-        self.prose: list[str] = []  # lines of the page that are to come after it
+        self.text: list[str] = []  # converted lines of the current Markdown cell
+        self.prose: list[str] = []  # lines of the page that come after them and are not converted yet
         self.exercises = 0
 
     def cells(self, code: list[Block]) -> Iterator[nbformat.NotebookNode]:
+        """Yield the cells of the page; `code` are its code blocks."""
         fenced = {block.place.first: block for block in code}
-        opened = {one.line: one for one in self.source.openings()}
+        opened = {opening.line: opening for opening in self.source.openings()}
         number, last = 1, len(self.source.lines)
         while number <= last:
             after = number
             if block := fenced.get(number):
-                yield from self.told()
+                yield from self.end_cell()
                 yield from of_example(block.text()) if block.example else [new_code_cell(block.text().strip("\n"))]
                 after = block.place.last
             elif opening := opened.get(number):
@@ -176,11 +181,12 @@ class _Cells:
             else:
                 self.read(self.source.lines[number - 1])
             if number == 1:
-                yield from self.told()  # the heading has a cell of its own
+                yield from self.end_cell()  # the heading has a cell of its own
             number = after + 1
-        yield from self.told()
+        yield from self.end_cell()
 
-    def told(self) -> Iterator[nbformat.NotebookNode]:
+    def end_cell(self) -> Iterator[nbformat.NotebookNode]:
+        """Yield the current Markdown cell, unless it is empty, and begin a new one."""
         self.end_prose()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.text)).strip()
         self.text = []
@@ -188,11 +194,11 @@ class _Cells:
             yield new_markdown_cell(text)
 
     def begin(self, opening: Opening) -> int:
-        """What opens a block; the last line that it leaves nothing to be read of."""
+        """Convert the opening of a block, and return the last line that is converted by that: the block's end, if it holds no prose."""
         self.end_prose()
         if opening.name in (*RANKS, "derivation"):
-            for one, topic, claims in self.page.blocks:
-                self.text += [line for claim in claims if one == opening for line in self.claim(topic, claim, opening.name)]
+            for block, topic, claims in self.page.blocks:
+                self.text += [line for claim in claims if block == opening for line in self.claim(topic, claim, opening.name)]
             return opening.end
         if opening.name == "figure":
             caption = " ".join(self.source.lines[opening.line : opening.end - 1])
@@ -204,14 +210,15 @@ class _Cells:
         return opening.line
 
     def head(self, opening: Opening) -> str:
+        """Return the heading of a block."""
         if opening.name == "exercise":
             self.exercises += 1
             return f"### Exercise {self.exercises}. {opening.argument}"
-        usual = {"practice": "In practice", "solution": "Solution"}.get(opening.name, opening.name.capitalize())
-        return f"**{opening.argument or usual}**"
+        default = {"practice": "In practice", "solution": "Solution"}.get(opening.name, opening.name.capitalize())
+        return f"**{opening.argument or default}**"
 
     def claim(self, topic: str, claim: dict, rank: str) -> list[str]:
-        """A claim: what it is, its number and title, with a link to it; its LaTeX, its reasons and what it assumes."""
+        """Return the Markdown lines of a claim: its kind, number and title with a link, its LaTeX, reasons, assumptions, counterexample."""
         kind = "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
         number = f"({self.page.numbers()[topic, claim['id']]})"
         where = f"[{number}]({self.address}#{self.page.anchor(topic, claim['id'])})" if self.address else number
@@ -225,64 +232,67 @@ class _Cells:
         return [*lines, ""]
 
     def read(self, line: str) -> None:
+        """Add a line of prose, unless it closes a block."""
         if not _CLOSING.fullmatch(line):
             self.prose.append(line)
 
     def end_prose(self) -> None:
-        """Prose is read together, since a link may go over lines; what a claim says is never read as prose."""
+        """Convert the prose so far, all lines together, since a link may be split between lines."""
         self.text.append(self.inline("\n".join(self.prose)))
         self.prose = []
 
     def inline(self, text: str) -> str:
-        """Markdown without attributes, with links that lead to the site; to nowhere where the site's address is not known."""
+        """Return Markdown without attribute lists, with links to the site; without links if the site's address is not known."""
         return _LINK.sub(self.link, _ATTRIBUTES.sub("", text)).rstrip()
 
-    def link(self, match: re.Match) -> str:
+    def link(self, match: re.Match[str]) -> str:
+        """Return the replacement of a Markdown link."""
         address = match[2]
         if re.match(r"[a-z]+:", address):
             return match[0]
-        return f"{match[1]}({self.at(address)})" if self.address else match[1][1:-1]
+        return f"{match[1]}({self.site_address(address)})" if self.address else match[1][1:-1]
 
-    def at(self, address: str) -> str:
-        """The address on the site of what a page links to as a file."""
+    def site_address(self, address: str) -> str:
+        """Return the address on the site for the path of a file that a page links."""
         path, _, anchor = address.partition("#")
         if path:
             path = re.sub(r"(index)?\.(md|py)$", lambda match: "" if match[1] else "/", path)
-            path = posixpath.join("..", path)  # a page is a folder of its own
+            path = posixpath.join("..", path)  # on the site, each page is a folder
         return urljoin(self.address, path) + (f"#{anchor}" if anchor else "")
 
 
 def of_example(text: str) -> Iterator[nbformat.NotebookNode]:
-    """An example, a cell for all that is typed up to something that is printed."""
+    """Yield the cells of an example. Each ends with a line that has output, except perhaps the last."""
     typed: list[str] = []
-    for one in doctest_examples(text):
-        typed.append(one.source)
-        if one.want:
-            yield with_output("".join(typed), one)
+    for example in doctest_examples(text):
+        typed.append(example.source)
+        if example.want:
+            yield with_output("".join(typed), example)
             typed = []
     if typed:
         yield new_code_cell("".join(typed).rstrip("\n"))
 
 
 def with_output(code: str, example: Example) -> nbformat.NotebookNode:
-    """A cell and what it prints. One that is to fail does not stop the notebook."""
+    """Return a cell with the output of its last line, `example`. A cell that shows an error does not stop the notebook."""
     cell = new_code_cell(code.rstrip("\n"))
     if example.exc_msg is not None:
-        name, _, said = example.exc_msg.strip().partition(": ")
+        name, _, message = example.exc_msg.strip().partition(": ")
         cell.metadata["tags"] = ["raises-exception"]
-        cell.outputs = [new_output("error", ename=name, evalue=said, traceback=[example.exc_msg.strip()])]
+        cell.outputs = [new_output("error", ename=name, evalue=message, traceback=[example.exc_msg.strip()])]
     elif is_value(example.source):
-        cell.outputs = [new_output("execute_result", data={"text/plain": shown(example.want)}, execution_count=None)]
+        cell.outputs = [new_output("execute_result", data={"text/plain": value_text(example.want)}, execution_count=None)]
     else:
         cell.outputs = [new_output("stream", name="stdout", text=example.want)]
     return cell
 
 
 def is_value(source: str) -> bool:
-    """Is it an expression whose value is shown? What prints shows it otherwise."""
+    """Return whether code ends in an expression whose value is shown, not in a compound statement or a call of print."""
     return not is_compound(source) and not source.lstrip().startswith("print(")
 
 
 @lru_cache(maxsize=1024)
-def shown(want: str) -> str:
+def value_text(want: str) -> str:
+    """Return the value that doctest expects, as a notebook shows it."""
     return want.rstrip("\n").replace("<BLANKLINE>", "")
