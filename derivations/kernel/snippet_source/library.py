@@ -1,4 +1,4 @@
-"""All snippet modules below a folder: what a module imports of the others, and what a statement uses in them."""
+"""Find snippet modules below a folder, the modules that they import, and the definitions that a statement uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .snippet import Snippet, parse
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file; None where there is none. Raises OSError or UnicodeDecodeError."""
+    """Return the text of a file, or None if there is no such file. Raise OSError or UnicodeDecodeError if it cannot be read."""
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
@@ -21,31 +21,31 @@ class Library:
         self.root, self.read = root, read
 
     def path(self, module: str) -> Path:
-        """Return where a module lies, whether or not there is one."""
+        """Return the path of a module's file, which need not exist."""
         path = self.root.joinpath(*module.split("."))
         package = path / "__init__.py"
         return package if package.is_file() else path.with_suffix(".py")
 
     def find(self, module: str) -> Snippet | None:
-        """Return a module by its full name; None where there is no such file."""
+        """Return the module with a full name, or None if it has no file."""
         path = self.path(module)
         text = self.read(path)
         end = "/__init__.py" if path.name == "__init__.py" else ".py"
         return None if text is None else parse(module.replace(".", "/") + end, text)
 
     def closure(self, modules: Iterable[str]) -> dict[str, Snippet]:
-        """Return the modules, those that they import, and the packages around them, by their files. Raises SyntaxError."""
+        """Return modules, all snippets that they import, and the packages around these, by file. Raise SyntaxError if one is not Python."""
         found: dict[str, Snippet] = {}
         left = list(modules)
         while left:
-            one = self.find(left.pop())
-            if one and one.file not in found:
-                found[one.file] = one
-                left += [name for name in one.imported_modules if name.partition(".")[0] == "snippets"]
+            snippet = self.find(left.pop())
+            if snippet and snippet.file not in found:
+                found[snippet.file] = snippet
+                left += [name for name in snippet.imported_modules if name.partition(".")[0] == "snippets"]
         return dict(sorted(found.items()))
 
     def definition(self, origin: Origin) -> Statement | None:
-        """Return the statement that gives a module its name; None where there is none, or where the module is not Python."""
+        """Return the statement that defines a name in a module, or None if there is none or the module is not Python."""
         try:
             module = self.find(origin.module)
             return module.statement_that_binds(origin.name) if module else None
@@ -53,16 +53,16 @@ class Library:
             return None
 
     def reachable(self, start: Statement) -> Iterator[tuple[Statement, str, Origin, Statement | None]]:
-        """Yield (statement, name that it uses, what the name is, the statement that defines it), from `start` on through all modules.
+        """Yield (statement, used name, its origin, the statement that defines it) for all uses of snippets that can be reached from `start`.
 
-        Each definition comes once. The last is None where no module defines the name."""
+        Each definition is yielded once. It is None if no module defines the name."""
         seen, left = {start}, [start]
         while left:
-            one = left.pop()
-            for name, origin in one.uses.items():
-                other = self.definition(origin)
-                if other is None or other not in seen:
-                    yield one, name, origin, other
-                if other and other not in seen:
-                    seen.add(other)
-                    left.append(other)
+            statement = left.pop()
+            for name, origin in statement.uses.items():
+                definition = self.definition(origin)
+                if definition is None or definition not in seen:
+                    yield statement, name, origin, definition
+                if definition and definition not in seen:
+                    seen.add(definition)
+                    left.append(definition)

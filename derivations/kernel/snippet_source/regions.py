@@ -1,4 +1,4 @@
-"""The named regions of a file, which pages include, and the marks that delimit them."""
+"""Find the named regions of a file, which pages include, and check the marks that delimit them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DOCTEST_DIRECTIVE = re.compile(r"#\s*doctest\s*:", re.IGNORECASE)
 _START = re.compile(r"^[# ]*--8<--[ \t]+\[start:[^\n]*\n", re.M)
 _END = re.compile(r"\n*\n[# ]*--8<--[ \t]+\[end:[^\n]*")
 
-Fault = tuple[int, str]  # a line, and what is wrong with it
+Fault = tuple[int, str]  # a line, and a message
 
 
 @dataclass(frozen=True)
 class Region:
-    """Some lines of a file, as a page includes them."""
+    """A named part of a file that pages can include."""
 
     name: str
     first: int  # its first line in the file, counted from 1
@@ -34,7 +34,7 @@ class Region:
 
 
 def find_regions(text: str) -> dict[str, Region]:
-    """Return the regions of a file by name. Where marks are out of order, return the regions whose marks are in order."""
+    """Return the regions of a file by name. Regions whose marks are incomplete or out of order are left out."""
     lines = text.split("\n")
     found: dict[str, Region] = {}
     opened: dict[str, int] = {}
@@ -54,7 +54,7 @@ def remove_marks(text: str) -> str:
 
 
 def malformed_marks(text: str, comment_lines: set[int], docstring_lines: range) -> Iterator[Fault]:
-    """Yield marks that do not stand alone on a line, or that stand in the wrong place, and doctest directives."""
+    """Yield faults for marks that share a line with other text or are in the wrong place, and for doctest directives."""
     for number, line in enumerate(text.split("\n"), start=1):
         mark = MARK.fullmatch(line)
         if not mark and MARK_LIKE.search(line):
@@ -72,7 +72,7 @@ def malformed_marks(text: str, comment_lines: set[int], docstring_lines: range) 
 
 
 def unpaired_marks(text: str) -> Iterator[Fault]:
-    """Yield marks that do not open and close one region after another."""
+    """Yield faults for marks that overlap, repeat a name, or have no counterpart."""
     first: dict[str, int] = {}
     opened = None
     for number, line in enumerate(text.split("\n"), start=1):

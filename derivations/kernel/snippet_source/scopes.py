@@ -1,6 +1,6 @@
-"""The names that a statement reads and binds, and where each of them comes from.
+"""Find the names that a statement reads and binds, and where each name comes from.
 
-`symtable` is Python's own analysis of scopes, so nothing is imported or run.
+This uses `symtable`, Python's own analysis of scopes. Nothing is imported or run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 
 @dataclass(frozen=True)
 class Origin:
-    """What `from module import name` gives, or `import module` where the name is empty."""
+    """The source of an imported name: `from module import name`, or `import module` if the name is empty."""
 
     module: str
     name: str = ""
@@ -28,7 +28,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class ExampleValue:
-    """A value that a docstring example computes: only running that example gives it."""
+    """The value of a name that a docstring example computes, and that cannot be imported."""
 
     file: str
     line: int
@@ -65,7 +65,7 @@ class Statement:
 
     @property
     def is_definition(self) -> bool:
-        """Whether it defines a function or a class, which may look up what it reads later."""
+        """Whether it defines a function or a class, which may look up names when it is called."""
         return isinstance(self.node, DEFINITIONS)
 
     @property
@@ -74,19 +74,21 @@ class Statement:
 
     @cached_property
     def uses(self) -> dict[str, Origin]:
-        """What it uses of snippet modules, by the name that it uses: names that it reads, and names that its functions import."""
+        """The origins in snippet modules of the names that it reads and that its functions import, by name."""
         found = {name: one for name, one in self.reads.items() if isinstance(one, Origin)}
         found |= {one.bound: one.origin for one in self.imports}
         return {name: one for name, one in found.items() if one.module.partition(".")[0] == "snippets"}
 
 
 def first_line(node: ast.stmt) -> int:
-    """Return the line on which a statement begins, decorators included."""
+    """Return the first line of a statement, including its decorators."""
     return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
 
 
 def imports_of(node: ast.AST, module: str, is_package: bool) -> Iterator[Import]:
-    """Yield the names that an import statement binds; nothing for another node. Relative imports are resolved."""
+    """Yield the names that an import statement binds, with relative imports resolved. Yield nothing for other nodes.
+
+    `module` is the full name of the module that contains the statement."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield Import(node.lineno, alias.asname or alias.name.partition(".")[0], Origin(alias.name), bool(alias.asname))
@@ -101,19 +103,21 @@ def absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     if not node.level:
         return node.module or ""
     parts = module.split(".")
-    kept = len(parts) - node.level + is_package
-    return ".".join([*parts[: max(kept, 0)], *([node.module] if node.module else [])])
+    length = len(parts) - node.level + is_package  # of the package that the import is relative to
+    return ".".join([*parts[: max(length, 0)], *([node.module] if node.module else [])])
 
 
 def analyse(node: ast.stmt, line: int, file: str, known: dict[str, Meaning], binds: dict[str, Meaning]) -> Statement:
-    """Return a statement with its names; `known` says what the names of the module mean."""
+    """Return a statement with the names that it reads and binds.
+
+    `line` is its line in the file, and `known` maps the names of its module to their meanings."""
     meanings = {name: known.get(name) or (Origin("builtins", name) if hasattr(builtins, name) else None) for name in read_names(node)}
     shift = line - node.lineno
     return Statement(file, line, first_line(node) + shift, (node.end_lineno or node.lineno) + shift, meanings, binds, node)
 
 
 def read_names(node: ast.stmt) -> list[str]:
-    """Return the names that a statement reads and does not bind before, at once or when what it defines is called."""
+    """Return the names that a statement reads without binding them first, when it runs or when its functions are called."""
     table = _table(node)
     found = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
     found |= {one.get_name() for inner in _inner(table) for one in inner.get_symbols() if one.is_referenced() and one.is_global()}
@@ -144,7 +148,9 @@ def _inner(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 class _ComprehensionsAsGenerators(ast.NodeTransformer):
-    """From Python 3.12 on, the names of other comprehensions are listed among those of the scope around them."""
+    """A transformer that makes all comprehensions generator expressions.
+
+    Since Python 3.12, `symtable` lists the names of other comprehensions in the surrounding scope."""
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.AST:
         return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))

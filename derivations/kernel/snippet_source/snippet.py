@@ -1,4 +1,4 @@
-"""A snippet module's text, parsed once."""
+"""Parse the text of a snippet module once, for all rooms that read it."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @lru_cache(maxsize=1024)
 def parse(file: str, text: str) -> Snippet:
-    """Return the snippet with this text; the same object for the same file and text. Each property parses what it needs when it is read.
+    """Return the snippet for a text; the same object for the same file and text.
 
-    `file` is the path from the project's root, "snippets/chapter/topic.py"; "" for code that lies in no file, such as a block of a page.
+    `file` is its path below the project's root, "snippets/chapter/topic.py", or "" for code without a file, such as a block of a page.
     """
     return Snippet(file, text)
 
 
 @lru_cache(maxsize=4096)
 def doctest_parts(text: str) -> tuple[str | DoctestExample, ...]:
-    """Return the examples in a docstring or in a region, and the words between them. Raises ValueError where doctest cannot read them."""
+    """Return the examples in a docstring or a region, and the text between them. Raise ValueError if doctest cannot parse them."""
     return tuple(DocTestParser().parse(text))
 
 
 def doctest_examples(text: str) -> list[DoctestExample]:
-    """Return the examples in a docstring or in a region. Raises ValueError where doctest cannot read them."""
+    """Return the examples in a docstring or a region. Raise ValueError if doctest cannot parse them."""
     return [one for one in doctest_parts(text) if isinstance(one, DoctestExample)]
 
 
 @dataclass(frozen=True)
 class Example:
-    """An example in one of a module's texts."""
+    """An example in a string of a module, usually a docstring."""
 
     line: int  # its first line in the file
     source: str
@@ -53,12 +53,12 @@ class Example:
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
-        """The names that it imports; their lines are counted from 1 in the example."""
+        """The names that it imports. Their lines are counted within the example, from 1."""
         return tuple(one for node in ast.walk(self.tree) for one in imports_of(node, "", False))
 
 
 class Snippet:
-    """The text of a module. Properties that need a syntax tree raise SyntaxError where the text is not Python."""
+    """The text of a module, parsed as far as its properties are read. Those that need a syntax tree raise SyntaxError if it is not Python."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
@@ -83,14 +83,14 @@ class Snippet:
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
-        """The names that the module imports, in functions too."""
+        """The names that the module imports, including imports in functions."""
         return tuple(one for node in self.nodes for one in imports_of(node, self.module, self.is_package))
 
     @cached_property
     def imported_modules(self) -> tuple[str, ...]:
-        """The full names of all that may be modules among the imports, with the packages around them and around this module.
+        """The full names of all imports that may be modules, of the packages around them, and of those around this module.
 
-        `from a.b import c` gives "a", "a.b" and "a.b.c": whether c is a module, only the folder can tell."""
+        `from a.b import c` gives "a", "a.b" and "a.b.c", because c may be a module."""
         names = [self.module.rpartition(".")[0], *(f"{one.origin.module}.{one.origin.name}".strip(".") for one in self.imports)]
         parts = [name.split(".") for name in names if name]
         return tuple(dict.fromkeys(".".join(own[:k]) for own in parts for k in range(1, len(own) + 1)))
@@ -99,7 +99,7 @@ class Snippet:
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
-        """What the names that the module binds at its top level mean."""
+        """The meanings of the names that the module binds at its top level."""
         return {name: meaning for node in self.tree.body for name, meaning in self._binds(node).items()}
 
     @cached_property
@@ -114,7 +114,7 @@ class Snippet:
         return tuple(found)
 
     def statement_that_binds(self, name: str) -> Statement | None:
-        """Return the first top-level statement that gives a name its value here; None for an imported name."""
+        """Return the first top-level statement that binds a name, or None if the name is imported or not bound."""
         return next((one for one in self.statements if one.binds.get(name) == Origin(self.module, name)), None)
 
     def names_bound_twice(self) -> Iterator[tuple[str, int, int]]:
@@ -134,7 +134,7 @@ class Snippet:
 
     @cached_property
     def docstring(self) -> str:
-        """The module's docstring as it is written, or ""."""
+        """The module's docstring with its indentation, or ""."""
         return ast.get_docstring(self.tree, clean=False) or ""
 
     @cached_property
@@ -144,13 +144,13 @@ class Snippet:
 
     @cached_property
     def comments(self) -> tuple[tuple[int, str], ...]:
-        """(line, comment). Raises TokenError or SyntaxError."""
+        """The comments as (line, comment). Raises TokenError or SyntaxError if the text is not Python."""
         tokens = tokenize.generate_tokens(StringIO(self.text).readline)
         return tuple((one.start[0], one.string) for one in tokens if one.type == tokenize.COMMENT)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        """The examples in all texts of the module, in the order of their lines. Raises ValueError where doctest cannot read them."""
+        """The examples in all strings of the module, in the order of their lines. Raises ValueError if doctest cannot parse them."""
         found = []
         for node in self.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and ">>>" in node.value:
@@ -160,7 +160,7 @@ class Snippet:
 
     @cached_property
     def example_statements(self) -> tuple[Statement, ...]:
-        """The statements of the docstring's examples, as doctest runs them: one after the other, among the module's own names."""
+        """The statements of the docstring's examples, with names resolved as doctest runs them: in order, starting with the module's names."""
         known, found = dict(self.meanings), []
         for example in self.examples:
             for node in example.tree.body if example.in_docstring else ():
@@ -174,7 +174,7 @@ class Snippet:
 
     @cached_property
     def regions(self) -> dict[str, Region]:
-        """The named regions. A text that is not Python has regions too."""
+        """The named regions. The text need not be Python."""
         return find_regions(self.text)
 
     @cached_property
@@ -183,8 +183,9 @@ class Snippet:
 
     @cached_property
     def mark_faults(self) -> tuple[Fault, ...]:
-        """Marks by which a page would show something else than the file's code, and examples that nothing compares, in the order of
-        their lines. Empty where the text is not Python, since others report that."""
+        """Faults of marks that would make a page show something other than the file's code, and of examples that doctest would not compare.
+
+        They are sorted by line. There are none if the text is not Python, which other checks report."""
         try:
             comment_lines = {line for line, _ in self.comments}
             found = [*malformed_marks(self.text, comment_lines, self.docstring_lines), *unpaired_marks(self.text)]
@@ -194,7 +195,7 @@ class Snippet:
         return tuple(sorted(found))
 
     def _region_fault(self, region: Region) -> str:
-        """Return what is wrong with a region of examples, or ""."""
+        """Return what is wrong with a region in a docstring, or with examples outside it; otherwise ""."""
         if region.first not in self.docstring_lines:
             return "'>>>' in code; an example stands in the module's docstring" if region.is_example else ""
         if region.body not in self.docstring:
@@ -202,35 +203,35 @@ class Snippet:
         try:
             words = "".join(one for one in doctest_parts(region.body) if isinstance(one, str)).strip()
         except ValueError:
-            return ""  # reported where the examples are run
+            return ""  # reported when doctest runs the examples
         return (
             f"{words.splitlines()[0]!r} is neither typed nor what is given, so nothing compares it; write it on the page" if words else ""
         )
 
     def statements_in(self, region: Region) -> list[Statement]:
-        """Return the statements that begin in a region: of its examples, or else of its code."""
+        """Return the statements that begin in a region: those of its examples if it has examples, otherwise those of its code."""
         return [one for one in (self.example_statements if region.is_example else self.statements) if one.line in region.lines]
 
     # Code -------------------------------------------------------------------------------------------------------------------------
 
     @cached_property
     def code(self) -> tuple[CodeType, ...]:
-        """The code objects that the text compiles to: the module's own, and those of all functions and classes in it."""
+        """The code objects of the module and of all functions and classes in it."""
         found = [compile(self.text, self.file, "exec", dont_inherit=True)]
         for one in found:
             found += [inner for inner in one.co_consts if isinstance(inner, CodeType)]
         return tuple(found)
 
     def code_of(self, name: str, line: int) -> CodeType | None:
-        """Return the code of the function with a qualified name, `Class.method`, that begins on a line (that of its first decorator)."""
+        """Return the code of the function with a qualified name, such as `Class.method`, whose first line (including decorators) is `line`."""
         return next((one for one in self.code if (one.co_qualname, one.co_firstlineno) == (name, line)), None)
 
     @cached_property
     def executable_lines(self) -> frozenset[int]:
-        """The lines on which Python runs something."""
+        """The lines that have bytecode."""
         return frozenset(line for one in self.code for _, _, line in one.co_lines() if line)
 
     def function_at(self, name: str, line: int) -> ast.FunctionDef | None:
-        """Return the function, a method included, that begins on a line (that of its first decorator)."""
+        """Return the function or method with a name whose first line (including decorators) is `line`."""
         functions = (one for one in self.nodes if isinstance(one, ast.FunctionDef))
         return next((one for one in functions if one.name == name and first_line(one) == line), None)
