@@ -125,7 +125,7 @@ def test_sympy_tries_every_mask_of_two_keys_and_leaves_out_the_one_without_any()
 def test_without_the_masks_that_no_assumption_allows_sympy_would_divide_by_zero(monkeypatch):
     claim = stated(*TRUE["a mask, in the limit"])
     assert sympy(claim)[0] == "proved"
-    monkeypatch.setattr("derivations.kernel.sympy.program.at_sizes", lambda t: "SIZES")
+    monkeypatch.setattr("derivations.kernel.sympy.program.sizes_argument", lambda t: "SIZES")
     with pytest.raises(Refused):
         sympy(claim)
 
