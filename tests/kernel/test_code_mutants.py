@@ -13,6 +13,7 @@ from derivations.kernel import Derivation, matrix, sizes, softmax, sqrt, vector
 from derivations.kernel.attack import snippet_mutant_trials
 from derivations.kernel.attack.snippet_mutant_trials import judge_by_numbers, try_mutations
 from derivations.kernel.attack.snippet_mutations import SnippetMutation, mutate_snippet
+from derivations.kernel.traced import witness
 from derivations.kernel.traced.witness import CallVerdict, check_call
 
 n, m, d = sizes("n m d")
@@ -92,7 +93,7 @@ def test_what_computes_the_same_is_judged_by_numbers(claim):
 
 
 def test_what_the_witness_passes_and_numbers_do_not_survives(claim, monkeypatch):
-    monkeypatch.setattr(snippet_mutant_trials.witness, "asked", lambda one, k: CallVerdict("proved", "every shape"))
+    monkeypatch.setattr(witness, "check_call", lambda one, k: CallVerdict("proved", "every shape"))
     assert "survived" in outcomes(claim["weights"]).values()
 
 

@@ -25,7 +25,7 @@ def full_symbol(x: Expr) -> list[str]:
     return [x.data[0]] if x.op == "symbol" else []
 
 
-def exactly(x: Expr, t: Trial) -> BoundedValue:
+def evaluate_exactly(x: Expr, t: Trial) -> BoundedValue:
     """Evaluate x with no bound where no rounding took place: with one, a boundary such as h - 2 = 0 could not be decided."""
     before, t.exactly = t.exactly, True
     value = evaluate(x, t)
@@ -36,7 +36,7 @@ def exactly(x: Expr, t: Trial) -> BoundedValue:
 def holds(a: Assumption, t: Trial) -> Tensor:
     """Return a mask of the points at which an assumption about numbers certainly holds."""
     if a.kind == "representable":
-        found = [exactly(x, t) for x in a.args]
+        found = [evaluate_exactly(x, t) for x in a.args]
         return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
     elif a.kind == "zero_or_one":
         x = evaluate(a.args[0], t)
@@ -50,7 +50,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         found, info = torch.linalg.inv_ex(x.v)
         good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.v) < 1e6)
     elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):
-        x = exactly(a.args[-1], t)
+        x = evaluate_exactly(a.args[-1], t)
         good = x.v.abs() > x.e if a.kind == "nonzero" else x.v > x.e if a.kind == "positive" else x.v >= x.e
     else:
         return torch.tensor(True)

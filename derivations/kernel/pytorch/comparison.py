@@ -8,13 +8,13 @@ from torch import Tensor
 from .error_bounds import COVER, BoundedValue
 from .errors import Disagreement
 
-SHARP = 2.0**-20  # a bound larger than this, relative to the values and to 1, is too large to decide anything
+MAX_RELATIVE_BOUND = 2.0**-20  # a bound larger than this, relative to the values and to 1, is too large to decide anything
 
 
 def is_decisive(*parts: BoundedValue) -> Tensor:
     """Return a mask of the entries where all values exist and their bounds are small enough."""
     size = torch.stack(torch.broadcast_tensors(*(x.v.abs() for x in parts))).amax(0).clamp(min=1)
-    return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= SHARP * size) for x in parts))).all(0)
+    return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= MAX_RELATIVE_BOUND * size) for x in parts))).all(0)
 
 
 def count_points(good: Tensor) -> int:

@@ -58,30 +58,30 @@ def entrywise(rule: Callable[..., BoundedValue]) -> Rule:
     return run
 
 
-def raised(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+def power(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a power. An exponent made of sizes and integers is taken as an exact integer, even if it was computed with rounding."""
     base, exponent = e.args
-    whole = whole_number(exponent, t)
+    whole = integer_value(exponent, t)
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
-    if whole is None and is_whole(exponent) and (power.e < 0.25).all():  # then it is the integer nearest to the computed value
+    if whole is None and is_integer(exponent) and (power.e < 0.25).all():  # then it is the integer nearest to the computed value
         power = BoundedValue(power.v.round(), torch.zeros_like(power.v))
     return error_bounds.power(evaluate(base, t, axes, deep), power, t.exactly)
 
 
-def is_whole(e: Expr) -> bool:
+def is_integer(e: Expr) -> bool:
     """Return whether e is made of sizes, indices and integers, so that it is an integer."""
     if e.op in ("add", "mul", "neg", *STAND_INS):
-        return all(map(is_whole, e.args))
+        return all(map(is_integer, e.args))
     return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
 
 
-def whole_number(e: Expr, t: Trial) -> int | None:
+def integer_value(e: Expr, t: Trial) -> int | None:
     """Return the value of e if it is made of sizes and integers; else None."""
     if e.op == "const":
         return int(e.data) if e.data.denominator == 1 else None
     if e.op == "symbol":
         return t.size(e) if e.data[1] == "size" and e.data[0] not in t.values else None
-    parts = [whole_number(x, t) for x in e.args]
+    parts = [integer_value(x, t) for x in e.args]
     rules: dict[str, Callable] = {"add": sum, "mul": prod, "neg": lambda x: -x[0], "paren": sum, "defined": sum}
     rule = rules.get(e.op)
     return rule(parts) if rule and not e.shape and None not in parts else None
@@ -106,7 +106,7 @@ FUNCTIONS: dict[str, Callable[[BoundedValue], BoundedValue] | None] = {
 }
 
 
-def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+def round_to_fp32(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Round to fp32. Raise Disagrees on overflow if the claim does not assume that exponents stay in range."""
     x = evaluate(e.args[0], t, axes, deep)
     result = error_bounds.round_to_fp32(x)
@@ -115,7 +115,7 @@ def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return result
 
 
-def of_one(operation: Callable[[BoundedValue], BoundedValue]) -> Rule:
+def unary(operation: Callable[[BoundedValue], BoundedValue]) -> Rule:
     """Return the rule that applies an operation to the value of the only argument."""
 
     def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -214,14 +214,14 @@ def variance(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return error_bounds.add(second, BoundedValue(-square.v, square.e), t.exactly)
 
 
-def from_symbol(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+def symbol(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     name = e.data[0]
     if e.data[1] != "size" and name not in t.values:
         raise Disagreement(f"no value is given for {name}")
     return t.values[name] if name in t.values else t.lead(number(t.size(e)))
 
 
-def filled(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
+def constant_tensor(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
     """Return the rule of a constant tensor, which `make` creates."""
 
     def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -231,7 +231,7 @@ def filled(make: Callable[[Expr, Trial], torch.Tensor]) -> Rule:
     return run
 
 
-def through(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
+def rearrange(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
     """Return the rule of an operation that only moves entries: the bounds move with them."""
 
     def run(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -240,7 +240,7 @@ def through(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
     return run
 
 
-def negative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+def negate(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
     return BoundedValue(-x.v, x.e)
 
@@ -250,34 +250,34 @@ RULES: dict[str, Rule] = {
     "imaginary": lambda e, t, axes, deep: t.lead(
         BoundedValue(torch.tensor(1j, dtype=torch.complex128), torch.tensor(0.0, dtype=torch.float64))
     ),
-    "symbol": from_symbol,
+    "symbol": symbol,
     "index": lambda e, t, axes, deep: BoundedValue(
         *(
             along_axis(y, axes[e.data], t)
             for y in (torch.arange(1.0, t.size(e.data[1]) + 1, dtype=torch.float64), torch.zeros(t.size(e.data[1]), dtype=torch.float64))
         )
     ),
-    "defined": through(lambda x: x),
-    "paren": through(lambda x: x),
+    "defined": rearrange(lambda x: x),
+    "paren": rearrange(lambda x: x),
     "add": entrywise(error_bounds.add),
-    "neg": negative,
+    "neg": negate,
     "mul": entrywise(error_bounds.multiply),
     "div": entrywise(error_bounds.divide),
-    "pow": raised,
+    "pow": power,
     "matmul": matmul,
-    "transpose": through(lambda x: x.transpose(-2, -1)),
+    "transpose": rearrange(lambda x: x.transpose(-2, -1)),
     "inverse": inverse,
-    "eye": filled(lambda e, t: torch.eye(t.size(e.shape[0]), dtype=torch.float64)),
-    "fill": filled(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
+    "eye": constant_tensor(lambda e, t: torch.eye(t.size(e.shape[0]), dtype=torch.float64)),
+    "fill": constant_tensor(lambda e, t: torch.full(t.shape(e), float(e.data), dtype=torch.float64)),
     "array": array,
     "sum": sum_,
     "each": each,
     "entry": entry,
     "function": function,
-    "softmax": of_one(tensor_operations.softmax),
+    "softmax": unary(tensor_operations.softmax),
     "derivative": derivative,
-    "rank": of_one(tensor_operations.rank),
-    "rounded": rounded,
+    "rank": unary(tensor_operations.rank),
+    "rounded": round_to_fp32,
     "expectation": expectation,
     "variance": variance,
 }

@@ -21,7 +21,7 @@ from .errors import CannotDecide, Disagreement
 from .evaluation import evaluate
 from .trial import Trial, cache_last, is_averaged
 
-OUTCOMES = 60_000  # of all random entries together, about ten entries with three outcomes each
+MAX_OUTCOMES = 60_000  # of all random entries together, about ten entries with three outcomes each
 
 
 def quadrature_nodes(k: int) -> tuple[Tensor, Tensor]:
@@ -67,7 +67,7 @@ def is_smooth_law(claim: Claim) -> bool:
 
 # Which entries that are not assumed independent are the same variable, by the seed; half of the seeds draw them independently, as most laws
 # intend.
-TOGETHER = ("always", "never", "in one place", "never")
+DEPENDENCE = ("always", "never", "in one place", "never")
 
 
 def put_random(t: Trial, claim: Claim, named: dict, random: torch.Generator, points: int, seed: int, fewer: int) -> bool:
@@ -75,14 +75,14 @@ def put_random(t: Trial, claim: Claim, named: dict, random: torch.Generator, poi
 
     The seed determines which entries that are not assumed independent are the same variable.
     """
-    together = TOGETHER[seed % len(TOGETHER)]
+    together = DEPENDENCE[seed % len(DEPENDENCE)]
     return put_outcomes(t, claim, named, random, points, together, fewer) or (
         together == "in one place" and put_outcomes(t, claim, named, random, points, "always", fewer)
     )
 
 
 def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, points: int, together: str, fewer: int) -> bool:
-    """Put all outcomes into a trial, for a given choice in `TOGETHER`; return False if there are too many."""
+    """Put all outcomes into a trial, for a given choice in `DEPENDENCE`; return False if there are too many."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
     groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
     sources: dict[tuple, int] = {}  # entry -> the number of the normal variable that it is computed from
@@ -103,7 +103,7 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         k = {1: 48, 2: 40}.get(count, 12) - fewer
     else:
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
-    if k**count > OUTCOMES:
+    if k**count > MAX_OUTCOMES:
         return False
     z, w = quadrature_nodes(k)
     at = torch.cartesian_prod(*[torch.arange(k)] * count).reshape(-1, count)
@@ -139,21 +139,23 @@ def require_moments(claim: Claim) -> None:
     for tree in (claim.start, *(s.expr for s in claim.steps)):
         for node in (n for n in walk(tree) if n.op in AVERAGES):
             for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
-                if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > order(claim, name):
+                if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
                     raise (
-                        Disagreement(says) if reached(node.args[0], name) else CannotDecide(f"{says}; whether it cancels is not seen here")
+                        Disagreement(says)
+                        if reaches_degree(node.args[0], name)
+                        else CannotDecide(f"{says}; whether it cancels is not seen here")
                     )
 
 
-def order(claim: Claim, name: str) -> float:
+def highest_moment(claim: Claim, name: str) -> float:
     """Return the highest order of a moment that a random symbol is assumed to have."""
     orders = {"mean": 1, "variance": 2, "gaussian": inf}
     about = [a for a in claim.given if a.kind in (*orders, "moment") and any(x.op == "symbol" and x.data[0] == name for x in a.args)]
     return max([0, *(int(a.args[1].data) if a.kind == "moment" else orders[a.kind] for a in about)])
 
 
-def reached(e: Expr, name: str) -> bool:
+def reaches_degree(e: Expr, name: str) -> bool:
     """Return whether the degree of e is certainly reached by a power of one entry.
 
     It need not be: terms may cancel, and factors may be 0, averaged, or powers of different entries.

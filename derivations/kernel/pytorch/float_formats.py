@@ -94,7 +94,7 @@ def operation(v: Tensor, e: Tensor, f: Format, roundings: int = 1, underflows: b
     return BoundedValue(v, e + f.gamma(roundings) * (v.abs() + e) + underflows * f.tiny * ((v != 0) | (e > 0)).double())
 
 
-def exact(rule: Callable[[Tensor], Tensor]) -> Rule:
+def rearrange(rule: Callable[[Tensor], Tensor]) -> Rule:
     """Return the rule of an operation without rounding: it rearranges the values and their bounds."""
 
     def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
@@ -181,7 +181,7 @@ def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedVal
 FUNCTIONS: dict[str, Rule] = {
     "exp": exponential,
     "log": logarithm,
-    "abs": exact(torch.abs),
+    "abs": rearrange(torch.abs),
     "cos": nonexpansive("cos"),
     "sin": nonexpansive("sin"),
     "tanh": nonexpansive("tanh"),
@@ -256,9 +256,9 @@ def array(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("const", "eye", "fill", "index"), constant),
     "symbol": symbol,
-    **dict.fromkeys(STAND_INS, exact(lambda x: x)),
-    "transpose": exact(lambda x: x.transpose(-2, -1)),
-    "neg": exact(torch.neg),
+    **dict.fromkeys(STAND_INS, rearrange(lambda x: x)),
+    "transpose": rearrange(lambda x: x.transpose(-2, -1)),
+    "neg": rearrange(torch.neg),
     "add": add,
     "mul": multiply,
     "div": divide,

@@ -40,13 +40,13 @@ def given_sizes(named: dict, at: tuple) -> dict:
     for name, value in at:
         if name not in named:
             raise Disagreement(f"a value is given for {name}, which the claim does not mention")
-        for size, length in lengths_in(named[name], value):
+        for size, length in axis_lengths(named[name], value):
             if (sizes.setdefault(size.data[0], length) if size.op == "symbol" else size.data) != length:
                 raise Disagreement(f"the values disagree about the size {show(size)}")
     return sizes
 
 
-def lengths_in(symbol: Expr, value: Any) -> list:
+def axis_lengths(symbol: Expr, value: Any) -> list:
     """Return (size, length) for each axis of the value of a symbol; for a size, its number."""
     if symbol.op == "index":
         return []

@@ -28,7 +28,7 @@ Check = Callable[[Trial, list[BoundedValue], dict], list[Tensor]]
 def identity(claim: Claim) -> Verdict:
     """Check that each step of an identity, chain or law equals the one before it."""
     trees = [claim.start, *(s.expr for s in claim.steps)]
-    return over_shapes(
+    return check_at_shapes(
         claim,
         trees,
         lambda t, found, sizes: [
@@ -58,10 +58,10 @@ def inequality(claim: Claim) -> Verdict:
         compare(expected, certificate, "it is not what the certificate says", sizes)
         return [compared]
 
-    return over_shapes(claim, [left, right, *certified(claim)], check)
+    return check_at_shapes(claim, [left, right, *equal_by_certificate(claim)], check)
 
 
-def certified(claim: Claim) -> list[Expr]:
+def equal_by_certificate(claim: Claim) -> list[Expr]:
     """Return the two expressions that must be equal: the difference and its nonnegative form, or a matrix and its factorisation."""
     left = claim.start
     if left.op != "rank":
@@ -75,7 +75,7 @@ def definition(claim: Claim) -> Verdict:
     """Compare the snippets of a definition with it."""
     if not claim.code:
         raise CannotDecide("a definition has nothing to prove, and names no code")
-    return over_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [is_decisive(*found)])
+    return check_at_shapes(claim, [claim.steps[0].expr], lambda t, found, sizes: [is_decisive(*found)])
 
 
 class Tally:
@@ -106,7 +106,7 @@ class Tally:
         )
 
 
-def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,)) -> Verdict:
+def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,)) -> Verdict:
     """Check a claim at all its trials, and its snippets against the trees at the ends; return the verdict.
 
     `check` takes a trial, the values of the trees there, and the sizes; it raises Disagrees, or returns masks of what was compared.
@@ -141,7 +141,7 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
         for seed, options in enumerate(shapes_with_one_large(claim, sorted(tally.shapes)), 1000):
             check_options(options, seed)
         if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
-            try_small(claim, trees, check)
+            check_at_small_integers(claim, trees, check)
 
     def compare_snippets() -> None:
         for t, found in trials:
@@ -154,8 +154,8 @@ def over_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,
         raise
     compare_snippets()
     if claim.code:
-        try_further(claim, [trees[k] for k in ends], code)
-    require_more_than_ones(sizes_by_success, laws)
+        compare_at_further_trials(claim, [trees[k] for k in ends], code)
+    reject_only_ones(sizes_by_success, laws)
     if not tally.drawn:
         raise CannotDecide("no values were found at which its assumptions hold")
     if 4 * tally.points < tally.drawn:
@@ -168,14 +168,14 @@ def may_vanish(e: Expr) -> bool:
     return e.op in ("div", "pow", "inverse") or (e.op, e.data) == ("function", "log")
 
 
-def try_small(claim: Claim, trees: list[Expr], check: Check) -> None:
+def check_at_small_integers(claim: Claim, trees: list[Expr], check: Check) -> None:
     """Check a claim where all entries are small integers: their sums are sometimes 0, and a quotient by such a sum has no value."""
     sizes = next(islice(shapes(claim, 4), 1, None))
     if (t := draw(claim, sizes, 0, small=True)) is not None:
         check(t, [evaluate(e, t) for e in trees], sizes)
 
 
-def require_more_than_ones(sizes_by_success: dict[bool, set], laws: bool) -> None:
+def reject_only_ones(sizes_by_success: dict[bool, set], laws: bool) -> None:
     """Raise Disagrees if the assumptions held only where all sizes are 1: they may be contradictory at larger sizes.
 
     Laws are exempt: at some sizes they have too many outcomes.
@@ -199,7 +199,7 @@ def further_trials(claim: Claim) -> Iterator[Trial]:
         yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
 
 
-def try_further(claim: Claim, ends: list, code: Snippets) -> None:
+def compare_at_further_trials(claim: Claim, ends: list, code: Snippets) -> None:
     """Compare the snippets of a claim at further trials with its sides, or with the side in which nothing is random."""
     certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
     for t in further_trials(claim) if certain else ():

@@ -18,7 +18,7 @@ from .snippet_agreement import Snippets
 from .trial import Trial
 from .trial_sizes import LARGE
 
-FAR = 6  # only steps after these are near the limit, and count
+FIRST_STEP_THAT_COUNTS = 6  # only steps after these are near the limit, and count
 
 
 def limit(claim: Claim) -> Verdict:
@@ -63,12 +63,12 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         try:
             a, b = (evaluate(e, t) for e in (claim.start, claim.steps[0].expr))
         except UndefinedValue:
-            if k > FAR:
+            if k > FIRST_STEP_THAT_COUNTS:
                 raise
             last_distance = None  # far from the limit, a side may have no value
             continue
         good, distance, bound = is_decisive(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
-        if last_distance is not None and k > FAR:
+        if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
             compared += count_points(good)
             drawn += len(good)
             bad = good & (distance > bound) & (distance > 0.75 * last_distance)

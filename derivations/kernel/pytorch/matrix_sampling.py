@@ -14,7 +14,7 @@ from .trial import Trial
 def put_products(t: Trial, products: Sequence[Assumption], random: torch.Generator, points: int) -> bool:
     """Put values for the matrices of the assumed products into a trial; return False if there are none at these sizes."""
     return all(
-        put_tied(t, group, random, points) if needs_joint_draw(group) else put_product(t, group[0], random)
+        put_group(t, group, random, points) if needs_joint_draw(group) else put_product(t, group[0], random)
         for group in group_products(products)
     )
 
@@ -38,7 +38,7 @@ def factors(a: Assumption) -> list:
     return [(x.args[0] if x.op == "transpose" else x, x.op == "transpose") for x in a.args[:2]]
 
 
-def put_tied(t: Trial, group: list[Assumption], random: torch.Generator, points: int) -> bool:
+def put_group(t: Trial, group: list[Assumption], random: torch.Generator, points: int) -> bool:
     """Put signed partial permutation matrices for a group of several products into a trial.
 
     At most points these do not satisfy the assumptions, and are discarded later. At every second point, each axis that products sum along is

@@ -35,7 +35,7 @@ def refutation(claim: Claim) -> Verdict:
     left, right = (substitute_indices(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
     if takes_average(left, right):
         at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
-        return refuted_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
+        return refute_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
     t = Trial(involved_trees(claim), sizes)
     put_values(t, named, claim.at)
     for assumption in claim.given:
@@ -43,7 +43,7 @@ def refutation(claim: Claim) -> Verdict:
             raise Disagreement("the values given break an assumption of the claim")
     a, b = evaluate(left, t), evaluate(right, t)
     if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
-        if not (a.v.isfinite().all() and b.v.isfinite().all() and (breaks(claim.refuted, a, b) & is_decisive(a, b)).any()):
+        if not (a.v.isfinite().all() and b.v.isfinite().all() and (refutes(claim.refuted, a, b) & is_decisive(a, b)).any()):
             raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
     else:
         raise Disagreement("the two sides have different shapes")
@@ -63,13 +63,13 @@ def compare_code(claim: Claim, trials: list) -> Snippets:
         for t in trials:
             code.compare(t, [evaluate(side, t)], [side], [k])
         law = any(s.data[1] == "random" for s in symbols(side).values())
-        for t in chain(elsewhere(claim, side, law), () if law else further_trials(claim)):
+        for t in chain(trials_elsewhere(claim, side, law), () if law else further_trials(claim)):
             with suppress(CannotDecide):
                 compare_where_defined(code, k, side, t)
     return code
 
 
-def elsewhere(claim: Claim, side: Expr, law: bool) -> Iterator[Trial]:
+def trials_elsewhere(claim: Claim, side: Expr, law: bool) -> Iterator[Trial]:
     """Yield trials at other shapes and values for one side of a claim; of a law, with random symbols."""
     for seed, options in enumerate([*([sizes] for sizes in shapes(claim, 3 if law else 4)), *large_shapes(claim)]):
         yield from islice(filter(None, (draw(claim, sizes, seed, with_random=law) for sizes in options)), 1)
@@ -87,14 +87,14 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
             compare_where_defined(code, k, side, one)
 
 
-def breaks(relation: str, a: BoundedValue, b: BoundedValue) -> Tensor:
+def refutes(relation: str, a: BoundedValue, b: BoundedValue) -> Tensor:
     """Return a mask of the entries that refute a relation: they differ by more than their bounds, or for <= the left one is larger."""
     if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
         raise Disagreement("complex numbers have no order")
     return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
 
 
-def refuted_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
+def refute_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
     """Check that the sides of a law differ for distributions with the stated moments, and that each side has the same value for all of them."""
     require_moments(claim)
     trials = [t for seed in range(4) if (t := draw(claim, sizes, seed, at=claim.at))]
@@ -113,7 +113,7 @@ def refuted_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
                         *first_entries(different, x, reference)
                     )
                 )
-    if not any((is_decisive(a, b) & breaks(claim.refuted, a, b)).any() for a, b in sides):
+    if not any((is_decisive(a, b) & refutes(claim.refuted, a, b)).any() for a, b in sides):
         raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments")
     code = compare_code(stated, trials)
     return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64" + code.note(), code.runs()

@@ -27,15 +27,15 @@ from .matrix_sampling import put_products
 from .trial import Trial, cache_last, involved_trees, symbols_of
 from .trial_sizes import FILTERING, POINTS, large_size, points_drawn
 
-SMALL, MANY = 2, 1024  # small integers, up to this size and at so many points, whose sums often vanish
+MAX_SMALL, SMALL_POINTS = 2, 1024  # small integers, up to this size and at so many points, whose sums often vanish
 FEW = 2  # points at large sizes
-STEPS, NEAR = 8, 2.0**-16  # Newton steps towards the edge of an assumption, and the distance at which they stop
-NEARLY = 2.0**-20  # the relative distance to the edge that is aimed at
+NEWTON_STEPS, NEAR_ENOUGH = 8, 2.0**-16  # Newton steps towards the edge of an assumption, and the distance at which they stop
+AIMED_DISTANCE = 2.0**-20  # the relative distance to the edge that is aimed at
 SCALES = (2.0**20, 2.0**-27)  # factors for all entries, for trials with large and with tiny entries
 DRAWN_NUMBERS = 2**23  # of cached draws
 ORDINARY = 1  # the kind of entries, by its number in `draw_entries`, that finds most errors in code
-TELLING = 3, 4, 2  # the next best kinds: one number throughout, zeros among others, very different magnitudes
-NARROW = 64  # points of a few kinds, if some may violate the assumptions
+TELLING_KINDS = 3, 4, 2  # the next best kinds: one number throughout, zeros among others, very different magnitudes
+MAX_POINTS_OF_KINDS = 64  # points of a few kinds, if some may violate the assumptions
 
 
 @cache_last
@@ -44,7 +44,7 @@ def operations(claim: Claim) -> set[str]:
     return {n.op for tree in involved_trees(claim) for n in walk(tree)}
 
 
-class Drawn:
+class DrawCache:
     """A cache of draws: claims with the same symbols draw the same entries from the same state of the generator."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Drawn:
             self.kept += drawn.numel() + 2 * len(key[0]) // 8
 
 
-DRAW_CACHE = Drawn()
+DRAW_CACHE = DrawCache()
 
 
 def draw_entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool, only: tuple = ()) -> Tensor:
@@ -156,7 +156,7 @@ def draw(
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
             if small:
-                v = torch.randint(-SMALL, SMALL + 1, (count, *t.shape(s)), generator=random).double()
+                v = torch.randint(-MAX_SMALL, MAX_SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
                 v = scale * DRAW_CACHE.entries(random, t.shape(s), count, smooth, rough, t.exactly, only)
             t.put(s, constrain(v, name, s, claim.given))
@@ -190,9 +190,9 @@ def draw(
 
 def candidates(claim: Claim, sizes: dict, small: bool, only: tuple) -> int:
     """Return the number of points to draw before the assumptions discard some of them."""
-    count = MANY if small else (1 if sizes else 4) * points_drawn(claim)
+    count = SMALL_POINTS if small else (1 if sizes else 4) * points_drawn(claim)
     if only:
-        return min(count, NARROW) if is_filtered(claim) else 2 + 2 * len(only)
+        return min(count, MAX_POINTS_OF_KINDS) if is_filtered(claim) else 2 + 2 * len(only)
     return count
 
 
@@ -218,7 +218,7 @@ def constrain(v: Tensor, name: str, s: Expr, given: Sequence[Assumption]) -> Ten
 
 def first_of_each_kind(valid: Tensor, only: tuple, telling: int, seed: int) -> Tensor:
     """Return the first valid point of each kind of entries; none if there is no ordinary one."""
-    firsts = [next((k for k in valid.tolist() if k > 1 and is_of(k, kind, only, seed)), None) for kind in range(len(only))]
+    firsts = [next((k for k in valid.tolist() if k > 1 and is_of_kind(k, kind, only, seed)), None) for kind in range(len(only))]
     return torch.tensor([k for k in firsts if k is not None][: telling if firsts[0] else 0], dtype=torch.long)
 
 
@@ -232,10 +232,10 @@ def choose_points(valid: Tensor, claim: Claim, sizes: dict, at: tuple, edges: li
 
 def telling_kinds(telling: int, seed: int) -> tuple:
     """Return the kinds of entries for so many points: ordinary ones, and one of the next best kinds in rotation."""
-    return (ORDINARY, TELLING[seed % len(TELLING)])[:telling]
+    return (ORDINARY, TELLING_KINDS[seed % len(TELLING_KINDS)])[:telling]
 
 
-def is_of(point: int, kind: int, only: tuple, seed: int) -> bool:
+def is_of_kind(point: int, kind: int, only: tuple, seed: int) -> bool:
     """Return whether a point has this kind of entries, and for ordinary entries the parity of the seed.
 
     Matrices of a group of products are permutations at odd points and rotated at even ones; the seed chooses between the two.
@@ -289,10 +289,10 @@ def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = F
     for x in assumed:
         for name, s in sorted(symbols(x).items()):
             again = name in moved and not (apart and s.shape)
-            open_ = placed_at(x, name, s)
+            open_ = indices_of_symbol(x, name, s)
             if s.data[1] == "real" and not again and open_ is not None and set(open_) == free_indices(x):
                 before = t.values[name].v
-                v = near_edge(x, name, moved.get(name, before), open_, at, t)
+                v = move_near_edge(x, name, moved.get(name, before), open_, at, t)
                 if name in moved:
                     first = torch.zeros(t.shape(s), dtype=torch.bool)
                     first.view(-1)[0] = True
@@ -302,7 +302,7 @@ def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = F
                 break
 
 
-def placed_at(x: Expr, name: str, s: Expr) -> tuple | None:
+def indices_of_symbol(x: Expr, name: str, s: Expr) -> tuple | None:
     """Return the free indices of all entries of a symbol in x, in order; () for a scalar, None if the entries have different indices."""
     if not s.shape:
         return ()
@@ -311,17 +311,17 @@ def placed_at(x: Expr, name: str, s: Expr) -> tuple | None:
     return next(iter(found)) if len(found) == 1 and plain else None
 
 
-def near_edge(x: Expr, name: str, v: Tensor, open_: tuple, at: Tensor, t: Trial) -> Tensor:
+def move_near_edge(x: Expr, name: str, v: Tensor, open_: tuple, at: Tensor, t: Trial) -> Tensor:
     """Return values of a symbol at which x is almost 0, by several Newton steps from v, since x need not be linear."""
     chosen, before = at.reshape(-1, *(1,) * (t.leading - 1)), t.values[name]
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         t.values[name] = BoundedValue(v, torch.zeros_like(v))
         here = evaluate(x, t).v
-        far = chosen & (here.abs() > NEAR)
+        far = chosen & (here.abs() > NEAR_ENOUGH)
         if not far.any():
             break
         t.values[name] = BoundedValue(v + 1, torch.zeros_like(v))
-        step = (here - here.abs() * NEARLY) / (evaluate(x, t).v - here)
+        step = (here - here.abs() * AIMED_DISTANCE) / (evaluate(x, t).v - here)
         step = torch.where((far & step.isfinite()).expand(step.shape), step, 0.0)
         for i in open_:  # the axis of the index becomes the tensor's own
             step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)

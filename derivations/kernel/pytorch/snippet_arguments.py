@@ -55,7 +55,7 @@ class Calls:
     def of(self, code: tuple) -> Call:
         """Return a call, parsed."""
         if id(code) not in self.read:
-            self.read[id(code)] = read(*code)
+            self.read[id(code)] = parse_call(*code)
         return self.read[id(code)]
 
 
@@ -134,7 +134,7 @@ def nested_call(x: tuple) -> tuple:
     return x[0], x[1 : len(x) - bool(given)], given
 
 
-def read(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
+def parse_call(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
     """Return a call of a claim's code, parsed. Raise Disagrees if there is no such function, or if the arguments do not fit it."""
     module, function, which = locate_snippet(name)
     try:

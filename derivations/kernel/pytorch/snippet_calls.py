@@ -53,17 +53,17 @@ def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None
     snippet is stateful. `states` maps the identity of each function to (the function, its state after the last watched call)."""
     if states is None:
         return call_once(name, run, bound)[1]
-    before, drawn = states[id(run)][1] if id(run) in states else state(run), generators()
+    before, drawn = states[id(run)][1] if id(run) in states else module_state(run), generator_states()
     given, result = call_once(name, run, bound)
     first = copy_tensors(result)
     _, second = call_once(name, run, bound)
-    if generators() != drawn:
+    if generator_states() != drawn:
         raise draws_at_random(name, bound)
     if not same(given, (bound.args, bound.kwargs)) or not same(first, result):
         raise Disagreement(f"{name} changes its earlier result, or its arguments, when it is called again{describe_inputs(bound)}")
     if not same(first, second):
         raise Disagreement(f"{name} gives another result when it is called again{describe_inputs(bound)}")
-    states[id(run)] = run, state(run)
+    states[id(run)] = run, module_state(run)
     if before != states[id(run)][1]:
         raise Disagreement(f"{name} is a stateful function: it keeps something from one call to the next{describe_inputs(bound)}")
     return first
@@ -113,10 +113,10 @@ def draws_at_random(name: str, bound: Bound) -> Disagreement:
     )
 
 
-def generators() -> tuple:
+def generator_states() -> tuple:
     """Return the states of Python's and NumPy's shared random generators."""
     numpy = sys.modules.get("numpy")  # if it is not loaded, it has drawn nothing
-    return random.getstate(), numpy and pickled(numpy.random.get_state())
+    return random.getstate(), numpy and to_bytes(numpy.random.get_state())
 
 
 def select_result(name: str, result: Any, which: str | None, bound: Bound) -> Any:
@@ -127,19 +127,19 @@ def select_result(name: str, result: Any, which: str | None, bound: Bound) -> An
     if which is not None:
         several = isinstance(result, tuple) or isinstance(result, Tensor) and result.dim()
         if not several or int(which) >= len(result):
-            raise Disagreement(f"{name} gives {kind_of(result)}, in which there is no result {which}{describe_inputs(bound)}")
+            raise Disagreement(f"{name} gives {describe_result(result)}, in which there is no result {which}{describe_inputs(bound)}")
         result = result[int(which)]
     given = bound.dtypes
     allowed = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
     allowed += (torch.complex128,) * (torch.float64 in allowed)  # for a real claim, the imaginary part must be zero
     for part in result if isinstance(result, tuple) and result else [result]:
         if not isinstance(part, Tensor) and type(part) not in (int, float):
-            raise Disagreement(f"{name} gives {kind_of(part)} where a tensor or a number is expected{describe_inputs(bound)}")
+            raise Disagreement(f"{name} gives {describe_result(part)} where a tensor or a number is expected{describe_inputs(bound)}")
         if given and not isinstance(part, Tensor):
-            raise Disagreement(f"{name} gives the Python number {part!r}, and is given {short(allowed[0])}{describe_inputs(bound)}")
+            raise Disagreement(f"{name} gives the Python number {part!r}, and is given {dtype_name(allowed[0])}{describe_inputs(bound)}")
         if isinstance(part, Tensor) and part.dtype not in allowed:
-            expected = f"is given {short(allowed[0])}" if given else "is given no tensor"
-            raise Disagreement(f"{name} gives {short(part.dtype)}, and {expected}{describe_inputs(bound)}")
+            expected = f"is given {dtype_name(allowed[0])}" if given else "is given no tensor"
+            raise Disagreement(f"{name} gives {dtype_name(part.dtype)}, and {expected}{describe_inputs(bound)}")
     return result
 
 
@@ -161,7 +161,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b or a != a and b != b)
 
 
-def state(run: Callable) -> dict[str, Any]:
+def module_state(run: Callable) -> dict[str, Any]:
     """Return what a function can keep between calls: the values of its module's names, as bytes that can be compared."""
     module = getattr(run, "__module__", "")
     names = {name: value for name, value in getattr(run, "__globals__", {}).items() if not name.startswith("__")}
@@ -173,11 +173,11 @@ def snapshot(x: Any, module: str) -> Any:
     if isinstance(x, (FunctionType, type)) and x.__module__ == module:
         attributes = {name: value for name, value in vars(x).items() if not name.startswith("__")}
         defaults = {name: getattr(x, name, None) for name in ("__defaults__", "__kwdefaults__")}
-        return {name: pickled(value) for name, value in (attributes | defaults).items()}
-    return pickled(x)
+        return {name: to_bytes(value) for name, value in (attributes | defaults).items()}
+    return to_bytes(x)
 
 
-def pickled(x: Any) -> bytes | int:
+def to_bytes(x: Any) -> bytes | int:
     """Return an object as bytes, or its identity if it cannot be pickled."""
     try:
         return pickle.dumps(x)
@@ -196,12 +196,12 @@ def tensors(x: Any) -> list:
 # Messages -----------------------------------------------------------------------------------------------------------
 
 
-def short(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
     """Return the name of a dtype without `torch.`."""
     return str(dtype).removeprefix("torch.")
 
 
-def kind_of(x: Any) -> str:
+def describe_result(x: Any) -> str:
     """Return a phrase for a result that is not a number."""
     if isinstance(x, tuple):
         return f"a tuple of {len(x)}" if x else "nothing"
@@ -210,14 +210,14 @@ def kind_of(x: Any) -> str:
 
 def describe_inputs(bound: Bound) -> str:
     """Return the numbers and the shapes of tensors that a snippet was given, as the end of a message."""
-    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := in_short(x))]
+    texts = [f"{parameter} {text}" for parameter, x in bound.arguments.items() if (text := describe_argument(x))]
     return f", given {', '.join(texts)}" if texts else ""
 
 
-def in_short(x: Any) -> str:
+def describe_argument(x: Any) -> str:
     """Return the shape or the value of an argument as text, or ""."""
     if isinstance(x, Tensor):
         return f"of shape {tuple(x.shape)}" if x.dim() else f"= {x.item():.6g}" if not x.is_complex() else f"= {x.item()}"
     if isinstance(x, (tuple, list)):
-        return " and ".join(filter(None, map(in_short, x)))
+        return " and ".join(filter(None, map(describe_argument, x)))
     return f"= {x:.6g}" if isinstance(x, (int, float)) and not isinstance(x, bool) else ""

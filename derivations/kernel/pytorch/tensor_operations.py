@@ -13,7 +13,7 @@ from torch import Tensor
 from .error_bounds import COVER, TINY, BoundedValue, U, gamma, rounding_error, underflow_error
 from .errors import CannotDecide, UndefinedValue
 
-WHOLE = 2.0**53  # sums of integers below it are exact
+EXACT_INTEGERS = 2.0**53  # sums of integers below it are exact
 
 
 def is_whole(x: BoundedValue) -> Tensor:
@@ -49,7 +49,7 @@ def matmul(a: BoundedValue, b: BoundedValue, row: bool, column: bool) -> Bounded
         bound = bound + TINY
     else:
         bound = bound + underflow_error((a_ + a.e > 0).double() @ (b_ + b.e > 0).double() > 0)  # the product of bounds may underflow
-    certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < WHOLE)
+    certain = is_whole(a).all(-1, keepdim=True) & is_whole(b).all(-2, keepdim=True) & (magnitude < EXACT_INTEGERS)
     bound = torch.where(certain, 0.0, bound)
     result = BoundedValue(a.v @ b.v, bound)
     if column:
@@ -99,7 +99,7 @@ def sum_along(x: BoundedValue, axis: int, size: int) -> BoundedValue:
         return BoundedValue(v, x.e * size + (rounding_error(v) if size & size - 1 else 0))
     magnitude = x.v.abs().sum(axis, keepdim=True)
     bound = x.e.sum(axis, keepdim=True) + gamma((8 if x.v.is_complex() else 1) * (size - 1)) * magnitude
-    certain = is_whole(x).all(axis, keepdim=True) & (magnitude < WHOLE)
+    certain = is_whole(x).all(axis, keepdim=True) & (magnitude < EXACT_INTEGERS)
     return BoundedValue(x.v.sum(axis, keepdim=True), torch.where(certain, 0.0, bound))
 
 

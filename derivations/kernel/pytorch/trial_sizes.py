@@ -22,13 +22,16 @@ from .trial import Trial, cache_last, involved_trees, symbols_of
 SHAPES = 10  # shapes of ordinary sizes
 POINTS, CANDIDATES = 8, 128  # points that are drawn; candidates, if the assumptions may discard some of them
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # assumptions that a drawn number may violate
-GRID, TIGHT = {1: 40, 2: 12, 3: 6, 4: 4}, 4  # number of sizes -> largest size of a search for tight ones; how many of these are tried
+MAX_GRID_SIZE, MAX_TIGHT = (
+    {1: 40, 2: 12, 3: 6, 4: 4},
+    4,
+)  # number of sizes -> largest size of a search for tight ones; how many of these are tried
 LARGE, LARGE_OF_LAW = 8, 5  # the least size that is large; smaller for a law, which has too many outcomes
-AT_ONCE = 4  # sizes that are large at the same time
-ENTRIES = 60_000  # of a tensor at large sizes, at each point
-SPREAD, SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # further sizes for code, and the entries of a tensor there
+MAX_LARGE_SIZES = 4  # sizes that are large at the same time
+MAX_ENTRIES = 60_000  # of a tensor at large sizes, at each point
+SPREAD, MAX_SPREAD_ENTRIES = (5, 6, 7, 9, 10, 16, 17, 33, 64), 6_000  # further sizes for code, and the entries of a tensor there
 IN_FORMATS = (10, 64)  # those of them at which code also runs in fp32, fp16 and bf16
-LONG, LONG_NUMBERS = (65, 100, 129, 257, 1025), 1_500_000  # long sizes for code, and the numbers that are drawn there
+LONG, MAX_LONG_NUMBERS = (65, 100, 129, 257, 1025), 1_500_000  # long sizes for code, and the numbers that are drawn there
 COUNTS = (*SPREAD, 100, 257, 1000, 4099)  # instead of SPREAD, if no tensor has these sizes
 
 
@@ -51,22 +54,22 @@ def shapes(claim: Claim, largest: int) -> Iterator[dict]:
         yield {n: largest - (i + k) % largest for i, n in enumerate(names)}
     for _ in range(SHAPES - 2 - largest):
         yield {n: int(torch.randint(1, (largest if sized else 16 * largest) + 1, (), generator=random)) for n in names}
-    yield from at_the_bound(claim, names)
+    yield from tight_shapes(claim, names)
     for _, at in claim.without:  # an example that shows that an assumption is needed may have special sizes
         if given := given_sizes(bindable_names(claim), at):
             yield {n: given.get(n, 2) for n in names}
 
 
-def at_the_bound(claim: Claim, names: list) -> Iterator[dict]:
+def tight_shapes(claim: Claim, names: list) -> Iterator[dict]:
     """Yield shapes at which an assumption on sizes alone barely holds; they show it if the assumption is too weak."""
-    top = GRID.get(len(names), 1)
+    top = MAX_GRID_SIZE.get(len(names), 1)
     for a in claim.given:
         kinds = {s.data[1] for s in symbols(*a.args).values()}
         if a.kind in ("positive", "nonnegative") and kinds == {"size"} and not free_indices(a.args[0]):
             grid = [dict(zip(names, chosen)) for chosen in product(range(1, top + 1), repeat=len(names))]
             left = [(float(evaluate(a.args[0], Trial([*a.args], sizes)).v), k) for k, sizes in enumerate(grid)]
             enough = sorted((v, -max(grid[k].values()), k) for v, k in left if v > 0 or v == 0 and a.kind == "nonnegative")
-            yield from [grid[k] for _, _, k in enough[:TIGHT]]
+            yield from [grid[k] for _, _, k in enough[:MAX_TIGHT]]
 
 
 def large_shapes(claim: Claim) -> Iterator[list[dict]]:
@@ -80,12 +83,20 @@ def large_shapes(claim: Claim) -> Iterator[list[dict]]:
     left = list(names)
     while left:
         group = left[:1]
-        while len(group) < min(len(left), AT_ONCE) and most_entries(trees, few | rising(left[: len(group) + 1])) <= ENTRIES:
+        while (
+            len(group) < min(len(left), MAX_LARGE_SIZES)
+            and max_entries(trees, few | increasing_sizes(left[: len(group) + 1])) <= MAX_ENTRIES
+        ):
             group = left[: len(group) + 1]
         left = left[len(group) :]
-        options = [few | rising(group), few | rising(group[::-1]), rising(names), rising(names[::-1])]
+        options = [
+            few | increasing_sizes(group),
+            few | increasing_sizes(group[::-1]),
+            increasing_sizes(names),
+            increasing_sizes(names[::-1]),
+        ]
         alone = [dict.fromkeys(names, 1) | {n: LARGE} for n in group]
-        yield [sizes for sizes in options if most_entries(trees, sizes) <= ENTRIES] + alone
+        yield [sizes for sizes in options if max_entries(trees, sizes) <= MAX_ENTRIES] + alone
 
 
 def shapes_with_one_large(claim: Claim, compared_at: list) -> Iterator[list[dict]]:
@@ -101,7 +112,7 @@ def shapes_with_one_large(claim: Claim, compared_at: list) -> Iterator[list[dict
         if small and not any(size >= large for sizes in compared_at for other, size in sizes if other == name):
             wide = [sizes | dict.fromkeys(inner, 2 * large) | {name: large} for sizes in small[:2]] if inner else []
             options = [*(sizes | {name: large} for sizes in (*small[-3:], dict.fromkeys(names, 1))), *wide]
-            yield [sizes for sizes in options if most_entries(involved_trees(claim), sizes) <= ENTRIES]
+            yield [sizes for sizes in options if max_entries(involved_trees(claim), sizes) <= MAX_ENTRIES]
 
 
 @cache_last
@@ -118,7 +129,7 @@ def further_shapes(claim: Claim) -> Iterator[list[dict]]:
     counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in own_sizes(n))
     for k, size in enumerate(COUNTS if counts else SPREAD):
         spread = {n: SPREAD[(k + 2 * i) % len(SPREAD)] if i else size for i, n in enumerate(names)}
-        if counts or len(names) == 1 or most_entries(trees, spread) <= SPREAD_ENTRIES:
+        if counts or len(names) == 1 or max_entries(trees, spread) <= MAX_SPREAD_ENTRIES:
             yield [spread, dict(zip(names, reversed(list(spread.values()))))] if names else []
         else:
             yield from ([few | {n: size}, dict.fromkeys(names, 1) | {n: size}, dict.fromkeys(names, size)] for n in names)
@@ -134,7 +145,7 @@ def long_shapes(claim: Claim) -> Iterator[list[dict]]:
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
     for name in names:
         longer = [few | {name: size} for size in LONG]
-        options = [sizes for sizes in longer if most_entries(trees, sizes, once=True) * points_drawn(claim) <= LONG_NUMBERS]
+        options = [sizes for sizes in longer if max_entries(trees, sizes, once=True) * points_drawn(claim) <= MAX_LONG_NUMBERS]
         yield from ([one] for one in options) if len(names) == 1 else [options[::-1]]
 
 
@@ -146,12 +157,12 @@ def points_drawn(claim: Claim) -> int:
     return CANDIDATES if filtered or any(map(needs_joint_draw, group_products(products))) else POINTS
 
 
-def rising(names: list) -> dict[str, int]:
+def increasing_sizes(names: list) -> dict[str, int]:
     """Return large sizes that are all different."""
     return {n: LARGE + k for k, n in enumerate(names)}
 
 
-def most_entries(trees: list, sizes: dict, once: bool = False) -> int:
+def max_entries(trees: list, sizes: dict, once: bool = False) -> int:
     """Return a bound on the number of entries of any node in the trees, for all values of its free indices.
 
     With `once`, a symbol is counted once, as it does not depend on indices.

@@ -51,7 +51,7 @@ OPERATIONS = (
     boolean_values,
 )  # imported because they register their rules
 SIZES_TRIED = (1, 2, 3)  # values of a size that has to be a number
-MANY = 4  # from so many such sizes on, fewer shapes are tried
+FEW_SHAPES_FROM = 4  # from so many such sizes on, fewer shapes are tried
 MAX_TRACES_AT_ONE = 16  # traces of one call with a size that is 1
 INDICES = "ijklrstuvw"  # names for indices in conditions
 
@@ -217,7 +217,7 @@ def choose_shapes(names: list[str]) -> Iterator[dict[str, int]]:
         return
     yield dict.fromkeys(names, 1)
     yield {name: 2 + j % 2 for j, name in enumerate(names)}
-    if len(names) < MANY:
+    if len(names) < FEW_SHAPES_FROM:
         yield {name: 3 - j % 2 for j, name in enumerate(names)}
 
 
@@ -280,7 +280,7 @@ def trace_call(claim: Claim, k: int) -> tuple[CallVerdict, OpenSizes]:
         needed = compare(result, claim, k, given, reading)
         guards = sizes.guards()
     except NotRead as error:
-        names = {name for guard in readable_guards(sizes) for name in guard.fixes}
+        names = {name for guard in guards_or_none(sizes) for name in guard.fixes}
         return CallVerdict("not read", reason=str(error), line=reading.line), OpenSizes(sorted({*names, *getattr(error, "names", ())}))
     except ComputesSomethingElse as error:
         return CallVerdict("different", reason=str(error), line=source_line(claim.code[k][0])), OpenSizes()
@@ -356,7 +356,7 @@ def source_line(name: str) -> str:
     return f"{run.__module__.removeprefix('snippets.').replace('.', '/')}.py:{run.__code__.co_firstlineno}"
 
 
-def readable_guards(sizes: Sizes) -> list[Guard]:
+def guards_or_none(sizes: Sizes) -> list[Guard]:
     """Return the guards of a trace, or none if one of them cannot be read."""
     try:
         return sizes.guards()
