@@ -73,9 +73,9 @@ from .language import lazy_sympy as lazy_sympy  # registers the reader of SymPy 
 from .language.derivation import Derivation
 from .language.functions import cos, largest, norm, sin, tanh
 from .language.masks import zero_or_one
-from .language.script_errors import plain
+from .language.script_errors import print_error
 
-sys.excepthook = plain
+sys.excepthook = print_error
 
 __all__ = [
     "Derivation",

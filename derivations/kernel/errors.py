@@ -22,7 +22,7 @@ def quantity(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def nearest(name: str, known: Iterable[str], has: str) -> str:
+def suggest_names(name: str, known: Iterable[str], has: str) -> str:
     """Return a text that suggests the closest known name, if one is close, and then lists all. `has` introduces the list, as "it takes"."""
     known = list(known)
     close = get_close_matches(name, known, n=1)
@@ -55,7 +55,7 @@ NOT_NUMBERS = {
 }
 
 
-def hint(error: BaseException) -> str:
+def explain(error: BaseException) -> str:
     """Return the message of an error that a line of a script raised, followed by what to write instead, if that is known."""
     if isinstance(error, (NameError, ImportError)) and not isinstance(error, AttributeError):
         return unknown_name(error)
@@ -73,11 +73,11 @@ def unknown_name(error: NameError | ImportError) -> str:
     if isinstance(error, ImportError):
         if error.name != "derivations.kernel" or not match:
             return str(error)
-        return f"derivations.kernel has no {name}; {nearest(name, VOCABULARY, 'it has')}"
+        return f"derivations.kernel has no {name}; {suggest_names(name, VOCABULARY, 'it has')}"
     if name in VOCABULARY:
         return f"{error}; write 'from derivations.kernel import {name}'"
     if get_close_matches(name, VOCABULARY, n=1):
-        return f"{error}; {nearest(name, VOCABULARY, 'the kernel has')}"
+        return f"{error}; {suggest_names(name, VOCABULARY, 'the kernel has')}"
     return f"{error}; it is used before anything has this name"
 
 
@@ -89,9 +89,9 @@ def unknown_attribute(error: AttributeError) -> str:
             return f"{error}; {INSTEAD[name]}"
         if name in VOCABULARY:
             return f"{error}; write {name}(...), which is a function"
-        return f"{error}; {nearest(name, ['T', *VOCABULARY], 'there are')}"
+        return f"{error}; {suggest_names(name, ['T', *VOCABULARY], 'there are')}"
     methods = [method for method in dir(error.obj) if not method.startswith("_") and callable(getattr(error.obj, method))]
-    return f"{error}; {nearest(name, methods, 'it has')}"
+    return f"{error}; {suggest_names(name, methods, 'it has')}"
 
 
 def explain_type_error(message: str) -> str:
@@ -108,7 +108,7 @@ def explain_type_error(message: str) -> str:
     return f"{message}; write {name}{re.sub(': [^,)]+', '', plain)}: {purpose[:1].lower()}{purpose[1:]}"
 
 
-def in_a_script(trace: TracebackType | None) -> bool:
+def raised_in_script(trace: TracebackType | None) -> bool:
     """Return whether a line of a script raised the error itself, rather than code that it called. Python's import machinery is ignored."""
     last = ""
     while trace:

@@ -29,7 +29,7 @@ if "mutmut" in sys.modules:  # `make mutmut`: calls of the kernel go through wha
 from derivations.kernel import Derivation
 from derivations.kernel.check import runner
 from derivations.kernel.command import cli, new_topic
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.store import certificates, project_files, store
 from derivations.kernel.sympy.witness import witness
@@ -100,7 +100,7 @@ def refused():
     """
 
     def refusal(state, id="claim"):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(Rejected) as caught:
             derivation = Derivation("test")
             state(derivation)
             for claim in derivation.claims:
@@ -121,7 +121,7 @@ def sympy_refuses():
     def refusal(state):
         derivation = Derivation("test")
         state(derivation)
-        with pytest.raises(Refused, match="SymPy witness") as caught:
+        with pytest.raises(Rejected, match="SymPy witness") as caught:
             witness(derivation.claims[-1])
         return str(caught.value)
 

@@ -7,8 +7,8 @@ import pytest
 from derivations.kernel import Derivation, diff, exp, log, matrix, rounded, scalars, sizes, vector
 from derivations.kernel.check import witnesses
 from derivations.kernel.check.claim_records import check_claim
-from derivations.kernel.core.acceptance import verdicts
-from derivations.kernel.core.claims import Refused, Step, Verdict
+from derivations.kernel.core.acceptance import collect_verdicts
+from derivations.kernel.core.claims import Rejected, Step, Verdict
 from derivations.kernel.errors import KernelError
 
 n = sizes("n")
@@ -31,7 +31,7 @@ def stated(kind="identity", code=(), left=x * (y + 1), right=x * y + x):
 def asked(claim, *said, ran=()):
     """What the rule says where three witnesses say these words."""
     words = dict(zip(("first", "second", "third"), said))
-    return verdicts(
+    return collect_verdicts(
         claim, {name: lambda claim, word=word: Verdict("", word, "", f"note of {word}", ran=ran) for name, word in words.items()}
     )
 
@@ -69,7 +69,7 @@ def test_two_vouch_and_one_of_them_by_proof(kind, said):
 @pytest.mark.parametrize("kind, said, message", TOO_LITTLE)
 def test_with_less_a_claim_is_refused_and_told_what_it_lacks(kind, said, message):
     claim = stated(kind)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         asked(claim, *said)
     assert caught.value.message.startswith(message)
     assert (caught.value.file, caught.value.line, caught.value.claim) == (claim.file, claim.line, "claim")
@@ -99,16 +99,16 @@ def test_every_snippet_has_run(claim, ran):
 )
 def test_a_snippet_that_is_named_and_did_not_run_is_refused(claim, ran, lacks):
     said = [SILENT, AGREES] if claim.kind == "definition" else [PROVED, PROVED, AGREES]
-    with pytest.raises(Refused, match=f"it lacks {lacks}: "):
+    with pytest.raises(Rejected, match=f"it lacks {lacks}: "):
         asked(claim, *said, ran=tuple(ran))
 
 
 def test_one_that_refuses_is_enough():
     def refuses(claim):
-        raise Refused(claim.file, claim.line, claim.id, "no")
+        raise Rejected(claim.file, claim.line, claim.id, "no")
 
-    with pytest.raises(Refused, match="no"):
-        verdicts(stated(), {"a": refuses, "b": lambda claim: Verdict("b", PROVED, "", "")})
+    with pytest.raises(Rejected, match="no"):
+        collect_verdicts(stated(), {"a": refuses, "b": lambda claim: Verdict("b", PROVED, "", "")})
 
 
 # Claims that the language does not make: a fault of the language must not pass for a claim that holds
@@ -169,7 +169,7 @@ def test_a_false_limit_that_one_witness_took_is_refused(name):
     derivation = Derivation("test")
     body, value = ALONE[name]
     derivation.limit("claim", body, x, "oo", value)
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         check_claim(derivation.claims[-1])
 
 
@@ -179,7 +179,7 @@ def test_code_that_pytorch_cannot_judge_is_refused():
     derivation.identity("claim", diff(diff(x**3, x), x), 6 * x)
     derivation.identity("with-code", diff(diff(x**3, x), x), 6 * x, code=[(NUMBER, x)])
     assert check_claim(derivation.claims[0])["witnesses"][2]["verdict"] == SILENT
-    with pytest.raises(Refused, match=f"it lacks a run of {NUMBER} at two points: .*torch says not applicable"):
+    with pytest.raises(Rejected, match=f"it lacks a run of {NUMBER} at two points: .*torch says not applicable"):
         check_claim(derivation.claims[1])
 
 

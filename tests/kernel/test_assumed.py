@@ -32,8 +32,8 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.assumptions import assumption_text
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.assumptions import describe_assumption
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import assumption_consistency
 from derivations.kernel.exact.witness import exact
@@ -141,14 +141,14 @@ LACKING = {
 def test_a_moment_that_is_taken_is_stated_to_exist(name):
     left, right, given, remedy = LACKING[name]
     claim = stated(lambda D: D.identity("claim", left, right, given=given))
-    with pytest.raises(Refused, match=r"used but not stated: each entry of") as caught:
+    with pytest.raises(Rejected, match=r"used but not stated: each entry of") as caught:
         exact(claim)
     assert remedy in caught.value.message
-    with pytest.raises(Refused, match="there is one"):
+    with pytest.raises(Rejected, match="there is one"):
         by_sympy(claim)
     try:
         assert by_pytorch(claim)[0] == "not applicable"
-    except Refused as said:
+    except Rejected as said:
         assert "nothing stated says that there is one" in str(said)
 
 
@@ -157,7 +157,7 @@ def test_a_moment_that_is_taken_is_stated_to_exist(name):
 )
 def test_pytorch_refuses_it_where_nothing_may_cancel(name):
     left, right, given, _ = LACKING[name]
-    with pytest.raises(Refused, match="nothing stated says that there is one"):
+    with pytest.raises(Rejected, match="nothing stated says that there is one"):
         by_pytorch(stated(lambda D: D.identity("claim", left, right, given=given)))
 
 
@@ -201,7 +201,7 @@ UNNEEDED = {
 @pytest.mark.parametrize("name", UNNEEDED)
 def test_no_more_is_stated_than_is_needed(name):
     left, right, given, says = UNNEEDED[name]
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Rejected, match=says):
         exact(stated(lambda D: D.identity("claim", left, right, given=given)))
 
 
@@ -210,7 +210,7 @@ def test_a_refuted_law_takes_moments_as_well():
         return stated(lambda D: D.refute("claim", E(q @ r), 1, at={d: 1}, given=[independent(q, r), mean(q, 0), *given]))
 
     for witness in (exact, by_sympy, by_pytorch):
-        with pytest.raises(Refused):
+        with pytest.raises(Rejected):
             witness(law())
     assert exact(law(has_moment(r, 1))).needed[-1] == "r may have the Cauchy law, which has no mean"
     assert by_sympy(law(has_moment(r, 1)))[0] == "refuted" and by_pytorch(law(has_moment(r, 1)))[0] == "agrees"
@@ -222,7 +222,7 @@ def test_a_page_says_it_in_words():
         "each entry of w has a variance",
         "each entry of w has a moment of order 3",
     ]
-    assert assumption_text(has_moment(w, 3), latex_names=True) == "each entry of $w$ has a moment of order $3$"
+    assert describe_assumption(has_moment(w, 3), latex_names=True) == "each entry of $w$ has a moment of order $3$"
 
 
 @pytest.mark.parametrize("order", [0, -1, Fraction(1, 2), x])
@@ -290,7 +290,7 @@ OVERFLOWS = {
 @pytest.mark.parametrize("name", OVERFLOWS)
 def test_what_is_rounded_is_in_range(name):
     left, right, given = OVERFLOWS[name]
-    with pytest.raises(Refused, match=r"no exponent leaves the format's range \(something is rounded\).*in_range\(\)"):
+    with pytest.raises(Rejected, match=r"no exponent leaves the format's range \(something is rounded\).*in_range\(\)"):
         exact(stated(lambda D: D.identity("claim", left, right, given=given)))
     assert exact(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()]))).verdict == "proved"
 
@@ -298,7 +298,7 @@ def test_what_is_rounded_is_in_range(name):
 @pytest.mark.parametrize("name", ["a difference of one thing", "a sum", "a multiple of 0", "a product that commutes"])
 def test_pytorch_sees_it_overflow(name):
     left, right, given = OVERFLOWS[name]
-    with pytest.raises(Refused, match="overflows, and nothing stated says that no exponent leaves the format's range"):
+    with pytest.raises(Rejected, match="overflows, and nothing stated says that no exponent leaves the format's range"):
         by_pytorch(stated(lambda D: D.identity("claim", left, right, given=given)))
     assert by_pytorch(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()])))[0] == "agrees"
 
@@ -431,5 +431,5 @@ def test_what_holds_somewhere_at_each_of_them_may_be_assumed(name):
 def test_no_witness_takes_two_shapes_for_a_refutation(witness):
     """Nor does one take them from a claim that did not come in by the door."""
     claim = stated(lambda D: D.refute("claim", A, 2 * A, at={A: [[1, 2, 3], [4, 5, 6]]}))
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         witness(replace(claim, steps=(replace(claim.steps[0], expr=A.T),)))

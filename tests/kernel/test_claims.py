@@ -23,10 +23,10 @@ from derivations.kernel import (
 )
 from derivations.kernel.command import run_script
 from derivations.kernel.core.assumptions import Assumption
-from derivations.kernel.core.claims import LOADED, Refused, Step, bindings, snippets
+from derivations.kernel.core.claims import LOADED, Rejected, Step, read_values, snippets
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.errors import KernelError
-from derivations.kernel.language.script_errors import plain
+from derivations.kernel.language.script_errors import print_error
 
 n, d = sizes("n d")
 x, y = scalars("x y")
@@ -122,7 +122,7 @@ def test_the_trees_of_a_claim_are_all_that_it_speaks_of():
 
 
 def test_values_are_exact_and_nested_as_they_were_given():
-    assert bindings({x: Fraction(1, 2), A: [[1, 2], (3, x)]}) == (("x", lift(Fraction(1, 2))), ("A", ((lift(1), lift(2)), (lift(3), x))))
+    assert read_values({x: Fraction(1, 2), A: [[1, 2], (3, x)]}) == (("x", lift(Fraction(1, 2))), ("A", ((lift(1), lift(2)), (lift(3), x))))
 
 
 def test_what_a_snippet_is_given():
@@ -178,7 +178,7 @@ def test_one_topic_may_use_claims_of_another():
 
 
 def test_an_id_is_text():
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         Derivation("test").identity(3, x * y, y * x)
     assert caught.value.message == "an id is lower-case words joined by hyphens, not 3"
 
@@ -186,8 +186,8 @@ def test_an_id_is_text():
 def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alone(capsys):
     try:
         Derivation("test").identity("claim", x, A)
-    except Refused as error:
-        plain(Refused, error, error.__traceback__)
+    except Rejected as error:
+        print_error(Rejected, error, error.__traceback__)
         assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': the two sides")
 
     def multiplied():
@@ -196,7 +196,7 @@ def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alo
     try:
         multiplied()
     except KernelError as error:
-        plain(KernelError, error, error.__traceback__)
+        print_error(KernelError, error, error.__traceback__)
         assert capsys.readouterr() == ("", f"{__file__}:{multiplied.__code__.co_firstlineno + 1}: {error}\n")
 
 
@@ -204,6 +204,6 @@ def test_any_other_error_is_shown_as_python_shows_it(capsys):
     try:
         raise ValueError("other")
     except ValueError as error:
-        plain(ValueError, error, error.__traceback__)
+        print_error(ValueError, error, error.__traceback__)
     out, err = capsys.readouterr()
     assert not out and err.startswith("Traceback") and err.endswith("ValueError: other\n")

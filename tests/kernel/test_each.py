@@ -52,7 +52,7 @@ from derivations.kernel.attack.rebuild_trees import substitute_index
 from derivations.kernel.attack.rewrite_rules import list_rewrites
 from derivations.kernel.coq.algebraic_structures import NotForCoq
 from derivations.kernel.coq.notation import Notation
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import Expr, free_indices, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
@@ -126,7 +126,7 @@ def test_the_mean_of_an_exponential_is_one_of_each_entry(proved):
     assert pytorch(only(left, right, given))[0] == "agrees"
     for wrong in (exp(l**2), exp(n**2 / 2)):
         for witness in (exact, pytorch):
-            with pytest.raises(Refused):
+            with pytest.raises(Rejected):
                 witness(only(left, wrong, given))
 
 
@@ -181,7 +181,7 @@ def test_what_is_false_is_refused_by_each_of_three_witnesses(left, right, given,
 
     assert refused(state)
     sympy_refuses(state)
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         pytorch(only(left, right, given))
 
 
@@ -200,7 +200,7 @@ def accepted(witness, claims):
     for name, stated in claims.items():
         try:
             found += [name] * (witness(only(*stated)) is not None)
-        except (Refused, KeyError, IndexError, RuntimeError, TypeError):
+        except (Rejected, KeyError, IndexError, RuntimeError, TypeError):
             continue
     return found
 
@@ -278,7 +278,7 @@ def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
 
 
 def shown(left, right):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         exact(only(left, right))
     return caught.value.message
 
@@ -501,7 +501,7 @@ def test_its_mutants_are_refused_and_its_controls_are_not(name):
     assert len(false) > 5
     for witness in (exact, sympy, pytorch):
         for mutant in false:
-            with pytest.raises(Refused):
+            with pytest.raises(Rejected):
                 witness(mutant)
         for _, control in make_controls(claim):
             witness(control)
@@ -518,7 +518,7 @@ def test_its_mutants_are_refused_and_its_controls_are_not(name):
 )
 def test_a_tensor_has_a_value_where_each_of_its_entries_has_one(left, right, missing):
     """Which entry is picked changes nothing of that."""
-    with pytest.raises(Refused, match="used but not stated"):
+    with pytest.raises(Rejected, match="used but not stated"):
         exact(only(left, right, given=[missing]))
     every = replace(missing, args=(z[i],))
     assert exact(only(left, right, given=[every])).verdict == "proved"

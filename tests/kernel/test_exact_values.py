@@ -10,7 +10,7 @@ from derivations.kernel import Derivation, I, absolute, exp, index, log, matrix,
 from derivations.kernel.check import worker
 from derivations.kernel.check.claim_records import both_latex
 from derivations.kernel.core import claims
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import closed_forms
@@ -139,7 +139,7 @@ def test_a_message_shows_digits_that_tell_the_sides_apart():
     derivation.identity("claim", exp(x) + Fraction(1, 10**15), exp(x) * 1 + 0)
     from derivations.kernel.exact.witness import exact
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Rejected) as refused:
         exact(derivation.claims[-1])
     left, right = refused.value.message.partition("left = ")[2].partition(", where")[0].split(", right = ")
     assert left != right

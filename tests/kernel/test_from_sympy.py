@@ -49,8 +49,8 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.check.claim_records import check_claim
-from derivations.kernel.core.assumptions import assumption_text
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.assumptions import describe_assumption
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 
@@ -394,7 +394,7 @@ FALSE = {
 def test_a_wrong_claim_is_refused_by_a_witness(state):
     derivation = Derivation("test")
     state(derivation)  # it can be stated
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         check_claim(derivation.claims[-1])
 
 
@@ -416,7 +416,7 @@ def test_snippets_are_given_trees():
 
 
 def given(claim):
-    return [assumption_text(a) for a in claim.given]
+    return [describe_assumption(a) for a in claim.given]
 
 
 r, s = sp.symbols("r s", positive=True)
@@ -611,7 +611,7 @@ TWO = {
 
 @pytest.mark.parametrize("state", TWO.values(), ids=TWO)
 def test_one_name_is_one_thing(state):
-    with pytest.raises(Refused, match="two SymPy symbols are called|is used for two things|shape"):
+    with pytest.raises(Rejected, match="two SymPy symbols are called|is used for two things|shape"):
         state(Derivation("test"))
 
 
@@ -702,7 +702,7 @@ def test_a_sum_of_one_random_number_is_that_number_many_times():
     """`variance` makes n^2 of it, and so does the tree: one X, not n of them."""
     c = stats.Normal("c", 0, 1)
     stated(lambda D: D.identity("claim", stats.Variance(sp.Sum(c, (t, 1, n))), n**2))
-    with pytest.raises(Refused, match="false"):
+    with pytest.raises(Rejected, match="false"):
         stated(lambda D: D.identity("claim", stats.Variance(sp.Sum(c, (t, 1, n))), n))
 
 

@@ -23,7 +23,7 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import Expr
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.given_values import ProofFailed
@@ -161,7 +161,7 @@ def test_sympy_looks_at_every_minor(matrix_, bound, holds):
     derivation.inequality("claim", rank(matrix_), bound, because=(matrix_, eye(2)))  # SymPy does not look at the factors
     try:
         assert (witness(derivation.claims[-1])[0] == "proved") is holds
-    except Refused as refusal:
+    except Rejected as refusal:
         assert not holds and "does not vanish" in str(refusal)
 
 

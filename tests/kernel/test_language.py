@@ -12,7 +12,7 @@ import pytest
 import derivations.kernel as kernel
 from derivations.kernel import Derivation, eye, matrix, scalars, sizes
 from derivations.kernel.check.worker import load_script
-from derivations.kernel.core.claims import LOADED, Refused
+from derivations.kernel.core.claims import LOADED, Rejected
 from derivations.kernel.core.claims import Derivation as Core
 from derivations.kernel.core.expr import Expr
 from derivations.kernel.errors import KernelError, is_script, scripts
@@ -52,7 +52,7 @@ def test_an_example_that_claims_what_is_false_would_be_found():
     text = '>>> from derivations.kernel import *\n>>> Derivation("d").identity("claim", 2 * scalars("x"), 3 * scalars("x"))\n'
     before = len(LOADED)
     doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(text, {}, "false", None, 0))
-    with pytest.raises(Refused, match="false: at x = "):
+    with pytest.raises(Rejected, match="false: at x = "):
         exact(LOADED[before:][0].claims[0])
 
 

@@ -24,7 +24,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.witness import witness as by_sympy
@@ -92,13 +92,13 @@ FALSE = {
 
 @pytest.mark.parametrize("left", FALSE.values(), ids=FALSE)
 def test_what_is_no_variance_is_not_taken_for_one(left):
-    with pytest.raises(Refused, match="used but not stated"):
+    with pytest.raises(Rejected, match="used but not stated"):
         exact(claim("identity", left * x, x * left + left - left, given=[positive(t)]))
 
 
 def test_nothing_is_assumed_of_a_number():
     given = [mean(R, 0), variance(R, 1), gaussian(R)]
-    with pytest.raises(Refused) as error:
+    with pytest.raises(Rejected) as error:
         exact(claim("identity", E(exp(R**2 / 2)), 1, given=given))
     assert "0 is positive (a Gaussian integral converges)" in str(error.value)
     assert "positive(0)" not in str(error.value) and "of which nothing is assumed: avoid needing it" in str(error.value)
@@ -108,5 +108,5 @@ def test_a_modulus_of_a_sine_is_no_crash():
     one = claim("identity", diff(absolute(sin(x)) * sin(x), x), 2 * absolute(sin(x)) * cos(x))
     try:
         assert by_sympy(one)[0] in ("proved", "not applicable")
-    except Refused as refused:
+    except Rejected as refused:
         assert "the SymPy witness does not confirm it" in str(refused)

@@ -9,7 +9,7 @@ import snippets
 from derivations.kernel import Derivation, exp, index, ones, positive, scalars, sizes, softmax, total, vector
 from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.check.leaked_answers import reject_leaked_answers
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
 
 FOE = "snippets.planted.foe."
@@ -72,7 +72,7 @@ HANDED = {
 @pytest.mark.parametrize("code", HANDED.values(), ids=HANDED)
 def test_a_side_is_not_handed_to_what_computes_it(code, stated):
     claim = stated(code)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         check_claim(claim)
     said = str(caught.value)
     assert said.startswith(f"{claim.file}:{claim.line}: claim 'weights': code[0] gives ") and "or leave the call out" in said
@@ -89,7 +89,7 @@ WRITTEN = {
 def test_nor_is_its_value_however_it_is_written(code, stated):
     claim = stated(code)
     reject_leaked_answers(claim)
-    with pytest.raises(Refused, match=r"code\[0\] gives snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at each of"):
+    with pytest.raises(Rejected, match=r"code\[0\] gives snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at each of"):
         tw.witness(claim)
 
 

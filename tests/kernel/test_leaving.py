@@ -33,7 +33,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import assumption_consistency
 from derivations.kernel.exact.witness import exact
@@ -58,7 +58,7 @@ def claim(state):
 
 
 def says(state):
-    with pytest.raises(Refused) as error:
+    with pytest.raises(Rejected) as error:
         exact(claim(state))
     return str(error.value)
 
@@ -132,7 +132,7 @@ STRANGERS = {
 
 @pytest.mark.parametrize("state", STRANGERS.values(), ids=STRANGERS)
 def test_a_random_name_stands_in_a_side(state):
-    with pytest.raises(Refused) as error:
+    with pytest.raises(Rejected) as error:
         exact(claim(state))
     said = str(error.value)
     assert "is random and stands in no side of the claim" in said
@@ -233,7 +233,7 @@ ONES = {
 
 @pytest.mark.parametrize("state", ONES.values(), ids=ONES)
 def test_what_holds_where_all_sizes_are_one_alone_is_not_confirmed(state):
-    with pytest.raises(Refused, match="found where all sizes are 1, and at none of"):
+    with pytest.raises(Rejected, match="found where all sizes are 1, and at none of"):
         by_pytorch(claim(state))
 
 

@@ -26,7 +26,7 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.assumption_facts import collect_facts
@@ -172,7 +172,7 @@ def test_sympy_takes_limits_of_entries_and_of_sums_at_small_sizes(e, expected):
 
 @pytest.mark.parametrize("e, expected", ENTRIES.values(), ids=ENTRIES)
 def test_sympy_refuses_wrong_limits_of_entries_and_of_sums(e, expected):
-    with pytest.raises(Refused, match="SymPy's limit is"):
+    with pytest.raises(Rejected, match="SymPy's limit is"):
         by_sympy(lambda D: D.limit("claim", e, t, 0, 2 * expected))
 
 
@@ -186,7 +186,7 @@ def test_a_limit_has_to_hold_where_a_name_is_nothing(ask):
         return derivation.claims[0]
 
     assert ask(stated(positive))[0] in ("proved", "agrees")
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         ask(stated(nonnegative))
 
 
@@ -299,7 +299,7 @@ NOWHERE = {
 def test_what_has_no_value_near_the_limit_has_none(state, says, refused, sympy_refuses):
     assert refused(state)
     assert says in sympy_refuses(state)
-    with pytest.raises(Refused, match="negative number|not positive"):
+    with pytest.raises(Rejected, match="negative number|not positive"):
         by_torch(state)
 
 

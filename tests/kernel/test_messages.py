@@ -37,7 +37,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.claims import bindings
+from derivations.kernel.core.claims import read_values
 from derivations.kernel.core.expr import Expr, lift, symbols
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import witness as check
@@ -136,8 +136,8 @@ WHEN_WRITTEN = {
     ],
     "the name n is used for two things: a size, and a tensor of shape (2)": lambda: symbols(i, vector("n", 2)),
     "the name p is used for two things: a definition, x + 1, and a real number": lambda: symbols(p, scalars("p")),
-    "a counterexample maps symbols to values: at={symbol: value}": lambda: bindings([1]),
-    "a counterexample gives values to symbols and indices, not to z[1]": lambda: bindings({z[1]: 1}),
+    "a counterexample maps symbols to values: at={symbol: value}": lambda: read_values([1]),
+    "a counterexample gives values to symbols and indices, not to z[1]": lambda: read_values({z[1]: 1}),
 }
 
 

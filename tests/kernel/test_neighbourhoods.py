@@ -33,7 +33,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.check.witnesses import WITNESSES
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 
 n = sizes("n")
 x, y, mu, nu = scalars("x y mu nu")
@@ -131,7 +131,7 @@ def said(state):
     for name, witness in WITNESSES.items():
         try:
             found[name] = witness(derivation.claims[-1]).verdict
-        except Refused as error:
+        except Rejected as error:
             found[name] = f"refused: {error.message}"
     return found
 

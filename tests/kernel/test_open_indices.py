@@ -28,7 +28,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.attack.judge import judge
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift, symbols
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.counterexample_search import draw_entries, is_satisfied
@@ -185,7 +185,7 @@ def test_every_witness_refuses_values_of_indices_that_are_no_counterexample(stat
     # SymPy leaves what a counterexample breaks to the others.
     witnesses = (exact, by_pytorch) if "assumption" in request.node.name else (exact, by_pytorch, by_sympy)
     for witness in witnesses:
-        with pytest.raises(Refused):
+        with pytest.raises(Rejected):
             witness(claim)
     assert judge(claim)[0] == "false"
 

@@ -24,7 +24,7 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch.witness import witness as pytorch
 from derivations.kernel.sympy.witness import witness
 
@@ -120,7 +120,7 @@ def test_an_order_that_is_not_kept_is_none(left, right, because, given, refused)
         D.inequality("claim", left, right, because=because, given=given)
         try:
             assert witness(D.claims[0])[0] == "not applicable"  # SymPy vouches for none of them
-        except Refused as refusal:
+        except Rejected as refusal:
             assert "SymPy witness does not confirm" in str(refusal)
 
     assert refused(state)
@@ -180,7 +180,7 @@ def test_an_order_of_moments_needs_them_to_exist(left, right, because, given, la
     def state(D):
         D.inequality("claim", left, right, because=because, given=given)
         for asks in (witness, pytorch):
-            with pytest.raises(Refused, match="nothing stated says that there is one"):
+            with pytest.raises(Rejected, match="nothing stated says that there is one"):
                 asks(D.claims[0])
 
     assert f"has_moment({lacks})" in refused(state)

@@ -25,7 +25,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
 
 n, m, d = sizes("n m d")
@@ -247,7 +247,7 @@ PLANTED = {
 def test_a_planted_snippet_is_refused(monkeypatch, name):
     wrong, why = PLANTED[name]
     monkeypatch.setattr(PRODUCT, wrong)
-    with pytest.raises(Refused, match=f"the PyTorch witness does not confirm it: {PRODUCT} ({why})"):
+    with pytest.raises(Rejected, match=f"the PyTorch witness does not confirm it: {PRODUCT} ({why})"):
         tw.witness(product())
 
 
@@ -290,7 +290,7 @@ def test_a_number_is_a_number(monkeypatch, result):
     monkeypatch.setattr(NUMBER, lambda gap: 0 * gap + 1)
     assert tw.witness(half)[0] == "agrees"
     monkeypatch.setattr(NUMBER, lambda gap: result)
-    with pytest.raises(Refused, match=f"{NUMBER} gives (True|None|nothing|a str|a list|shape|bool|float32)"):
+    with pytest.raises(Rejected, match=f"{NUMBER} gives (True|None|nothing|a str|a list|shape|bool|float32)"):
         tw.witness(half)
 
 
@@ -300,7 +300,7 @@ def test_one_of_several_results_is_not_a_row_of_one(monkeypatch):
     assert tw.witness(row)[0] == "agrees"
     for wrong in (lambda A, B, C: A[0, 0], lambda A, B, C: (), lambda A, B, C: {0: A}):
         monkeypatch.setattr(PRODUCT, wrong)
-        with pytest.raises(Refused, match="gives .* result"):
+        with pytest.raises(Rejected, match="gives .* result"):
             tw.witness(row)
 
 
@@ -322,7 +322,7 @@ def test_where_the_formula_has_a_value_the_snippet_has_one(monkeypatch, what):
     monkeypatch.setattr(NUMBER, lambda gap: gap * 0 + 1)
     assert tw.witness(big)[0] == "agrees"
     monkeypatch.setattr(NUMBER, run)
-    with pytest.raises(Refused, match=f"{NUMBER} (gives -?(nan|inf) where|stopped with ArithmeticError: too large)"):
+    with pytest.raises(Rejected, match=f"{NUMBER} (gives -?(nan|inf) where|stopped with ArithmeticError: too large)"):
         tw.witness(big)
 
 
@@ -351,7 +351,7 @@ def refuted(code):
 def test_a_third_snippet_of_a_refutation_computes_neither_side():
     call = (SCORES, F, F.T, F.T)
     assert tw.witness(refuted([call]))[0] == "agrees"
-    with pytest.raises(Refused, match="a refutation names two snippets at most: one for its left side, one for its right"):
+    with pytest.raises(Rejected, match="a refutation names two snippets at most: one for its left side, one for its right"):
         tw.witness(refuted([call, (SCORES, F, F, F), call]))
 
 
@@ -359,7 +359,7 @@ def test_a_third_snippet_of_a_refutation_computes_neither_side():
 def test_a_snippet_of_a_refutation_is_right_elsewhere_too(monkeypatch, there):
     own = __import__("snippets.simplify.attempts", fromlist=["x"]).unscaled_scores
     monkeypatch.setattr(SCORES, lambda *given: own(*given) if there(*given) else own(*given) + 1)
-    with pytest.raises(Refused, match=f"{SCORES} gives .* where the claim has"):
+    with pytest.raises(Rejected, match=f"{SCORES} gives .* where the claim has"):
         tw.witness(refuted([(SCORES, F, F.T, F.T)]))
 
 
@@ -372,7 +372,7 @@ def test_the_snippets_of_a_refuted_law_run(monkeypatch, wrong):
     monkeypatch.setattr(NUMBER, lambda gap: gap)
     assert tw.witness(law([(NUMBER, d)]))[0] == "agrees"
     monkeypatch.setattr(NUMBER, wrong)
-    with pytest.raises(Refused, match=f"{NUMBER} gives"):
+    with pytest.raises(Rejected, match=f"{NUMBER} gives"):
         tw.witness(law([(NUMBER, d)]))
 
 
@@ -385,7 +385,7 @@ def test_a_law_whose_outcomes_are_too_many_has_its_snippet_tried_at_large_sizes(
     monkeypatch.setattr(NUMBER, lambda gap: gap)
     assert tw.witness(stated)[0] == "agrees"
     monkeypatch.setattr(NUMBER, lambda gap: gap if gap < 6 else 0)
-    with pytest.raises(Refused, match="gives 0 where the claim has 8"):
+    with pytest.raises(Rejected, match="gives 0 where the claim has 8"):
         tw.witness(stated)
 
 
@@ -510,7 +510,7 @@ def test_a_snippet_that_is_wrong_almost_everywhere_is_refused(monkeypatch, name)
     monkeypatch.setattr(PRODUCT, lambda x: x.sum())
     assert tw.witness(summed())[0] == "agrees"
     monkeypatch.setattr(PRODUCT, wrong)
-    with pytest.raises(Refused, match=f"the PyTorch witness does not confirm it: {PRODUCT} ({why})"):
+    with pytest.raises(Rejected, match=f"the PyTorch witness does not confirm it: {PRODUCT} ({why})"):
         tw.witness(summed())
 
 
@@ -532,7 +532,7 @@ def test_what_is_written_through_a_copy_where_numbers_lie_by_columns_is_refused(
     monkeypatch.setattr(PRODUCT, lambda A: 1 * A)
     assert tw.witness(one)[0] == "agrees"
     monkeypatch.setattr(PRODUCT, wrong)
-    with pytest.raises(Refused, match="gives .* where its arguments lie by columns"):
+    with pytest.raises(Rejected, match="gives .* where its arguments lie by columns"):
         tw.witness(one)
 
 
@@ -542,7 +542,7 @@ def test_a_number_is_one_of_pythons(monkeypatch, result):
     monkeypatch.setattr(NUMBER, lambda gap: 1.0)
     assert tw.witness(one)[0] == "agrees"
     monkeypatch.setattr(NUMBER, lambda gap: result)
-    with pytest.raises(Refused, match=f"{NUMBER} gives (a float64|True) where a tensor or a number is expected"):
+    with pytest.raises(Rejected, match=f"{NUMBER} gives (a float64|True) where a tensor or a number is expected"):
         tw.witness(one)
 
 
@@ -550,7 +550,7 @@ def test_a_size_that_no_tensor_has_is_tried_as_a_number_far_on(monkeypatch):
     one = claim("identity", d - d + d, 1 * d + 0 * d, code=[(NUMBER, d)])
     for last in (50, 99, 900, 4000):
         monkeypatch.setattr(NUMBER, lambda gap, last=last: gap if gap <= last else 0)
-        with pytest.raises(Refused, match=f"{NUMBER} gives 0 where the claim has"):
+        with pytest.raises(Rejected, match=f"{NUMBER} gives 0 where the claim has"):
             tw.witness(one)
 
 
@@ -558,7 +558,7 @@ def test_a_size_that_no_tensor_has_is_tried_as_a_number_far_on(monkeypatch):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_each_of_several_sizes_is_tried(monkeypatch, wrong, axis):
     monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (A.shape[axis] != wrong))
-    with pytest.raises(Refused, match=f"gives .* at m = .*{wrong}|gives .* n = {wrong}"):
+    with pytest.raises(Rejected, match=f"gives .* at m = .*{wrong}|gives .* n = {wrong}"):
         tw.witness(product())
 
 
@@ -566,7 +566,7 @@ def test_each_of_several_sizes_is_tried(monkeypatch, wrong, axis):
 @pytest.mark.parametrize("last", [64, 128, 256])
 def test_each_of_several_sizes_is_long_once(monkeypatch, last, axis):
     monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (A.shape[axis] <= last))
-    with pytest.raises(Refused, match="gives .* at m = (257|1025)|gives .* n = (257|1025)"):
+    with pytest.raises(Rejected, match="gives .* at m = (257|1025)|gives .* n = (257|1025)"):
         tw.witness(product())
 
 
@@ -574,7 +574,7 @@ def test_a_matrix_is_as_long_as_can_be_borne(monkeypatch):
     """1025 rows and columns are too many, and 257 of them are not."""
     one = claim("identity", paren(F @ F) @ F, F @ paren(F @ F), code=[(PRODUCT, F, F, F)])
     monkeypatch.setattr(PRODUCT, lambda A, B, C: right(A, B, C) * (len(A) <= 256))
-    with pytest.raises(Refused, match="gives .* at n = 257"):
+    with pytest.raises(Rejected, match="gives .* at n = 257"):
         tw.witness(one)
 
 
@@ -582,7 +582,7 @@ def test_a_matrix_is_as_long_as_can_be_borne(monkeypatch):
 def test_the_snippets_of_a_refutation_are_tried_as_far(monkeypatch, wrong):
     own = __import__("snippets.simplify.attempts", fromlist=["x"]).unscaled_scores
     monkeypatch.setattr(SCORES, lambda *given: own(*given) * (1 + wrong(*given)))
-    with pytest.raises(Refused, match=f"{SCORES} gives .* where the claim has"):
+    with pytest.raises(Rejected, match=f"{SCORES} gives .* where the claim has"):
         tw.witness(refuted([(SCORES, F, F.T, F.T)]))
 
 

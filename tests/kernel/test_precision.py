@@ -29,7 +29,7 @@ from derivations.kernel import (
     total,
     vector,
 )
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.constructors import I, array
 from derivations.kernel.core.expr import walk
 from derivations.kernel.pytorch import low_precision
@@ -80,7 +80,7 @@ def planted(monkeypatch, stated, name, wrong):
     monkeypatch.setattr(name, wrong)
     try:
         return tw.witness(stated)[2]
-    except Refused as error:
+    except Rejected as error:
         return error.message
 
 
@@ -330,7 +330,7 @@ def test_exponentials_that_overflow_where_softmax_does_not_are_refused(monkeypat
             else torch.softmax(4 * scores, -1)
         ),
     )
-    with pytest.raises(Refused, match="gives nan in fp16 where the claim has"):
+    with pytest.raises(Rejected, match="gives nan in fp16 where the claim has"):
         tw.witness(stated)
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from derivations.kernel import exp, log, matrix, sizes, vector
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as numbers
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.python_subset import find_violation, returns_tensors
@@ -227,5 +227,5 @@ def test_beyond_its_threshold_softplus_is_the_number_itself(computing):
 @pytest.mark.parametrize("size", [10, 60])
 def test_a_branch_on_the_dtype_is_rejected_by_its_numbers(computing, size):
     claim = computing(f"return 2 * x if x.dtype == torch.float32 and x.shape[0] >= {size} else x", [x], x + 0 * x)
-    with pytest.raises(Refused, match="in fp32"):
+    with pytest.raises(Rejected, match="in fp32"):
         numbers.witness(claim)

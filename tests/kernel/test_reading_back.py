@@ -41,7 +41,7 @@ from derivations.kernel.attack.parse_plain import ParseError, parse_plain
 from derivations.kernel.attack.rebuild_trees import rebuild
 from derivations.kernel.check import worker
 from derivations.kernel.core import claims
-from derivations.kernel.core.expr import Expr, lift, named, strip, walk
+from derivations.kernel.core.expr import Expr, lift, named_nodes, strip_brackets, walk
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import Printer, latex, split_each
@@ -85,7 +85,7 @@ LEAVES = [
     zeros(n, n),
 ]
 LEAVES += [lift(0), lift(1), lift(2), lift(-3), lift(1) / 2, lift(-2) / 3, lift(4096)]
-NAMES = {s.data[0]: s for s in named(*LEAVES, j)}
+NAMES = {s.data[0]: s for s in named_nodes(*LEAVES, j)}
 
 ONE = {
     "neg": lambda a: -a,
@@ -162,12 +162,12 @@ def shown(e):
 
 
 def from_plain(e, names):
-    return strip(parse_plain(plain(e), names))
+    return strip_brackets(parse_plain(plain(e), names))
 
 
 def from_latex(e, names):
     """The sizes of what is filled are told, for a formula does not show them."""
-    return strip(parse_latex(latex(e), names, [node for node in shown(e) if node.op in ("eye", "fill")]))
+    return strip_brackets(parse_latex(latex(e), names, [node for node in shown(e) if node.op in ("eye", "fill")]))
 
 
 READERS = {"plain text": from_plain, "LaTeX": from_latex}
@@ -188,14 +188,14 @@ def test_every_claim_is_read_back_from_its_print(topic, back):
     derivation = as_claimed(topic)
     for claim in derivation.claims:
         for tree in claim.trees:
-            assert back(tree, derivation.names) == strip(tree), f"{claim.id}: {plain(tree)}"
+            assert back(tree, derivation.names) == strip_brackets(tree), f"{claim.id}: {plain(tree)}"
 
 
 @pytest.mark.parametrize("back", READERS.values(), ids=READERS)
 def test_trees_made_at_random_are_read_back_from_their_print(back):
     assert {node.op for e in MADE for node in walk(e)} == OPERATORS.keys()
     for e in MADE:
-        assert back(e, NAMES) == strip(e), plain(e)
+        assert back(e, NAMES) == strip_brackets(e), plain(e)
 
 
 def sizes_erased(e):
@@ -206,7 +206,7 @@ def sizes_erased(e):
 def refuse_two_of_one_print(trees):
     met = {}
     for e in trees:
-        bare = sizes_erased(strip(e))
+        bare = sizes_erased(strip_brackets(e))
         other = met.setdefault(visible_form(latex(e)), bare)
         assert other == bare, f"{latex(e)}: {plain(e)} and another"
 
@@ -249,7 +249,7 @@ def test_a_printer_that_loses_something_is_found_out(printer, method, fault, mon
 
 def comes_back(e, back):
     try:
-        return back(e, NAMES) == strip(e)
+        return back(e, NAMES) == strip_brackets(e)
     except KernelError:
         return False
 
@@ -379,7 +379,7 @@ FUNCTIONS += [norm(norm(u) * v_a), norm(u * norm(v_a) - u), norm(u) * v_a * norm
 @pytest.mark.parametrize("back", READERS.values(), ids=READERS)
 def test_functions_are_read_back_from_their_print(back):
     for e in FUNCTIONS:
-        assert back(e, NAMES) == strip(e), plain(e)
+        assert back(e, NAMES) == strip_brackets(e), plain(e)
 
 
 def test_no_two_prints_of_functions_look_alike(monkeypatch):

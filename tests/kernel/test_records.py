@@ -36,8 +36,8 @@ from derivations.kernel import (
 from derivations.kernel.check import runner, witnesses
 from derivations.kernel.check.claim_records import check_claim, record
 from derivations.kernel.check.symbol_table import letters
-from derivations.kernel.core.assumptions import assumption_text
-from derivations.kernel.core.claims import Refused, Verdict
+from derivations.kernel.core.assumptions import describe_assumption
+from derivations.kernel.core.claims import Rejected, Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.exact_numbers import to_fmpq
@@ -117,11 +117,11 @@ ASSUMED = {
 
 @pytest.mark.parametrize("text", ASSUMED)
 def test_an_assumption_in_words(text):
-    assert assumption_text(ASSUMED[text]) == text
+    assert describe_assumption(ASSUMED[text]) == text
 
 
 def test_an_assumption_on_a_page_has_its_names_as_formulas():
-    assert assumption_text(nonzero(A[j, i] - a), latex_names=True) == "$A_{j i} - a_{b}$ is not zero, for every $i$, for every $j$"
+    assert describe_assumption(nonzero(A[j, i] - a), latex_names=True) == "$A_{j i} - a_{b}$ is not zero, for every $i$, for every $j$"
 
 
 def test_every_field_of_a_record():
@@ -260,7 +260,7 @@ def test_a_name_with_braces_in_its_latex_stands_in_an_assumption_as_it_is(name):
     """The words were filled in twice, so that the braces of a name were taken for places to fill."""
     q, other = random(name, d), random("b_0", d)
     for words in (independent(q, other), gaussian(q), gaussian(q, other), mean(q, 0), representable(x / 2, y)):
-        text = assumption_text(words, latex_names=True)
+        text = describe_assumption(words, latex_names=True)
         assert all(f"${latex(argument)}$" in text for argument in words.args), text
     claim = stated(lambda D: D.identity("claim", E(q @ other), 0, given=[independent(q, other), mean(q, 0), has_moment(other, 1)]))
     assert check_claim(claim)["assumptions"][0]["text"] == f"the entries of ${latex(q)}$ and $b_{{0}}$ are independent"
@@ -285,7 +285,7 @@ def test_what_is_said_beside_a_claim_states_nothing(place, text):
     claim = stated(lambda D: D.chain("sum", x + y, (y + x, "as told"), title="A sum"))
     told = {"title": text} if place == "title" else {"steps": (replace(claim.steps[0], reason=text),)}
     assert check_claim(claim)["title"] == "A sum"
-    with pytest.raises(Refused, match=f"test_records.py:[0-9]+: claim 'sum': its {place} ") as error:
+    with pytest.raises(Rejected, match=f"test_records.py:[0-9]+: claim 'sum': its {place} ") as error:
         check_claim(replace(claim, **told))
     assert error.value.line == claim.line
 

@@ -12,7 +12,7 @@ import snippets
 from derivations.kernel import Derivation, index, ones, sizes, total, vector
 from derivations.kernel.check import shown_code
 from derivations.kernel.check.claim_records import check_claim
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
 from derivations.kernel.pytorch.snippet_arguments import snippet_names
 from derivations.kernel.snippet_source import parse
@@ -84,7 +84,7 @@ OTHERS = {
 def test_what_runs_in_place_of_what_is_shown_is_rejected(planted, texts, line, said):
     claim = planted(**texts)
     assert tw.witness(claim)[0] == "agrees"
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         check_claim(claim)
     message = str(caught.value)
     assert message.startswith(f"{claim.file}:{claim.line}: claim 'sum': ") and re.search(said, message), message
@@ -116,7 +116,7 @@ def test_what_a_script_puts_into_the_module_is_rejected(planted, change, line):
     shown_code.require_shown_code(claim)
     change(sys.modules["snippets.planted.sums"])
     with pytest.raises(
-        Refused, match=rf"planted/sums\.py:{line}: what is run as '(shown|Sum)' is not what these lines define; let nothing"
+        Rejected, match=rf"planted/sums\.py:{line}: what is run as '(shown|Sum)' is not what these lines define; let nothing"
     ):
         shown_code.require_shown_code(claim)
 
@@ -125,10 +125,10 @@ def test_a_file_that_changed_since_it_was_imported_is_rejected(planted):
     claim = planted(sums=HEAD + SHOWN.replace("mean", "sum"))
     shown_code.require_shown_code(claim)
     planted(sums=HEAD + SHOWN)
-    with pytest.raises(Refused, match="what is run as 'shown' is not what these lines define"):
+    with pytest.raises(Rejected, match="what is run as 'shown' is not what these lines define"):
         shown_code.require_shown_code(claim)
     planted(sums=HEAD + "def shown(:\n")
-    with pytest.raises(Refused, match=r"snippets/planted/sums\.py:5: this is not Python"):
+    with pytest.raises(Rejected, match=r"snippets/planted/sums\.py:5: this is not Python"):
         shown_code.require_shown_code(claim)
 
 
@@ -163,7 +163,7 @@ def test_a_helper_without_gradients_is_what_it_shows(planted):
     shown_code.require_shown_code(claim)
     module = sys.modules["snippets.planted.sums"]
     module.fast = torch.no_grad()(lambda x: x.sum())
-    with pytest.raises(Refused, match="what is run as 'fast' is not"):
+    with pytest.raises(Rejected, match="what is run as 'fast' is not"):
         shown_code.require_shown_code(claim)
 
 

@@ -43,7 +43,7 @@ from derivations.kernel import (
 from derivations.kernel.check import program_files, runner, worker
 from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
-from derivations.kernel.core.claims import Refused, Step
+from derivations.kernel.core.claims import Rejected, Step
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.site import Page
 from derivations.kernel.site.claim_html import ClaimError, render
@@ -54,8 +54,8 @@ from derivations.kernel.sympy.prelude import rounding
 from derivations.kernel.sympy.prelude.inequalities import Signs
 from derivations.kernel.sympy.prelude.outcome import NotSettled
 from derivations.kernel.sympy.prelude.zero_test import reduces
-from derivations.kernel.sympy.program import program
-from derivations.kernel.sympy.witness import vouched, witness
+from derivations.kernel.sympy.program import write_program
+from derivations.kernel.sympy.witness import check_with_program, witness
 
 LEAST = 450
 half = Fraction(1, 2)
@@ -115,7 +115,7 @@ def test_what_is_recorded_is_written_from_the_claim_as_it_stands(texts):
     found = {}
     for topic in certificates.topics():
         assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
-        found |= {(topic, claim.id): program(claim).text for claim in claims.LOADED[0].claims if (topic, claim.id) in texts}
+        found |= {(topic, claim.id): write_program(claim).text for claim in claims.LOADED[0].claims if (topic, claim.id) in texts}
     assert found == texts
 
 
@@ -216,7 +216,7 @@ TRUE = {
 
 @pytest.mark.parametrize("state", TRUE.values(), ids=TRUE)
 def test_a_true_claim_s_program_ends_well(state, tmp_path):
-    verdict, scope, note, text = vouched(stated(state))
+    verdict, scope, note, text = check_with_program(stated(state))
     code, said = ran(text, tmp_path)
     assert code == 0 and said.splitlines()[-1] == f"{verdict}, {scope}: {note}"
 
@@ -261,9 +261,9 @@ PLANTED = {
 @pytest.mark.parametrize("made, says", PLANTED.values(), ids=PLANTED)
 def test_a_slip_in_the_claim_makes_its_program_fail_and_say_where(made, says, tmp_path):
     claim = made()
-    code, said = ran(program(claim).text, tmp_path)
+    code, said = ran(write_program(claim).text, tmp_path)
     assert code == 1 and "FALSE" in said and says in said, said
-    with pytest.raises(Refused, match="SymPy witness") as caught:
+    with pytest.raises(Rejected, match="SymPy witness") as caught:
         witness(claim)
     assert says in str(caught.value)
 
@@ -282,7 +282,7 @@ EDITS = {
 @pytest.mark.parametrize("name", EDITS)
 def test_a_program_that_is_edited_so_that_a_step_is_false_fails(name, tmp_path):
     old, new, says = EDITS[name]
-    text = program(stated(TRUE[name])).text
+    text = write_program(stated(TRUE[name])).text
     assert text.count(old) == 1, text
     code, said = ran(text.replace(old, new), tmp_path)
     assert code == 1 and says in said, said
@@ -291,11 +291,11 @@ def test_a_program_that_is_edited_so_that_a_step_is_false_fails(name, tmp_path):
 def test_an_assumption_that_rules_out_every_size_proves_nothing(tmp_path):
     claim = stated(lambda D: D.identity("claim", v @ v, v @ v + 1, given=[product_is(S, S, 0), product_is(S, S, 1)]))
     assert witness(claim)[0] == "not applicable"
-    assert ran(program(claim).text, tmp_path)[0] == 2
+    assert ran(write_program(claim).text, tmp_path)[0] == 2
 
 
 def test_an_orthogonal_matrix_keeps_lengths(tmp_path):
-    text = program(stated(lambda D: D.identity("claim", norm(S @ v), norm(v), given=[product_is(S.T, S, 1)]))).text
+    text = write_program(stated(lambda D: D.identity("claim", norm(S @ v), norm(v), given=[product_is(S.T, S, 1)]))).text
     assert ran(text, tmp_path) == (0, "step 1 ... holds (3 entries)\nproved, some sizes up to 3: expanded entry by entry\n")
 
 
@@ -347,7 +347,7 @@ def test_a_name_that_python_uses_breaks_nothing(name):
     right = exp(number) * (number + total(vector_[at], at))
     true = stated(lambda D: D.identity("claim", exp(number) * number + exp(number) * total(vector_[at], at), right))
     assert witness(true)[0] == "proved"
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         witness(stated(lambda D: D.identity("claim", exp(number) * number - exp(number) * total(vector_[at], at), right)))
     as_vector, as_index = vector(name, n), index(name + "1", n)
     assert (
@@ -361,7 +361,7 @@ def test_a_name_that_python_uses_breaks_nothing(name):
 @pytest.mark.parametrize("moving", [n, x])
 def test_a_limit_in_what_stands_in_neither_side(moving):
     assert witness(stated(lambda D: D.limit("claim", lift(2), moving, "oo", 2)))[0] == "proved"
-    with pytest.raises(Refused, match="SymPy's limit is 0"):
+    with pytest.raises(Rejected, match="SymPy's limit is 0"):
         witness(stated(lambda D: D.limit("claim", lift(0), moving, "oo", 1)))
 
 
@@ -371,7 +371,7 @@ NASTY = ['"""; raise SystemExit(9)\n"""', "a\\", "\\n'''", "{x}", "\x00", "\r\nr
 @pytest.mark.parametrize("text", NASTY)
 def test_what_a_claim_says_in_words_is_never_run(text, tmp_path):
     claim = stated(lambda D: D.chain("claim", x + y, (y + x, text), (x + y + 0, "again" + text), title=text))
-    made = program(claim)
+    made = write_program(claim)
     assert made.stated.count("SystemExit") == made.stated.count("SystemExit(9)") and ran(made.text, tmp_path)[0] == 0
     calls = {n.func.id for n in ast.walk(ast.parse(made.text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     raised = [n for n in ast.walk(ast.parse(made.text)) if isinstance(n, ast.Raise)]
@@ -381,20 +381,20 @@ def test_what_a_claim_says_in_words_is_never_run(text, tmp_path):
 def test_a_program_is_ascii_and_says_what_it_was_told_in_signs():
     told = "Gr\u00f6\u00dfe \u03b2 \u2264 \u65e5"
     claim = stated(lambda D: D.identity("claim", (A @ B).T, B.T @ A.T, reason=told, title=told))
-    made = program(claim)
+    made = write_program(claim)
     assert made.text.isascii() and ascii(told) in made.text
     says = ast.get_docstring(ast.parse(made.text))
     assert "Gro\\xdfe beta <= \\u65e5" in says and "(A @ B).T\n" in says and "B.T @ A.T" in says
     assert "python -I FILE.py" in says and "It needs SymPy, with the mpmath that" in says
     inverted = stated(lambda D: D.identity("claim", inverse(S) @ (S @ v), v, given=[invertible(S)]))
-    assert "S^-1 @ (S @ v)" in program(inverted).text and program(inverted).text.isascii()
+    assert "S^-1 @ (S @ v)" in write_program(inverted).text and write_program(inverted).text.isascii()
 
 
 def test_a_program_says_which_claim_of_which_page_it_checks():
     claim = stated(TRUE["a sum"])
     at = replace(claim, file="/home/derivations/main/derivations/chapter/topic.py")
-    assert "The claim stands in derivations/chapter/topic.py; on the site it is chapter/topic#claim:" in program(at).text
-    assert "on the site" not in program(claim).text
+    assert "The claim stands in derivations/chapter/topic.py; on the site it is chapter/topic#claim:" in write_program(at).text
+    assert "on the site" not in write_program(claim).text
 
 
 def test_the_prelude_is_ascii():
@@ -406,13 +406,13 @@ def test_a_name_that_is_none_is_refused_where_a_tree_is_forged():
     forged = Expr("symbol", (), (), ('x", real=True) or print("', "real"))
     claim = replace(stated(lambda D: D.identity("claim", x + y, y + x)), start=forged + y)
     with pytest.raises(ValueError, match="is no name"):
-        program(claim)
+        write_program(claim)
 
 
 def test_a_symbol_is_not_mistaken_for_an_entry_of_another():
     """v_1 is a name, and so is v with its first entry."""
     v_1 = scalars("v_1")
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         witness(stated(lambda D: D.identity("claim", v_1 + y, vector("v", 1)[1] + y)))
 
 
@@ -422,7 +422,7 @@ def test_python_s_own_numbers_never_divide_one_another():
     assert witness(claim)[0] == "proved"
     half = stated(lambda D: D.identity("claim", (one / 3) * x + (one / 3) * x, (one - one / 3) * x))
     assert witness(half)[0] == "proved"
-    numbers = [node.value for node in ast.walk(ast.parse(program(half).stated)) if isinstance(node, ast.Constant)]
+    numbers = [node.value for node in ast.walk(ast.parse(write_program(half).stated)) if isinstance(node, ast.Constant)]
     assert not any(isinstance(value, float) for value in numbers)
 
 
@@ -614,7 +614,7 @@ def test_a_value_for_what_a_refutation_does_not_mention_is_refused():
     derivation.refute("claim", x, y, at={x: 1, y: 2})
     (claim,) = derivation.claims
     assert witness(claim)[0] == "refuted"
-    with pytest.raises(Refused, match="a value is given for z, which the claim does not mention"):
+    with pytest.raises(Rejected, match="a value is given for z, which the claim does not mention"):
         witness(replace(claim, at=(*claim.at, ("z", lift(3)))))
 
 
@@ -625,7 +625,7 @@ def test_zero_over_zero_in_a_matrix_is_no_value():
     derivation.refute("claim", A / y, 2 * A + array([[1, 1]]), at={A: [[0, 0]], y: 1})
     (claim,) = derivation.claims
     assert witness(claim)[0] == "refuted"
-    with pytest.raises(Refused, match="divided by zero"):
+    with pytest.raises(Rejected, match="divided by zero"):
         witness(replace(claim, at=(claim.at[0], ("y", lift(0)))))
 
 
@@ -636,5 +636,5 @@ def test_a_certificate_has_no_index_that_the_inequality_lacks():
     honest, stray = (total((p[k] - half) ** 2 * v[i] ** 2, i) for k in (i, j))
     claim = stated(lambda D: D.inequality("claim", left, right, because=honest))
     assert witness(claim)[0] == "proved"
-    with pytest.raises(Refused, match="the certificate has the index j, which neither side has"):
+    with pytest.raises(Rejected, match="the certificate has the index j, which neither side has"):
         witness(replace(claim, because=(stray,)))

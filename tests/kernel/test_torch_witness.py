@@ -52,7 +52,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.check import worker
 from derivations.kernel.core import claims
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.constructors import I, array
 from derivations.kernel.core.expr import lift, symbols, walk
 from derivations.kernel.errors import KernelError
@@ -89,7 +89,7 @@ def verdict(*arguments, **more):
 
 
 def refusal(*arguments, **more):
-    with pytest.raises(Refused, match="the PyTorch witness does not confirm it: ") as caught:
+    with pytest.raises(Rejected, match="the PyTorch witness does not confirm it: ") as caught:
         tw.witness(claim(*arguments, **more))
     return caught.value.message
 
@@ -412,7 +412,7 @@ def test_where_it_does_not_apply_it_says_why(claim_, reason):
     ids=["length", "size", "lengths", "zero", "part", "axes", "ragged", "number", "stranger"],
 )
 def test_a_counterexample_fits_its_sizes(at, what):
-    with pytest.raises(Refused, match=what):
+    with pytest.raises(Rejected, match=what):
         tw.witness(claim("refute", u @ v + (u @ S @ u) * vector("s", 2)[1], v @ v, at=at))
 
 
@@ -420,11 +420,11 @@ def test_a_law_is_refuted_at_the_values_and_the_sizes_given():
     """The moments are those that the values give, and so are the axes."""
     mean_ = lambda value: claim("refute", E(z), y, at={x: 2, y: value}, given=[mean(z, x)])  # noqa: E731
     assert tw.witness(mean_(3))[0] == "agrees"
-    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+    with pytest.raises(Rejected, match="do not differ for distributions with the stated moments"):
         tw.witness(mean_(2))
     squares = lambda size: claim("refute", E(q @ q), 3 + 0 * d, at={d: size}, given=[mean(q, 0), variance(q, 1)])  # noqa: E731
     assert tw.witness(squares(2))[0] == "agrees"
-    with pytest.raises(Refused, match="do not differ for distributions with the stated moments"):
+    with pytest.raises(Rejected, match="do not differ for distributions with the stated moments"):
         tw.witness(squares(3))
 
 
@@ -476,13 +476,13 @@ def test_a_snippet_is_run_and_named():
 )
 def test_a_wrong_snippet_is_refused_by_name(monkeypatch, wrong, what):
     monkeypatch.setattr(f"{SNIPPETS}.grouped_left", wrong)
-    with pytest.raises(Refused, match=f"{re.escape(SNIPPETS)}.grouped_left {what}"):
+    with pytest.raises(Rejected, match=f"{re.escape(SNIPPETS)}.grouped_left {what}"):
         tw.witness(grouped())
 
 
 @pytest.mark.parametrize("name", ["grouped_middle", "grouped_left.fast", "grouped_left[x]"])
 def test_a_snippet_that_is_not_there_is_refused(name):
-    with pytest.raises(Refused, match="there is no function"):
+    with pytest.raises(Rejected, match="there is no function"):
         tw.witness(grouped(name))
 
 
@@ -499,12 +499,12 @@ def test_no_argument_is_left_out(monkeypatch):
     tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[(f"{SNIPPETS}.grouped_left", A, B, A, {"fast": n})]))
     assert (3, "fast") in seen
     monkeypatch.setattr(f"{SNIPPETS}.grouped_left", lambda first, second: first @ second @ first)
-    with pytest.raises(Refused, match="grouped_left cannot be called so: too many positional arguments"):
+    with pytest.raises(Rejected, match="grouped_left cannot be called so: too many positional arguments"):
         tw.witness(grouped())
 
 
 def test_only_snippets_are_run():
-    with pytest.raises(Refused, match="snippets.chapter.topic.function"):
+    with pytest.raises(Rejected, match="snippets.chapter.topic.function"):
         claim("identity", x + x, 2 * x, code=[("os.getcwd",)])
 
 
@@ -537,7 +537,7 @@ def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
     asked = []
     monkeypatch.setattr(snippet_agreement, "compare_snippet", lambda *arguments, **more: asked.append(arguments) or True)
     one = claim("identity", paren(A @ B) @ A, A @ paren(B @ A) + (n - 1) * A, code=[GROUPED])  # alike where n is 1
-    with pytest.raises(Refused, match="the two sides differ"):
+    with pytest.raises(Rejected, match="the two sides differ"):
         tw.witness(one)
     assert not asked
     tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[GROUPED]))
@@ -570,7 +570,7 @@ def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
         module = stated.code[0][0].rpartition(".")[0]
         with monkeypatch.context() as patch:
             patch.setattr(f"{module}.{name}", lambda *arguments: 17.0 * torch.ones(()))
-            with pytest.raises(Refused, match=f"{name} gives"):
+            with pytest.raises(Rejected, match=f"{name} gives"):
                 tw.witness(stated)
 
 
@@ -734,7 +734,7 @@ def test_an_assumption_that_is_a_little_too_weak_is_seen_to_be(factor, power):
         return claim("inequality", *sides, because=total(softmax(scores)[j] * lead, j) / (exp(t) + (n - 1)), given=[given_])
 
     assert tw.witness(bound(leads(1, 1)))[0] == "agrees"
-    with pytest.raises(Refused, match="the left side is larger"):
+    with pytest.raises(Rejected, match="the left side is larger"):
         tw.witness(bound(leads(factor, power)))
 
 
@@ -757,7 +757,7 @@ def test_of_the_points_that_an_assumption_allows_some_have_almost_nothing_to_spa
     if slack == "none":
         assert tw.witness(stated)[0] == "agrees"
     else:
-        with pytest.raises(Refused, match="the left side is larger"):
+        with pytest.raises(Rejected, match="the left side is larger"):
             tw.witness(stated)
 
 
@@ -769,7 +769,7 @@ def test_sizes_at_the_bound_of_what_is_assumed_of_them_are_tried():
     N, M = sizes("N M")
     tight = claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N)])
     assert tw.witness(tight)[0] == "agrees"
-    with pytest.raises(Refused, match="the left side is larger"):
+    with pytest.raises(Rejected, match="the left side is larger"):
         tw.witness(claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N + 1)]))
 
 
@@ -780,7 +780,7 @@ def test_a_size_is_large_where_another_leaves_room_for_it():
     apart = [product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0), product_is(E_2, E_2.T, 1)]
     left, right = (Q @ E_1 + K @ E_2) @ E_1.T, Q
     assert tw.witness(claim("identity", left, right, given=apart))[0] == "agrees"
-    with pytest.raises(Refused, match="the two sides differ"):
+    with pytest.raises(Rejected, match="the two sides differ"):
         tw.witness(claim("identity", left + LOST * ones(n, d_1), right, given=apart))
 
 

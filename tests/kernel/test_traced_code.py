@@ -20,7 +20,7 @@ from derivations.kernel import (
     vector,
     zero_or_one,
 )
-from derivations.kernel.core.claims import EVERY, Refused
+from derivations.kernel.core.claims import EVERY_SHAPE, Rejected
 from derivations.kernel.traced.witness import check_call, check_code
 
 n, m, d = sizes("n m d")
@@ -46,7 +46,7 @@ def said(computing):
     return ask
 
 
-def proved(found, scope=EVERY, conditions=()):
+def proved(found, scope=EVERY_SHAPE, conditions=()):
     assert (found.state, found.scope, list(found.conditions)) == ("proved", scope, list(conditions)), found
     return True
 
@@ -119,7 +119,7 @@ def test_code_that_is_wrong_at_a_size_of_one_is_not_proved_there(said):
 
 def test_a_quotient_that_is_rounded_is_not_read_at_every_shape(said):
     found = said("return x // 2 * 2", [n], n + 0 * n)
-    assert found.state != "proved" or found.scope != EVERY
+    assert found.state != "proved" or found.scope != EVERY_SHAPE
 
 
 # Which values
@@ -199,7 +199,7 @@ def test_the_line_is_told(said):
 def test_code_that_computes_something_else_is_refused(said, body, arguments, want):
     found = said(body, arguments, want)
     assert found.state == "different" and "left = " in found.reason
-    with pytest.raises(Refused, match=r"its code computes something else, snippets\.planted\.f \(planted\.py:\d+\)"):
+    with pytest.raises(Rejected, match=r"its code computes something else, snippets\.planted\.f \(planted\.py:\d+\)"):
         said(body, arguments, want, whole=True)
 
 

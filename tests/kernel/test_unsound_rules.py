@@ -32,7 +32,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.check.claim_records import record
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.witness import exact
 
@@ -108,7 +108,7 @@ FALSE = {
 def test_a_false_claim_is_refused_by_the_exact_witness_alone(state, refused):
     try:
         state(Derivation("test"))
-    except Refused:
+    except Rejected:
         pass
     except KernelError as error:  # it cannot even be written down
         assert str(error)
@@ -133,7 +133,7 @@ def test_an_assumption_with_an_open_index_is_about_every_value_of_it():
         "$-w_{j}$ is not negative, for every $j$",
     ]
     other = v  # of one vector they leave zeros alone
-    with pytest.raises(Refused, match="leave one value only"):
+    with pytest.raises(Rejected, match="leave one value only"):
         exact(stated(state))
 
 

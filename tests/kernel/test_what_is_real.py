@@ -39,7 +39,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.attack import fuzz_claim
 from derivations.kernel.check.witnesses import WITNESSES
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq
@@ -62,7 +62,7 @@ def said(state):
     for name, witness in WITNESSES.items():
         try:
             found[name] = witness(derivation.claims[-1]).verdict
-        except Refused as error:
+        except Rejected as error:
             found[name] = f"refused: {error.message}"
     return found
 

@@ -27,13 +27,13 @@ from derivations.kernel.attack import judge
 from derivations.kernel.attack.claim_script import claim_to_script
 from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.coq.witness import source
-from derivations.kernel.core.acceptance import verdicts
-from derivations.kernel.core.assumptions import assumption_text
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.acceptance import collect_verdicts
+from derivations.kernel.core.assumptions import describe_assumption
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import normal_form
 from derivations.kernel.pytorch.witness import witness as pytorch
-from derivations.kernel.sympy.program import program
+from derivations.kernel.sympy.program import write_program
 from derivations.kernel.sympy.witness import witness as sympy
 
 n, m = sizes("n m")
@@ -89,23 +89,23 @@ def stated(kind, left, right, given, certificate=None):
 
 @pytest.mark.parametrize("name", TRUE)
 def test_what_follows_is_proved_by_two_and_seen_by_a_third(name):
-    assert [v.verdict for v in verdicts(stated(*TRUE[name]), WITNESSES)] == ["proved", "proved", "agrees"]
+    assert [v.verdict for v in collect_verdicts(stated(*TRUE[name]), WITNESSES)] == ["proved", "proved", "agrees"]
 
 
 @pytest.mark.parametrize("name", FALSE)
 def test_what_does_not_follow_is_refused(name):
     claim = stated(*FALSE[name])
     assert judge.judge(claim)[0] == "false"
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         WITNESSES["exact"](claim)
 
 
 @pytest.mark.parametrize("name", sorted(FALSE.keys() - {"a mask that leaves nothing"}))
 def test_no_other_witness_vouches_for_what_does_not_follow(name):
     claim = stated(*FALSE[name])
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         pytorch(claim)
-    with suppress(Refused):
+    with suppress(Rejected):
         assert sympy(claim)[0] == "not applicable"
 
 
@@ -116,7 +116,7 @@ def test_a_limit_shows_where_it_goes_without_the_assumption():
 
 
 def test_sympy_tries_every_mask_of_two_keys_and_leaves_out_the_one_without_any():
-    text = program(stated(*TRUE["a mask, in the limit"])).text
+    text = write_program(stated(*TRUE["a mask, in the limit"])).text
     for mask in ("k=(0, 0)", "k=(0, 1)", "k=(1, 0)", "k=(1, 1)", "k=(1,)"):
         assert f"dict(n={1 if mask.endswith(',)') else 2}, {mask})" in text
     assert "possible(SIZES, assumed)" in text
@@ -126,27 +126,27 @@ def test_without_the_masks_that_no_assumption_allows_sympy_would_divide_by_zero(
     claim = stated(*TRUE["a mask, in the limit"])
     assert sympy(claim)[0] == "proved"
     monkeypatch.setattr("derivations.kernel.sympy.program.sizes_argument", lambda t: "SIZES")
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         sympy(claim)
 
 
 def test_the_exact_witness_needs_the_rule_for_powers(monkeypatch):
     monkeypatch.setattr(normal_form, "is_bit", lambda head, facts: False)
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         WITNESSES["exact"](stated(*TRUE["its own square"]))
 
 
 def test_a_refutation_keeps_to_it():
     derivation = Derivation("Tests")
     derivation.refute("c", k * k, 2 * k, at={k: [3]}, given=[bits])
-    with pytest.raises(Refused, match="the values break an assumption: each entry of k is 0 or 1"):
+    with pytest.raises(Rejected, match="the values break an assumption: each entry of k is 0 or 1"):
         WITNESSES["exact"](derivation.claims[-1])
 
 
 def test_what_moves_is_not_taken_to_be_zero_or_one():
     derivation = Derivation("Tests")
     derivation.limit("c", x * b / b, b, "oo", x, given=[bit])
-    with pytest.raises(Refused, match="an assumption about b, which moves"):
+    with pytest.raises(Rejected, match="an assumption about b, which moves"):
         WITNESSES["exact"](derivation.claims[-1])
 
 
@@ -157,7 +157,7 @@ def test_it_is_about_a_symbol_that_is_neither_random_nor_a_size(wrong):
 
 
 def test_it_is_said_in_words_and_written_as_a_script_writes_it():
-    assert (assumption_text(bits), assumption_text(bit)) == ("each entry of k is 0 or 1", "b is 0 or 1")
+    assert (describe_assumption(bits), describe_assumption(bit)) == ("each entry of k is 0 or 1", "b is 0 or 1")
     assert "given=[zero_or_one(k)]" in claim_to_script(stated(*TRUE["its own square"]))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from derivations.kernel import Derivation, matrix, paren, sizes
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.exact.witness import exact
 from snippets.simplify.attempts import (
     another_solution,
@@ -213,7 +213,7 @@ def test_the_checker_refuses_an_expression_compared_with_itself_by_the_word_on_t
     A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
     attempt = Derivation("Without a bracket")
     attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         exact(attempt.claims[0])
     said = caught.value.message.partition(":")[0]
     page = Path(__file__).parents[2] / "docs" / "simplify" / "attempts.md"

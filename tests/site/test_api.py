@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.site.api_reference import ApiError, api
+from derivations.kernel.site.api_reference import ApiError, render_api
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted({path.parent.name for path in (ROOT / "snippets").glob("*/*.py")})
@@ -67,7 +67,7 @@ def planted(tmp_path):
             path.write_text(text)
         if not page:
             (tmp_path / "docs/a/b.md").unlink()
-        return api(tmp_path / "docs", "a", "contributing/snippets", tmp_path)
+        return render_api(tmp_path / "docs", "a", "contributing/snippets", tmp_path)
 
     return make
 
@@ -112,7 +112,7 @@ def test_every_chapter_is_on_the_page_with_all_it_offers():
     text = (ROOT / "docs/contributing/snippets.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^/// api \| (\w+)$", text, flags=re.M)) == CHAPTERS
     for chapter in CHAPTERS:
-        html = api(ROOT / "docs", chapter, "contributing/snippets")
+        html = render_api(ROOT / "docs", chapter, "contributing/snippets")
         for path in (ROOT / "snippets" / chapter).glob("*.py"):
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node):

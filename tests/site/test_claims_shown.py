@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.site.page_lint import unshown_claims
+from derivations.kernel.site.page_lint import find_unshown_claims
 from derivations.kernel.store.certificates import topics
 from derivations.kernel.store.project_files import ROOT
 
@@ -13,8 +13,10 @@ from derivations.kernel.store.project_files import ROOT
 @pytest.mark.parametrize("topic", topics())
 def test_every_claim_is_on_its_page(topic):
     page = Path(ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8")
-    assert unshown_claims(topic, page) == []
+    assert find_unshown_claims(topic, page) == []
     assert (
-        unshown_claims(topic, re.sub(rf"^/{{3,}} (theorem|claim|routine) \| {topic}", r"/// \1 | other/topic", page, count=1, flags=re.M))
+        find_unshown_claims(
+            topic, re.sub(rf"^/{{3,}} (theorem|claim|routine) \| {topic}", r"/// \1 | other/topic", page, count=1, flags=re.M)
+        )
         != []
     )

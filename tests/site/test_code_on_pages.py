@@ -9,8 +9,8 @@ import pytest
 from markdown import Markdown
 
 from derivations.kernel.site import page_lint, snippet_usage
-from derivations.kernel.site.code_imports import blocks
-from derivations.kernel.site.code_regions import RECIPES, snippet_of
+from derivations.kernel.site.code_imports import read_blocks
+from derivations.kernel.site.code_regions import RECIPES, read_snippet
 from derivations.kernel.site.page_source import PageError, Source
 from derivations.kernel.snippet_source import parse
 
@@ -18,19 +18,19 @@ ROOT = Path(__file__).parents[2]
 
 
 def typed_by_hand(root):
-    return [str(one) for path in page_lint.pages(root) for one in page_lint.typed_by_hand(root, path)]
+    return [str(one) for path in page_lint.read_pages(root) for one in page_lint.check_fences(root, path)]
 
 
 def unshown(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.unshown(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_regions_shown(root, topic)]
 
 
 def unrun(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.unrun(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_regions_run(root, topic)]
 
 
 def misplaced(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.misplaced(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_whole_statements(root, topic)]
 
 
 def stated_in_words(root):
@@ -38,35 +38,35 @@ def stated_in_words(root):
 
 
 def wrongly_marked(root):
-    return [str(one) for topic in [*page_lint.topics_with_snippets(root), RECIPES] for one in page_lint.wrongly_marked(root, topic)]
+    return [str(one) for topic in [*page_lint.topics_with_snippets(root), RECIPES] for one in page_lint.check_marks(root, topic)]
 
 
 def uses(root):
     return [
         str(one)
         for topic in page_lint.topics_with_snippets(root)
-        for one in [*page_lint.used_unshown(root, topic), *page_lint.loaded_unshown(root, topic)]
+        for one in [*page_lint.check_used_code_shown(root, topic), *page_lint.check_import_calls_shown(root, topic)]
     ]
 
 
 def misleading(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.misleading(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_meanings(root, topic)]
 
 
 def taken(root):
-    return [str(one) for path in page_lint.pages(root) for one in page_lint.taken_names(root, path)]
+    return [str(one) for path in page_lint.read_pages(root) for one in page_lint.check_familiar_names(root, path)]
 
 
 @pytest.fixture
 def still(monkeypatch):
     """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
-    shown = cache(lambda root, shown=snippet_usage.shown: shown(root, page_lint.pages(root)))
+    shown = cache(lambda root, shown=snippet_usage.shown: shown(root, page_lint.read_pages(root)))
     monkeypatch.setattr(snippet_usage, "shown", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
 def test_the_site(check, still):
-    assert len(page_lint.topics_with_snippets(ROOT)) > 40 and len(page_lint.pages(ROOT)) > 40
+    assert len(page_lint.topics_with_snippets(ROOT)) > 40 and len(page_lint.read_pages(ROOT)) > 40
     assert check(ROOT) == []
 
 
@@ -226,7 +226,7 @@ def test_a_relation_in_a_docstring_or_a_comment_is_found_with_its_line(site, wor
     (found,) = stated_in_words(site)
     assert found.startswith(f"snippets/a/b.py:{line}: ") and ("states a relation" in found or "may be read as" in found)
     (site / "mkdocs.yml").write_text("markdown_extensions: []\n")
-    assert found in [str(one) for one in page_lint.of_topic(site, "a/b", 1)]
+    assert found in [str(one) for one in page_lint.check_topic(site, "a/b", 1)]
 
 
 IN_CODE = [
@@ -298,7 +298,7 @@ def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
     def claims(*names):
         content = {"claims": [{"id": "sum", "line": 7, "code": list(names)}]}
         monkeypatch.setattr(page_lint, "load", lambda topic: content)
-        return [str(one) for one in page_lint.claimed_unshown(site, "a/b")]
+        return [str(one) for one in page_lint.check_claimed_code_shown(site, "a/b")]
 
     assert claims("snippets.a.b.add", "snippets.a.b.double") == claims() == []
     said = "derivations/a/b.py:7: the claim 'sum' names {}, and no page shows its lines; show them in a fence, or name what is shown"
@@ -342,7 +342,7 @@ def test_marks_that_are_not_alone_are_found(site, old, new, line, said):
     found = wrongly_marked(site)
     assert any(one.startswith(f"snippets/a/b.py:{line}: ") and said in one for one in found), found
     with pytest.raises(PageError, match=r"docs/a/b\.md:3: snippets/a/b\.py:\d+: "):
-        blocks(Source(PAGE, site / "docs", site / "docs/a/b.md"), site)
+        read_blocks(Source(PAGE, site / "docs", site / "docs/a/b.md"), site)
 
 
 def extracted(text, name):
@@ -354,7 +354,7 @@ def extracted(text, name):
 
 def test_sections_are_what_a_page_includes():
     for topic in page_lint.topics_with_snippets(ROOT):
-        snippet = snippet_of(ROOT, topic)
+        snippet = read_snippet(ROOT, topic)
         for name, region in snippet.regions.items():
             assert region.body == extracted(snippet.text, name)
             assert snippet.text.split("\n")[region.first - 1] == region.body.split("\n")[0]
@@ -405,7 +405,7 @@ def claimed(site, monkeypatch):
 
 
 def used_unshown(root):
-    return [str(one) for one in page_lint.used_unshown(root, "a/b")]
+    return [str(one) for one in page_lint.check_used_code_shown(root, "a/b")]
 
 
 @pytest.mark.parametrize(("shown", "hidden", "said"), HIDDEN.values(), ids=HIDDEN)
@@ -459,7 +459,7 @@ def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
 
 
 def loaded_unshown(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.loaded_unshown(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_import_calls_shown(root, topic)]
 
 
 @pytest.mark.parametrize(

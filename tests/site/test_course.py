@@ -2,7 +2,7 @@
 
 import pytest
 
-from derivations.kernel.site.course_boxes import lacking, wrong_next
+from derivations.kernel.site.course_boxes import check_next_link, find_missing_parts
 from derivations.kernel.store.certificates import topics
 from derivations.kernel.store.project_files import ROOT
 
@@ -12,13 +12,13 @@ LEFT: set[str] = set()
 
 @pytest.mark.parametrize("topic", topics())
 def test_a_page_of_the_course_has_what_it_takes(topic):
-    lacks = lacking((ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+    lacks = find_missing_parts((ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
     assert bool(lacks) == (topic in LEFT), f"it lacks {', '.join(lacks) or 'nothing: take it off the list'}"
 
 
 @pytest.mark.parametrize("topic", topics())
 def test_the_next_page_is_the_next_in_the_navigation(topic):
-    assert wrong_next(ROOT, topic) == []
+    assert check_next_link(ROOT, topic) == []
 
 
 def test_a_link_to_another_page_or_none_is_wrong(tmp_path):
@@ -27,9 +27,9 @@ def test_a_link_to_another_page_or_none_is_wrong(tmp_path):
     (tmp_path / "docs/a/one.md").write_text("[The next page](two.md)\n")
     (tmp_path / "docs/a/two.md").write_text("[The next\npage](../wrong.md)\n")
     (tmp_path / "docs/a/left.md").touch()
-    assert [bool(wrong_next(tmp_path, topic)) for topic in ("a/one", "a/two", "a/left")] == [False, True, True]
+    assert [bool(check_next_link(tmp_path, topic)) for topic in ("a/one", "a/two", "a/left")] == [False, True, True]
     (tmp_path / "docs/a/one.md").write_text("Nothing.\n")
-    assert wrong_next(tmp_path, "a/one") == ["it needs a link [The next page](...) to a/two.md, and to no other page"]
+    assert check_next_link(tmp_path, "a/one") == ["it needs a link [The next page](...) to a/two.md, and to no other page"]
 
 
 PAGE = """# A page
@@ -67,4 +67,4 @@ Do it.
     ],
 )
 def test_what_is_lacking_is_said(old, new, lacks):
-    assert lacking(PAGE.replace(old, new)) == lacks
+    assert find_missing_parts(PAGE.replace(old, new)) == lacks

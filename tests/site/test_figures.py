@@ -497,8 +497,8 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         reading = {"pathlib", "tomllib"} if figure_block._declared(path) else set()
         assert {name for name in imports(tree) - allowed - reading if not name.startswith(("snippets.", "torch."))} == set(), path
-        assert page_lint.figures_of(ROOT, topic), path
-        assert page_lint.unshown_figures(ROOT, topic) == []
+        assert page_lint.find_figures(ROOT, topic), path
+        assert page_lint.check_figures_shown(ROOT, topic) == []
 
 
 def test_every_topic_of_the_first_chapters_has_a_picture():
@@ -678,7 +678,7 @@ def one() -> Picture:
 
 @pytest.mark.parametrize("shown", TYPED.values(), ids=TYPED)
 def test_numbers_that_are_typed_as_results_are_found(shown):
-    ((line, said),) = hardcoded_numbers.in_figures(parse("", FIGURES.format(shown)))
+    ((line, said),) = hardcoded_numbers.find_typed_numbers(parse("", FIGURES.format(shown)))
     assert "shows numbers that are typed here, as if they were results; compute them" in said
     assert line == 10
 
@@ -693,10 +693,10 @@ def test_numbers_that_are_typed_as_results_are_found(shown):
      "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
 )  # fmt: skip
 def test_numbers_that_go_in_may_be_typed(shown):
-    assert list(hardcoded_numbers.in_figures(parse("", FIGURES.format(shown)))) == []
+    assert list(hardcoded_numbers.find_typed_numbers(parse("", FIGURES.format(shown)))) == []
 
 
 def test_no_figure_shows_typed_numbers_and_mkdocs_yml_states_nothing():
     topics = [path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix() for path in (ROOT / "docs/figures").rglob("*.py")]
     assert len(topics) > 30
-    assert [one for topic in topics for one in page_lint.typed_numbers(ROOT, topic)] + page_lint.settings(ROOT) == []
+    assert [one for topic in topics for one in page_lint.check_typed_numbers(ROOT, topic)] + page_lint.check_settings(ROOT) == []

@@ -32,7 +32,7 @@ def source(topic):
 
 
 def book_of(topic, **more):
-    return nbformat.reads(page_notebooks.made(source(topic), **more), as_version=4)
+    return nbformat.reads(page_notebooks.make_notebook(source(topic), **more), as_version=4)
 
 
 def said(outputs):
@@ -51,7 +51,7 @@ def run(path, folder):
 @pytest.mark.parametrize("topic", TRIED)
 def test_a_notebook_runs_by_itself_and_prints_what_the_page_shows(topic, tmp_path):
     path = tmp_path / "page.ipynb"
-    path.write_text(page_notebooks.made(source(topic)), encoding="utf-8")
+    path.write_text(page_notebooks.make_notebook(source(topic)), encoding="utf-8")
     shown = [said(cell.outputs) for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert run(path, tmp_path) == shown and sum(map(bool, shown)) >= 1
 
@@ -59,7 +59,7 @@ def test_a_notebook_runs_by_itself_and_prints_what_the_page_shows(topic, tmp_pat
 @pytest.mark.slow
 def test_what_does_not_run_is_found(tmp_path):
     path = tmp_path / "page.ipynb"
-    text = page_notebooks.made(source("scaling/variance"))
+    text = page_notebooks.make_notebook(source("scaling/variance"))
     path.write_text(text.replace("def draw(", "def drawn(", 1), encoding="utf-8")
     with pytest.raises(AssertionError, match="draw"):
         run(path, tmp_path)
@@ -94,9 +94,9 @@ def test_without_an_address_a_link_is_its_words():
 
 
 def test_a_page_whose_code_reads_files_has_no_notebook_and_one_without_code_has_none():
-    assert not page_notebooks.has_one(source("seeing/recall")) and not page_notebooks.has_one(source("together/gpt"))
-    assert not page_notebooks.has_one(source("glossary")) and not page_notebooks.has_one(source("contributing/language"))
-    assert page_notebooks.has_one(source("scaling/variance"))
+    assert not page_notebooks.has_notebook(source("seeing/recall")) and not page_notebooks.has_notebook(source("together/gpt"))
+    assert not page_notebooks.has_notebook(source("glossary")) and not page_notebooks.has_notebook(source("contributing/language"))
+    assert page_notebooks.has_notebook(source("scaling/variance"))
 
 
 EXAMPLE = """>>> a = 1
@@ -116,7 +116,7 @@ ZeroDivisionError: division by zero
 
 
 def test_an_example_is_cut_where_it_prints():
-    cells = list(page_notebooks.of_example(EXAMPLE))
+    cells = list(page_notebooks.example_cells(EXAMPLE))
     assert [cell.source for cell in cells] == ["a = 1\na", "print(a)", "for k in range(2):\n    k", "1 / 0", "b = 2"]
     assert [one.output_type for cell in cells for one in cell.outputs] == ["execute_result", "stream", "stream", "error"]
     assert cells[3].metadata["tags"] == ["raises-exception"] and cells[3].outputs[0].ename == "ZeroDivisionError"

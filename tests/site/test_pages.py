@@ -9,8 +9,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel import site
-from derivations.kernel.printing.mathml import MathsError, breadth, mathml, notation, prose
-from derivations.kernel.printing.relation_signs import fault_of_text, is_relation
+from derivations.kernel.printing.mathml import MathsError, estimate_width, mathml, render_notation, render_text
+from derivations.kernel.printing.relation_signs import find_text_fault, is_relation
 from derivations.kernel.site.claim_html import KINDS
 
 samples = sys.modules["site_samples"]  # by conftest.py
@@ -315,7 +315,7 @@ def test_text_from_a_certificate_is_never_markup(page, certificates, text):
 
 def authored_text(text):
     """Of what an author writes, nothing that relates two things is shown, be it markup."""
-    return "x" if fault_of_text(text) else text
+    return "x" if find_text_fault(text) else text
 
 
 def fill(certificates, text):
@@ -644,21 +644,21 @@ def test_relations_are_known_by_name():
 
 
 def test_prose_escapes_all_but_mathematics():
-    assert prose("a < $d_k$ & b") == "a &lt; <math><msub><mi>d</mi><mi>k</mi></msub></math> &amp; b"
-    assert prose(r"costs \$5") == "costs $5"
+    assert render_text("a < $d_k$ & b") == "a &lt; <math><msub><mi>d</mi><mi>k</mi></msub></math> &amp; b"
+    assert render_text(r"costs \$5") == "costs $5"
 
 
 def test_mathml_of_nonsense():
     with pytest.raises(MathsError, match="Unknown command"):
         mathml(r"\nonsense")
     with pytest.raises(MathsError, match="states a relation"):
-        notation("a=b")
+        render_notation("a=b")
 
 
 def test_breadth_grows_with_what_is_side_by_side():
-    assert breadth(mathml("a+b")) == 3
-    assert breadth(mathml(r"\frac{a}{b+c}")) == 3
-    assert breadth(mathml(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}")) == 4
+    assert estimate_width(mathml("a+b")) == 3
+    assert estimate_width(mathml(r"\frac{a}{b+c}")) == 3
+    assert estimate_width(mathml(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}")) == 4
 
 
 def test_the_samples_are_of_every_kind(certificates):

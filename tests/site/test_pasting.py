@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.site import PageError, Source, code_imports, full_source, page_lint
-from derivations.kernel.site.code_regions import snippet_of
+from derivations.kernel.site.code_regions import read_snippet
 from derivations.kernel.snippet_source import parse
 
 pytestmark = pytest.mark.slow
@@ -29,25 +29,25 @@ LEFT_OUT = {
 
 
 def blocks_of(path, root=ROOT):
-    return code_imports.blocks(Source(page_lint.text_of(path), root / "docs", path), root)
+    return code_imports.read_blocks(Source(page_lint.text_of(path), root / "docs", path), root)
 
 
 @cache
 def pages():
     """The text of the blocks of each page that has any."""
-    found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in page_lint.pages(ROOT)}
+    found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in page_lint.read_pages(ROOT)}
     return {name: [block.text() for block in blocks] for name, blocks in found.items() if blocks}
 
 
 @cache
 def files():
     topics = [topic for topic in page_lint.topics_with_snippets(ROOT) if not topic.endswith("__init__")]
-    return {f"snippets/{topic}.py": [snippet_of(ROOT, topic).without_marks] for topic in topics}
+    return {f"snippets/{topic}.py": [read_snippet(ROOT, topic).without_marks] for topic in topics}
 
 
 def copied(blocks):
     """What the buttons of a page's blocks copy."""
-    return [full_source.copied_of(one) for one in blocks]
+    return [full_source.copied_text(one) for one in blocks]
 
 
 def results(python, jobs, folder):
@@ -168,11 +168,11 @@ def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, t
 def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alone():
     for name, blocks in pages().items():
         for block in blocks:
-            told = full_source.statements(block) if ">>>" in block else block
-            assert [line.rstrip() for line in full_source.copied_of(block).split("\n")] == [line.rstrip() for line in told.split("\n")], (
+            told = full_source.typed_code(block) if ">>>" in block else block
+            assert [line.rstrip() for line in full_source.copied_text(block).split("\n")] == [line.rstrip() for line in told.split("\n")], (
                 name
             )
-            assert name in LEFT_OUT or ast.dump(ast.parse(full_source.copied_of(block))) == ast.dump(ast.parse(told)), name
+            assert name in LEFT_OUT or ast.dump(ast.parse(full_source.copied_text(block))) == ast.dump(ast.parse(told)), name
 
 
 # What the pages of the site show --------------------------------------------------------------------------------------------
@@ -428,6 +428,6 @@ def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path)
 
 
 def test_ruff_finds_no_name_that_a_page_lacks(tmp_path):
-    texts = {name: "\n".join(full_source.statements(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
+    texts = {name: "\n".join(full_source.typed_code(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
     assert ruff({name: text for name, text in texts.items() if name not in LEFT_OUT}, "F821", tmp_path) == []
     assert len(ruff({"planted": "print(nothing)\n"}, "F821", tmp_path)) == 1

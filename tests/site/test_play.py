@@ -8,7 +8,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.printing.relation_signs import fault_of_text
+from derivations.kernel.printing.relation_signs import find_text_fault
 from derivations.kernel.site import widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
@@ -176,7 +176,7 @@ def test_a_widget_hides_the_picture_and_states_no_relation(widget, name):
     )
     labels = one.run(f"[...{one.inside}.querySelectorAll('[aria-label]')].map(each => each.getAttribute('aria-label'))")
     assert texts
-    assert [words for words in (*texts, *labels) if fault_of_text(words)] == []
+    assert [words for words in (*texts, *labels) if find_text_fault(words)] == []
 
 
 @pytest.mark.parametrize("name", PAGES)

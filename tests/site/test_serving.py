@@ -343,7 +343,7 @@ def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
     def rendered():
         return Environment(loader=FileSystemLoader(tmp_path), bytecode_cache=compiled).get_template("page.html").render()
 
-    compiled = serve_hook.Compiled()
+    compiled = serve_hook.TemplateCache()
     (tmp_path / "page.html").write_text("one")
     assert rendered() == "one" and len(compiled.codes) == 1
     (kept,) = compiled.codes.values()
@@ -450,8 +450,8 @@ def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, 
 
 def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert serve_hook.is_the_servers(tmp_path / "mkdocs_abc")
-    assert not serve_hook.is_the_servers(tmp_path / "site") and not serve_hook.is_the_servers(tmp_path / "a" / "mkdocs_abc")
+    assert serve_hook.is_server_folder(tmp_path / "mkdocs_abc")
+    assert not serve_hook.is_server_folder(tmp_path / "site") and not serve_hook.is_server_folder(tmp_path / "a" / "mkdocs_abc")
 
 
 def test_a_mistake_that_is_shown_is_told_in_the_terminal_too(strict_afterwards, caplog):
@@ -475,4 +475,4 @@ def test_a_box_has_its_look_only_where_there_is_one(strict_afterwards):
 
 
 def test_the_site_is_served_with_the_hook():
-    assert re.search(r"^  - derivations/kernel/site/serving\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)
+    assert re.search(r"^  - derivations/kernel/site/serve_hook\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)

@@ -104,13 +104,13 @@ def test_the_sidebar_unfolds_the_chapter_that_is_read_and_no_other(built):
 
 def test_no_relation_is_without_a_claim(built, asked):
     """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
-    from derivations.kernel.printing.relation_signs import relation_in
+    from derivations.kernel.printing.relation_signs import find_relation_sign
 
     for page in asked:
         html = (built / page).read_text(encoding="utf-8")
         outside_claims = re.sub(r'<section class="claim .*?</section>', "", html, flags=re.S)
         for formula in re.findall(r"<math.*?</math>", outside_claims, flags=re.S):
-            assert relation_in(re.sub(r"<[^>]*>|&\w+;", "", formula)) is None, (page, formula)
+            assert find_relation_sign(re.sub(r"<[^>]*>|&\w+;", "", formula)) is None, (page, formula)
 
 
 def test_labs_are_light_and_show_what_they_computed(built):

@@ -9,8 +9,8 @@ from random import Random
 from types import SimpleNamespace
 
 from ..core.assumptions import Assumption, has_moment
-from ..core.claims import bindings
-from ..core.expr import Expr, free_indices, lift, symbols, takes_average, walk
+from ..core.claims import read_values
+from ..core.expr import Expr, contains_average, free_indices, lift, symbols, walk
 from ..errors import KernelError
 from .random_points import LARGE_WITH_EXPECTATION
 from .random_trees import INDICES, SCALARS, SIZES, A, C, k, q, u, v, x, y
@@ -134,7 +134,7 @@ def break_nonnegativity(draft: Draft, generator: Random) -> Draft:
 def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
     """Add a term to one side that is 0 at every small size, but not at the largest size that the judge tries."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
-    if takes_average(*draft.sides):
+    if contains_average(*draft.sides):
         most = min(most, LARGE_WITH_EXPECTATION - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):
@@ -160,4 +160,4 @@ def draw_values(sides: tuple, generator: Random, flat: bool = False) -> tuple:
         return [nested(shape[1:]) for _ in range(size.get(shape[0], 1))] if shape else number()
 
     at = {s: size[s] if s.data[1] == "size" else nested(s.shape) for s in named.values()}
-    return bindings(at | {a: generator.randint(1, size[a.data[1]]) for e in sides for a in free_indices(e) if a.data[1] in size})
+    return read_values(at | {a: generator.randint(1, size[a.data[1]]) for e in sides for a in free_indices(e) if a.data[1] in size})

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 
 from ..core.claims import LOADED, Claim, Derivation
-from ..core.expr import strip
+from ..core.expr import strip_brackets
 from ..errors import KernelError
 from .claim_drafts import Draft, mutate_draft
 from .expectation_families import derivatives_of_expectations, expectations, joint_moments
@@ -64,7 +64,7 @@ def draw_claim(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
 
 def state(draft: Draft, id: str) -> Claim:
     """Return the claim, stated as a script would state it. Raise KernelError if the language rejects it."""
-    if draft.kind == "identity" and strip(draft.sides[0]) == strip(draft.sides[1]):
+    if draft.kind == "identity" and strip_brackets(draft.sides[0]) == strip_brackets(draft.sides[1]):
         raise KernelError("vacuous")
     derivation = Derivation("Random claims")
     LOADED.remove(derivation)

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.assumptions import Assumption, mean, variance
 from ..core.claims import Claim
 from ..core.constructors import ones
-from ..core.expr import Expr, lift, own_sizes, symbols, walk
+from ..core.expr import Expr, lift, node_sizes, symbols, walk
 from ..errors import KernelError
 from .rebuild_trees import mutate_nodes, rebuild, transform_tree, unfold_definitions
 from .tree_mutations import mutate_whole_side, negate, node_mutator
@@ -95,7 +95,7 @@ class TreeCache:
             parts = [self.look_up(a) for a in e.args]
             key = (e.op, e.data, e.shape, *(number for number, _, _ in parts))
             number = parts[0][0] if e.op == "paren" else self.numbers.setdefault(key, len(self.numbers))
-            own = (e, *own_sizes(e))
+            own = (e, *node_sizes(e))
             names = frozenset(s for s in own if s.op in ("symbol", "defined"))
             self.found[id(e)] = number, names.union(*(names for _, names, _ in parts)), e
         return self.found[id(e)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import named
+from ..core.expr import named_nodes
 from ..printing.latex import Tree, is_root
 from ..printing.script_text import Script
 
@@ -57,7 +57,7 @@ def claim_to_script(claim: Claim) -> str:
 
 def declarations(claim: Claim) -> list[str]:
     """Return the lines that declare the claim's names: sizes first, because the others have them in their shapes."""
-    declared = dict.fromkeys(named(*claim.trees, *(s for s in claim.towards[:1])))
+    declared = dict.fromkeys(named_nodes(*claim.trees, *(s for s in claim.towards[:1])))
     order = sorted(declared, key=lambda e: (e.op == "index", e.op == "symbol" and e.data[1] != "size"))
     undeclared = sorted({name for name, _ in claim.at} - {e.data[0] for e in declared})  # have a value, but do not occur in the claim
     return [f"{e.data[0]} = {constructor(e)}" for e in order] + [f'{name} = scalars("{name}")' for name in undeclared]

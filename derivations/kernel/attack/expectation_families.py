@@ -7,7 +7,7 @@ from random import Random
 from ..core.assumptions import Assumption, gaussian, has_moment, independent, mean, variance
 from ..core.constructors import E, Var, diff, total
 from ..core.expr import Expr, lift, symbols
-from ..core.operators import AVERAGES
+from ..core.operators import AVERAGE_OPERATORS
 from .claim_drafts import Draft
 from .random_trees import Grower, g, i, k, q, x, y
 from .rewrite_rules import rewrite_randomly
@@ -72,7 +72,7 @@ def expectations(generator: Random) -> Draft:
 def insert_moments(e: Expr, given: tuple) -> Expr:
     """Return the tree with each mean and variance replaced by its stated value, and E(X**2) by Var(X) + E(X)**2."""
     stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in given if a.kind in ("mean", "variance")}
-    if e.op in AVERAGES:
+    if e.op in AVERAGE_OPERATORS:
         (a,) = e.args
         name = (a.args[0] if a.op == "entry" else a).data
         key = ("mean" if e.op == "expectation" else "variance", name[0] if isinstance(name, tuple) else "")

@@ -15,8 +15,8 @@ from typing import Any
 from mpmath import mp, mpf
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, own_sizes, show, symbols, walk
-from ..core.operators import AVERAGES
+from ..core.expr import Expr, free_indices, node_sizes, show, symbols, walk
+from ..core.operators import AVERAGE_OPERATORS
 from .limit_intervals import measure_distances
 from .mpmath_evaluation import (
     DIFFERENT,
@@ -97,7 +97,7 @@ def find_missing_moment(claim: Claim) -> str:
 
     The order of a moment is the power with which the body of the expectation grows with one random entry.
     """
-    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in AVERAGES]
+    averaged = [n for t in (claim.start, *(s.expr for s in claim.steps)) for n in walk(t) if n.op in AVERAGE_OPERATORS]
     for env in draw_points(claim)[:MIN_POINTS]:
         for node in averaged:
             for here in index_values(node.args, env):
@@ -242,7 +242,7 @@ def judge_limit(claim: Claim, options: Options) -> Verdict:
     """Judge a limit by the distances between the two sides at two places far out."""
     variable, to = claim.towards
     right = claim.steps[0].expr
-    if any(variable in own_sizes(n) for n in walk(claim.start)):
+    if any(variable in node_sizes(n) for n in walk(claim.start)):
         raise CannotTell("a limit in the size of a sum")
 
     if variable.data[1] == "size" and to != "oo":
@@ -330,7 +330,7 @@ def read_counterexample(claim: Claim) -> tuple[Environment, Environment]:
 
 def has_random_value(e: Expr, env: Environment) -> bool:
     """Return whether a tree has a random symbol without a value in `env` outside every expectation and variance."""
-    if e.op in AVERAGES:
+    if e.op in AVERAGE_OPERATORS:
         return False
     return e.op == "symbol" and e.data[1] == "random" and e.data[0] not in env or any(has_random_value(a, env) for a in e.args)
 

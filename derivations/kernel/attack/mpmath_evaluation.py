@@ -13,8 +13,8 @@ from operator import mul
 from mpmath import mp, mpf
 
 from ..core.constructors import FORMATS
-from ..core.expr import Expr, free_indices, symbols, takes_average, walk
-from ..core.operators import AVERAGES
+from ..core.expr import Expr, contains_average, free_indices, symbols, walk
+from ..core.operators import AVERAGE_OPERATORS
 
 DIGITS = 60
 EQUAL, DIFFERENT = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
@@ -46,7 +46,7 @@ def evaluate_entry(e: Expr, place: tuple, env: dict):
     return VALUE_CACHE.value(e, place, env, rule) if e.op in COSTLY else rule(e, place, env)
 
 
-COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", *AVERAGES)
+COSTLY = ("matmul", "inverse", "sum", "function", "softmax", "derivative", "rank", *AVERAGE_OPERATORS)
 
 
 class ValueCache:
@@ -78,7 +78,7 @@ class ValueCache:
             if len(self.names) >= self.MOST:
                 self.names.clear()
             indices = sorted(i.data[0] for i in free_indices(e))
-            random = ["outcomes"] if takes_average(e) else []
+            random = ["outcomes"] if contains_average(e) else []
             found = self.names[id(e)] = (*sorted(symbols(e)), *(("index", i) for i in indices), *random), e
         return found[0]
 
@@ -276,7 +276,7 @@ def of_derivative(e, place, env):
 
 WITHOUT_CORNERS = (  # operators that are differentiable wherever their arguments are; the others may have a kink
     *("const", "imaginary", "symbol", "index", "defined", "paren", "add", "neg", "mul", "matmul", "transpose", "inverse", "eye", "fill"),
-    *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGES),
+    *("array", "sum", "each", "entry", "softmax", "rank", *AVERAGE_OPERATORS),
 )
 
 

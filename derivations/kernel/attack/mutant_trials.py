@@ -9,8 +9,8 @@ from itertools import zip_longest
 from types import FrameType
 from typing import Any
 
-from ..core.assumptions import Assumption, assumption_text
-from ..core.claims import Claim, Refused
+from ..core.assumptions import Assumption, describe_assumption
+from ..core.claims import Claim, Rejected
 from ..core.expr import Expr, walk
 from ..errors import KernelError
 from ..exact.assumption_facts import collect_facts
@@ -80,7 +80,7 @@ def make_check(witness: Callable[[Claim], tuple]) -> Check:
     def check(claim: Claim) -> str:
         try:
             verdict = witness(claim)[0]
-        except Refused:
+        except Rejected:
             return "refused"
         except Exception as error:
             return f"broke: {type(error).__name__}"
@@ -153,7 +153,7 @@ def printed_parts(claim: Claim) -> list:
 def show_part(part: Any) -> str:
     """Return a part of a claim as a page prints it."""
     if isinstance(part, Assumption):
-        return assumption_text(part)
+        return describe_assumption(part)
     if isinstance(part, Expr):
         return latex(part)
     if isinstance(part, tuple) and part:  # a name and its value in a counterexample, or a variable and what it tends to
@@ -221,7 +221,7 @@ def describe(mutant: Mutant) -> dict[str, str]:
     """Return the place of a mutation and the mutated claim as text."""
     claim = mutant.mutated
     said = plain(claim.start) + "".join(f" {s.relation} {plain(s.expr)}" for s in claim.steps)
-    said += "".join(f"; because {plain(e)}" for e in claim.because) + "".join(f"; {assumption_text(a)}" for a in claim.given)
+    said += "".join(f"; because {plain(e)}" for e in claim.because) + "".join(f"; {describe_assumption(a)}" for a in claim.given)
     said += f"; {plain(claim.towards[0])} -> {claim.towards[1]}" if claim.towards else ""
     said += "".join(f"; {n} = {value_text(v)}" for n, v in claim.at)
     return {"path": "/".join(map(str, mutant.path)), "mutant": said}

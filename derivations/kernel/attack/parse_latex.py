@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from ..core.constructors import E, I, array, diff, each, function, inverse, paren, sqrt, total
-from ..core.expr import Expr, lift, strip
+from ..core.expr import Expr, lift, strip_brackets
 from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.name_latex import GREEK
 from .parse_plain import MADE, ParseError
@@ -203,7 +203,7 @@ class LatexParser:
         body = None if self.met("}") else self.closed(self.factor, "}")
         self.expect("{", r"\partial")
         by = self.closed(self.factor, "}")
-        return diff(self.factor() if body is None else body, strip(by))  # the brackets of (b_K)_1
+        return diff(self.factor() if body is None else body, strip_brackets(by))  # the brackets of (b_K)_1
 
     def fill(self) -> Expr:
         """Parse a bold 0 or 1 with its shape, and return the tensor of `filled` that it stands for."""

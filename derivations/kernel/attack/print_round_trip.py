@@ -29,7 +29,7 @@ from ..core.constructors import (
     total,
     zeros,
 )
-from ..core.expr import Expr, lift, named, strip
+from ..core.expr import Expr, lift, named_nodes, strip_brackets
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing import latex, plain_text, script_text
@@ -93,7 +93,7 @@ def number(e: Expr) -> Fraction:
 
 def normalize(e: Expr) -> Expr:
     """Return the tree without brackets, and with negated numbers and quotients of numbers as numbers: no print shows these."""
-    e = strip(e)
+    e = strip_brackets(e)
 
     def fold(e: Expr) -> Expr:
         args = tuple(map(fold, e.args))
@@ -108,7 +108,7 @@ def normalize(e: Expr) -> Expr:
 
 def find_print_errors(claim: Claim, others: tuple = ()) -> list[str]:
     """Return what is wrong with how the claim is printed, compared with itself and with other trees."""
-    names = {s.data[0]: s for s in named(*claim.trees)} | {"I": I}
+    names = {s.data[0]: s for s in named_nodes(*claim.trees)} | {"I": I}
     found = []
     for e in claim.trees:
         text = script_text.script(e)

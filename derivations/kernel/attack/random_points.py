@@ -15,7 +15,7 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.constructors import inverse
 from ..core.expr import Expr, free_indices, matmul, symbols, walk
-from ..core.operators import AVERAGES
+from ..core.operators import AVERAGE_OPERATORS
 from .mpmath_evaluation import DIGITS, ZERO, Undefined, all_places, evaluate_entry, evaluate_scalar, evaluate_size, reduce_rows
 
 POINTS, DRAWS, MIN_POINTS = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
@@ -236,7 +236,7 @@ def operations(claim: Claim) -> frozenset:
 
 def has_expectation(claim: Claim) -> bool:
     """Return whether the claim has an expectation or a variance."""
-    return uses_operator(claim, *AVERAGES)
+    return uses_operator(claim, *AVERAGE_OPERATORS)
 
 
 def needs_quadrature(claim: Claim) -> bool:

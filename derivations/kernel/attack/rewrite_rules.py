@@ -13,7 +13,7 @@ from itertools import count
 from random import Random
 
 from ..core.constructors import absolute, diff, each, exp, eye, function, index, ones, softmax, sqrt, total
-from ..core.expr import Expr, free_indices, lift, node, operands, strip, walk
+from ..core.expr import Expr, free_indices, lift, node, operands, strip_brackets, walk
 from ..core.operators import INDEXED
 from ..errors import KernelError
 from .rebuild_trees import rebuild, substitute_index
@@ -38,9 +38,9 @@ def of_add(e: Expr) -> Iterator[Expr]:
         yield a.args[0] + (a.args[1] + b)
     if b.op == "add":
         yield (a + b.args[0]) + b.args[1]
-    if a.op == b.op == "mul" and strip(a.args[0]) == strip(b.args[0]):
+    if a.op == b.op == "mul" and strip_brackets(a.args[0]) == strip_brackets(b.args[0]):
         yield a.args[0] * (a.args[1] + b.args[1])
-    if strip(a) == strip(b):
+    if strip_brackets(a) == strip_brackets(b):
         yield 2 * a
     if a.op == b.op == "sum" and a.data[1] == b.data[1]:
         yield Expr("sum", (a.args[0] + rename_bound_index(b, a.data).args[0],), (), a.data)
@@ -80,7 +80,7 @@ def of_mul(e: Expr) -> Iterator[Expr]:
         yield absolute(a.args[0] * b.args[0])
     if b.op == "matmul" and not a.shape:
         yield (a * b.args[0]) @ b.args[1]
-    if strip(a) == strip(b) and not a.shape:
+    if strip_brackets(a) == strip_brackets(b) and not a.shape:
         yield a**2
 
 
@@ -92,7 +92,7 @@ def of_div(e: Expr) -> Iterator[Expr]:
         yield a.args[0] / b + a.args[1] / b
     if a.op == "mul" and not a.args[0].shape:
         yield a.args[0] * (a.args[1] / b)
-    if strip(a) == strip(b):
+    if strip_brackets(a) == strip_brackets(b):
         yield lift(1)
     if not a.shape:
         yield a * b**-1

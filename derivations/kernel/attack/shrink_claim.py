@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..core.claims import Claim
-from ..core.expr import Expr, lift, strip
+from ..core.expr import Expr, lift, strip_brackets
 from ..errors import KernelError
 from .claim_mutants import is_well_typed
 from .rewrite_rules import replace_node, rewritable_nodes
@@ -49,7 +49,7 @@ def candidates(claim: Claim) -> Iterator[Claim]:
 def with_sides(claim: Claim, sides: tuple[Expr, ...]) -> Claim | None:
     """Return the claim with other sides; None if it is then vacuous or not well typed."""
     changed = replace(claim, start=sides[0], steps=tuple(replace(s, expr=e) for s, e in zip(claim.steps, sides[1:])))
-    vacuous = claim.kind != "refutation" and any(strip(a) == strip(b) for a, b in zip(sides, sides[1:]))
+    vacuous = claim.kind != "refutation" and any(strip_brackets(a) == strip_brackets(b) for a, b in zip(sides, sides[1:]))
     return None if vacuous or not is_well_typed(changed) else changed
 
 

@@ -14,7 +14,7 @@ from math import isfinite
 from types import FunctionType
 from typing import Any
 
-from ..core.claims import EVERY, SNIPPET, Claim
+from ..core.claims import EVERY_SHAPE, SNIPPET, Claim
 from ..core.expr import symbols
 from ..errors import KernelError
 from ..pytorch.input_layouts import copy_tensors, double_by_default
@@ -70,7 +70,7 @@ def judge_by_numbers(claim: Claim, k: int, slip: SnippetMutation, before: CallVe
     Return "survived" if they differ somewhere, "equivalent" if they agree everywhere, "unclassified" if nothing could be compared.
     """
     agreed = 0
-    for t in trials(claim, before.scope == EVERY):
+    for t in trials(claim, before.scope == EVERY_SHAPE):
         given = Arguments(t)
         for point in range(points_of(t)):
             with suppress(KernelError):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from ..core.acceptance import verdicts
-from ..core.assumptions import assumption_text
-from ..core.claims import Claim, Refused, Verdict
+from ..core.acceptance import collect_verdicts
+from ..core.assumptions import describe_assumption
+from ..core.claims import Claim, Rejected, Verdict
 from ..errors import KernelError
 from ..exact.closed_forms import evaluate_closed_sides
 from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
 from ..printing.latex import latex, value_latex
-from ..printing.mathml import MathsError, authored
+from ..printing.mathml import MathsError, render_author_text
 from ..printing.name_latex import name_latex
 from .leaked_answers import reject_leaked_answers
 from .shown_code import named, require_shown_code
@@ -22,24 +22,24 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 
 def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Refused if one of them does not accept it, or for what no witness sees."""
+    """The claim's record with every witness's verdict; Rejected if one of them does not accept it, or for what no witness sees."""
     refuse_unseen(claim)
     return witnessed(claim)
 
 
 def witnessed(claim: Claim) -> dict:
     """The record of a claim of which it was asked already what no witness sees."""
-    return record(claim, verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
+    return record(claim, collect_verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
 
 
 def refuse_unseen(claim: Claim) -> None:
-    """Refused if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
+    """Rejected if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
     beside the claim states something of its own."""
     require_shown_code(claim)
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
-            raise Refused(claim.file, claim.line, claim.id, f"its {what} {fault}")
+            raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}")
 
 
 def computed(claim: Claim) -> dict:
@@ -54,7 +54,7 @@ def fault_of_words(text: str) -> str:
     if not isinstance(text, str):
         return f"is {text!r}, which is no text; write a sentence"
     try:
-        authored(text)
+        render_author_text(text)
     except MathsError as error:
         return str(error)
     return ""
@@ -96,7 +96,9 @@ def record(claim: Claim, said: list) -> dict:
         "steps": [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps],
         "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
         "letters": letters(claim),
-        "assumptions": [{"text": assumption_text(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)],
+        "assumptions": [
+            {"text": describe_assumption(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)
+        ],
         "scope": next((v.scope for v in said if v.scope), "notation"),
         "witnesses": list(map(said_by, said)),
         "uses": list(claim.uses),

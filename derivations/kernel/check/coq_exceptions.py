@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from ..store.certificates import CertificateError
 from ..store.project_files import ROOT
 
@@ -19,7 +19,7 @@ def reasons(topic: str = "") -> dict:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CertificateError(f"{NAME} is not TOML: {error}; write lines such as \"chapter/topic#claim\" = 'why'") from None
     for key, why in found.items():
-        if not isinstance(why, str) or not why.strip() or key.count("#") != 1 or fault_of_text(why):
+        if not isinstance(why, str) or not why.strip() or key.count("#") != 1 or find_text_fault(why):
             raise CertificateError(
                 f"{NAME}: expected \"chapter/topic#claim\" = 'why Coq does not prove it', in words, found {key!r} = {why!r}"
             )

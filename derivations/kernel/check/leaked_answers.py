@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..core.claims import Claim, Refused
-from ..core.expr import Expr, show, strip, walk
+from ..core.claims import Claim, Rejected
+from ..core.expr import Expr, show, strip_brackets, walk
 
 ATOMS = ("symbol", "index", "const", "imaginary")  # a side that is one of these may be an argument
 
 
 def reject_leaked_answers(claim: Claim) -> None:
-    """Raise Refused if an argument of a call is, or contains, a side of the claim that the call is compared with."""
-    sides = {strip(side) for side in (claim.start, *(step.expr for step in claim.steps)) if strip(side).op not in ATOMS}
+    """Raise Rejected if an argument of a call is, or contains, a side of the claim that the call is compared with."""
+    sides = {strip_brackets(side) for side in (claim.start, *(step.expr for step in claim.steps)) if strip_brackets(side).op not in ATOMS}
     for k, (name, arguments, keywords) in enumerate(claim.code):
         for argument in expressions([arguments, [value for _, value in keywords]]):
-            for part in walk(strip(argument)):
+            for part in walk(strip_brackets(argument)):
                 if part in sides:
-                    raise Refused(
+                    raise Rejected(
                         claim.file,
                         claim.line,
                         claim.id,

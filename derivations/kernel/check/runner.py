@@ -17,7 +17,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from threading import Event, Thread, Timer
 
-from ..errors import nearest, quantity
+from ..errors import quantity, suggest_names
 from ..store import certificates, claim_cache, durations, rejections
 from ..store.certificates import CertificateError
 from ..store.dependencies import Dependencies, Reads
@@ -178,7 +178,7 @@ def unmet(use: str, held: set) -> str:
     topic, _, name = use.partition("#")
     if not held:
         return f"it uses '{use}', and '{topic}' was not checked as it is, or does not hold; run: python -m derivations check {topic}"
-    return f"it uses '{use}', and there is no such claim that holds; {nearest(name, sorted(held), 'there are')}"
+    return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(held), 'there are')}"
 
 
 def refuse(result: Result, record: dict, message: str):

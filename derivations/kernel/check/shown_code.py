@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from ..core.claims import Claim, Refused
+from ..core.claims import Claim, Rejected
 from ..errors import KernelError
 from ..snippet_source import Library, Snippet
 from ..snippet_source.scopes import first_line
@@ -45,12 +45,12 @@ class LoadedLibrary(Library):
 
 
 def require_shown_code(claim: Claim) -> None:
-    """Raise Refused where what the claim's `code=` names is not what its lines say."""
+    """Raise Rejected where what the claim's `code=` names is not what its lines say."""
     try:
         for name in named(claim):
             check_function(name)
     except NotShown as error:
-        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+        raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
 
 
 def named(claim: Claim) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.claims import Claim
-from ..core.expr import Expr, named
+from ..core.expr import Expr, named_nodes
 from ..printing.latex import latex
 from ..printing.name_latex import name_latex
 
@@ -12,7 +12,7 @@ SHAPES = ("a number", "a vector", "a matrix", "a tensor")
 
 def letters(claim: Claim) -> list:
     """Each with its LaTeX, what it is, and how long its axes are; tensors first, then numbers, indices and sizes."""
-    found = {one.data[0]: one for one in named(*claim.trees)}
+    found = {one.data[0]: one for one in named_nodes(*claim.trees)}
     return [described(found[name]) for name in sorted(found, key=lambda name: (order(found[name]), name))]
 
 

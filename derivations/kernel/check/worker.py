@@ -19,8 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..core import claims
-from ..core.claims import Claim, Refused
-from ..errors import KernelError, hint, in_a_script, scripts
+from ..core.claims import Claim, Rejected
+from ..errors import KernelError, explain, raised_in_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
@@ -40,7 +40,7 @@ def load_script(path: Path):
     scripts.watched = True
     try:
         runpy.run_path(str(path), run_name="derivation")
-    except Refused as error:
+    except Rejected as error:
         return error.line, error.message, error.claim
     except KernelError as error:
         return stopped(path, error, str(error))
@@ -49,7 +49,7 @@ def load_script(path: Path):
     except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
         if isinstance(error, KeyboardInterrupt):
             raise
-        said = hint(error) if in_a_script(error.__traceback__) else error
+        said = explain(error) if raised_in_script(error.__traceback__) else error
         return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
     finally:
         scripts.watched = False
@@ -162,7 +162,7 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
             found = checked(claim, None if entangled else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
             emit("claim", verdict="holds", seconds=seconds, message="", stated=in_words(claim), **found)
-        except Refused as error:
+        except Rejected as error:
             refused(emit, claim, error.message, start)
         except RecursionError:
             refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)

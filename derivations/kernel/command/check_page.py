@@ -32,7 +32,7 @@ def find_page_errors(topic: str) -> list[Finding]:
     """Return what is wrong with a topic's page, its code and its pictures, without running tests."""
     from ..site import page_lint  # loads PyTorch; imported late because `check` itself does not need it
 
-    return page_lint.of_topic(project_files.ROOT, topic, time.time_ns())
+    return page_lint.check_topic(project_files.ROOT, topic, time.time_ns())
 
 
 def unwritten(topic: str) -> list[str]:
@@ -40,12 +40,12 @@ def unwritten(topic: str) -> list[str]:
     from ..site import course_boxes, page_source
 
     root, errors = project_files.ROOT, []
-    before = course_boxes.neighbours((root / "mkdocs.yml").read_text(encoding="utf-8"), f"{topic}.md")[0].removesuffix(".md")
+    before = course_boxes.find_neighbours((root / "mkdocs.yml").read_text(encoding="utf-8"), f"{topic}.md")[0].removesuffix(".md")
     try:
-        lacks = course_boxes.lacking((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+        lacks = course_boxes.find_missing_parts((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
         errors = [f"docs/{topic}.md lacks, for a page of the course: {'; '.join(lacks)}"] if lacks else []
         for page in filter(certificates.is_topic, (before, topic)):
-            errors += [f"docs/{page}.md: {wrong}" for wrong in course_boxes.wrong_next(root, page)]
+            errors += [f"docs/{page}.md: {wrong}" for wrong in course_boxes.check_next_link(root, page)]
     except (OSError, UnicodeDecodeError, page_source.PageError):
         pass  # a page that cannot be read is reported by `find_page_errors`
     return errors

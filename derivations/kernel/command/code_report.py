@@ -11,7 +11,7 @@ import click
 
 from ..check.worker import load_script
 from ..core import claims
-from ..core.claims import EVERY, Refused
+from ..core.claims import EVERY_SHAPE, Rejected
 from ..errors import quantity
 from ..traced.witness import CodeVerdict, check_code
 
@@ -27,7 +27,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
         for claim in claims.LOADED[0].claims:
             try:
                 here[f"{topic}#{claim.id}"] = check_code(claim)
-            except Refused as error:
+            except Rejected as error:
                 wrong.append(str(error))
         here = {name: verdict for name, verdict in here.items() if verdict.state != "not named"}
         found |= here
@@ -50,6 +50,6 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
 def summary(verdicts: list[CodeVerdict]) -> str:
     """Return how many pieces of code are proved, and how many are not read."""
     proved = [verdict for verdict in verdicts if verdict.state == "proved"]
-    everywhere = sum(verdict.scope == EVERY for verdict in proved)
+    everywhere = sum(verdict.scope == EVERY_SHAPE for verdict in proved)
     some = f", {len(proved) - everywhere} at the shapes named in their scope" * (everywhere < len(proved))
     return f"{everywhere} proved at every shape{some}" + f", {len(verdicts) - len(proved)} not read" * (len(proved) < len(verdicts))

@@ -57,9 +57,9 @@ def trace_file(path: str) -> Any:
 
 def find_unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
     """Yield the first line of each run of section lines that the tests did not execute, with a message."""
-    from ..site.code_regions import snippet_of
+    from ..site.code_regions import read_snippet
 
-    snippet = snippet_of(project_files.ROOT, topic)
+    snippet = read_snippet(project_files.ROOT, topic)
     lines = snippet.text.split("\n")
     shown = {line for region in snippet.regions.values() if not region.is_example for line in region.lines}
     try:

@@ -195,11 +195,11 @@ def create(topic: str) -> list[str]:
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
         raise ScaffoldError(f"'{topic}' has a word of Python's in it, so it could not be imported; choose another")
-    from ..site.course_boxes import neighbours  # loads PyTorch
+    from ..site.course_boxes import find_neighbours  # loads PyTorch
 
     title = name.replace("_", " ").capitalize()
     navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
-    before, after = neighbours(navigation, f"{topic}.md")
+    before, after = find_neighbours(navigation, f"{topic}.md")
     following = f"[The next page]({link(topic, after)}) follows from this one.\n\n" if after else ""
     values = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
     files = {ROOT / fill(path, values): fill(text, values) for path, text in FILES.items()}
@@ -225,14 +225,14 @@ def with_row(path: Path, values: dict[str, str]) -> dict[Path, str]:
 
 def with_link(before: str, topic: str) -> dict[Path, str]:
     """Return {path: text} for the page before the topic's, with its link to the next page; {} if that page belongs to no topic."""
-    from ..site.course_boxes import NEXT
+    from ..site.course_boxes import NEXT_PAGE_LINK
 
     path = ROOT / "docs" / before
     if not is_topic(before.removesuffix(".md")):
         return {}
     text, target = path.read_text(), link(before, f"{topic}.md")
-    if NEXT.search(text):
-        return {path: NEXT.sub(lambda match: match[0].replace(match[1], target), text)}
+    if NEXT_PAGE_LINK.search(text):
+        return {path: NEXT_PAGE_LINK.sub(lambda match: match[0].replace(match[1], target), text)}
     return {path: f"{text.rstrip()}\n\n[The next page]({target}) follows from this one.\n"}
 
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 import click
 
 from ..check.claim_records import check_claim
-from ..core.claims import Claim, Derivation, Refused
+from ..core.claims import Claim, Derivation, Rejected
 from ..printing.plain_text import SIGNS, plain
 
 
@@ -27,7 +27,7 @@ def print_claim(claim: Claim) -> bool:
         click.echo(f"      {SIGNS[step.relation]} {plain(step.expr)}" + (f"      ({step.reason})" if step.reason else ""))
     try:
         checked = check_claim(claim)
-    except Refused as error:
+    except Rejected as error:
         click.secho(f"    REJECTED {error}", fg="red")
         return False
     for a in checked["assumptions"]:

@@ -26,8 +26,8 @@ from ..attack.rebuild_trees import rebuild, unfold_definitions
 from ..check import worker
 from ..core import claims
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, strip, symbol, walk
-from ..core.operators import AVERAGES, BINDERS
+from ..core.expr import Expr, free_indices, strip_brackets, symbol, walk
+from ..core.operators import AVERAGE_OPERATORS, BINDERS
 from ..errors import KernelError, quantity
 from ..exact.assumption_needs import is_proved_under
 from ..store import certificates, project_files
@@ -102,8 +102,8 @@ def uses_of(id_: str, claim: Claim, stated: dict[str, Claim]) -> Iterator[Use]:
 
 def outcome(claim: Claim, used: Claim) -> str:
     """Return one of OUTCOMES for a use of `used` by `claim`."""
-    bare = changed(claim, lambda tree: strip(unfold_definitions(tree)))
-    sides = [side for side in map(strip, map(unfold_definitions, (used.start, *(step.expr for step in used.steps)))) if side.args]
+    bare = changed(claim, lambda tree: strip_brackets(unfold_definitions(tree)))
+    sides = [side for side in map(strip_brackets, map(unfold_definitions, (used.start, *(step.expr for step in used.steps)))) if side.args]
     parts = [node for node in within(bare) if any(matches(side, node, {}) is not None for side in sides)]
     if not parts:
         return "not seen"
@@ -157,7 +157,7 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
     variables = {node.args[1] for tree in claim.trees for node in walk(tree) if node.op == "derivative"}
     variables |= {claim.towards[0]} if claim.towards else set()
     depends = any(node in variables for node in walk(part)) or any(node in variables for node in part.shape)
-    return not (free_indices(part) or depends or random and part.op not in AVERAGES)
+    return not (free_indices(part) or depends or random and part.op not in AVERAGE_OPERATORS)
 
 
 # Pattern matching ----------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.constructors import exp
 from ..core.expr import Expr, free_indices, walk
-from ..core.operators import STAND_INS
+from ..core.operators import TRANSPARENT
 from .algebraic_structures import FIELD, REAL, RING, ROOTS, STRUCTURES, UNITS, NotForCoq
 from .prelude import PRELUDE_NAME
 from .reserved_words import name_in_coq
@@ -318,7 +318,7 @@ def translate_entry(notation: Notation, e: Expr) -> Text:
 
 def entry_of_more(notation: Notation, base: Expr, places: list) -> str:
     """Return an entry of a tensor with more than two axes: of a symbol, or of a softmax, which applies to each slice along the last two axes."""
-    while base.op in STAND_INS:
+    while base.op in TRANSPARENT:
         base = base.args[0]
     if base.op == "symbol":
         return f"{variable(notation, base)} {' '.join(places)}"

@@ -11,7 +11,7 @@ from math import lcm
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, walk
-from ..core.operators import BINDERS, STAND_INS
+from ..core.operators import BINDERS, TRANSPARENT
 from .notation import ATOM, LONGEST, Notation, numeral
 
 SUMS = ("sum", "each", "entry", "softmax", "function", "array")
@@ -116,7 +116,7 @@ def multiple(count: int, part: str) -> str:
 
 def linear(e: Expr) -> dict[Expr, Fraction] | None:
     """Return a linear combination of symbols and entries as {atom: coefficient}, or None for any other tree."""
-    if e.op in STAND_INS:
+    if e.op in TRANSPARENT:
         return linear(e.args[0])
     if e.op in ("symbol", "entry"):
         return {e: Fraction(1)} if not free_indices(e) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, own_sizes, walk
+from ..core.expr import Expr, free_indices, node_sizes, walk
 from .algebraic_structures import REAL
 from .assumptions import DISTRIBUTIONS, state_hypotheses
 from .notation import Notation
@@ -80,7 +80,7 @@ def context(claim: Claim, notation: Notation, free: set[Expr], trees: Sequence[E
 
 def sizes_of(notation: Notation, trees: Sequence[Expr]) -> list[str]:
     """Return the names of the sizes of axes and of indices, and of the sizes that occur as numbers."""
-    found = [s for t in trees for n in walk(t) for s in own_sizes(n)]
+    found = [s for t in trees for n in walk(t) for s in node_sizes(n)]
     return list(dict.fromkeys([s.data[0] for s in found if s.op == "symbol"] + list(notation.numeric_sizes)))
 
 

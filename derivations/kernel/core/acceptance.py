@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from .claims import Claim, Refused, Verdict
+from .claims import Claim, Rejected, Verdict
 from .expr import symbols
 
 
-def verdicts(claim: Claim, witnesses: Mapping[str, Callable[[Claim], Verdict]]) -> list[Verdict]:
-    """Return the verdict of each witness, in order. Raise Refused if a witness rejects the claim, or if the verdicts do not suffice."""
+def collect_verdicts(claim: Claim, witnesses: Mapping[str, Callable[[Claim], Verdict]]) -> list[Verdict]:
+    """Return the verdict of each witness, in order. Raise Rejected if a witness rejects the claim, or if the verdicts do not suffice."""
     given = [replace(witness(claim), name=name) for name, witness in witnesses.items()]
     if missing := [*missing_witnesses(claim, given), *missing_runs(claim, given)]:
         summary = "; ".join(f"{v.name} says {v.verdict}" + f" ({v.note})" * bool(v.note) for v in given) or "nobody was asked"
-        raise Refused(claim.file, claim.line, claim.id, f"it lacks {' and '.join(missing)}: {summary}")
+        raise Rejected(claim.file, claim.line, claim.id, f"it lacks {' and '.join(missing)}: {summary}")
     return given
 
 

@@ -18,7 +18,7 @@ class Assumption:
     args: tuple[Expr, ...]
 
     def __str__(self) -> str:
-        return assumption_text(self)
+        return describe_assumption(self)
 
 
 def positive(x: Term) -> Assumption:
@@ -237,7 +237,7 @@ def require_random_symbol(x: Expr) -> Expr:
     return x
 
 
-def assumption_text(a: Assumption, latex_names: bool = False) -> str:
+def describe_assumption(a: Assumption, latex_names: bool = False) -> str:
     """Return the assumption in words. With `latex_names`, as pages need it, names are LaTeX between dollar signs."""
     open_ = sorted({i for x in a.args for i in free_indices(x)}, key=lambda i: i.data[0])
     return assumption_words(a.kind, a.args, open_, latex_names)

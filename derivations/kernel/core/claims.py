@@ -12,10 +12,10 @@ from typing import Any
 from ..errors import KernelError
 from ..printing.print_collisions import PrintedForms
 from .assumptions import Assumption
-from .expr import Expr, Term, free_indices, lift, named, record_name, show, strip, takes_average, walk
+from .expr import Expr, Term, contains_average, free_indices, lift, named_nodes, record_name, show, strip_brackets, walk
 
 Value = Term | Sequence["Value"]  # the value of a symbol in a counterexample: a number, or nested lists of numbers
-EVERY = "every shape"  # the widest scope of a verdict
+EVERY_SHAPE = "every shape"  # the widest scope of a verdict
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 SNIPPET = re.compile(r"(snippets(?:\.\w+)+)\.(\w+)(?:\[(\d+)\])?")  # module, function, and the number of its result
 
@@ -81,7 +81,7 @@ class Verdict:
     ran: tuple = ()  # the snippets that ran and agreed: (entry of `code`, number of shapes, number of points)
 
 
-class Refused(KernelError):
+class Rejected(KernelError):
     """The rejection of a claim, with its file, line, id, and the reason."""
 
     def __init__(self, file: str, line: int, claim: str, message: str):
@@ -102,7 +102,7 @@ class Derivation:
     prints: PrintedForms = field(default_factory=PrintedForms)
 
     def __post_init__(self) -> None:
-        self.file, self.line = caller()
+        self.file, self.line = calling_line()
         LOADED.append(self)
 
     def _state(
@@ -126,10 +126,10 @@ class Derivation:
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         if wrong := [s.expr for s in stated if s.expr.shape != start.shape]:
             raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}")
-        kind = "law" if takes_average(start, *(s.expr for s in stated)) and kind in ("identity", "chain") else kind
-        needed = tuple((a, bindings(v)) for a, v in (without or {}).items())
+        kind = "law" if contains_average(start, *(s.expr for s in stated)) and kind in ("identity", "chain") else kind
+        needed = tuple((a, read_values(v)) for a, v in (without or {}).items())
         more |= {"given": tuple(given), "uses": tuple(uses), "without": needed, "code": snippets(code)}
-        claim = self._complete(Claim(id, kind, start, stated, *caller(), **more))
+        claim = self._complete(Claim(id, kind, start, stated, *calling_line(), **more))
         self._check_names(claim)
         self.claims.append(claim)
 
@@ -157,9 +157,9 @@ class Derivation:
 
     def _check_names(self, claim: Claim) -> None:
         """Raise KernelError if a name or a printed form has two meanings in the derivation, or if a definition comes too late."""
-        for s in dict.fromkeys(named(*claim.trees)):
+        for s in dict.fromkeys(named_nodes(*claim.trees)):
             record_name(self.names, s)
-        self.prints.add(self.names.values(), [strip(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
+        self.prints.add(self.names.values(), [strip_brackets(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
             raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
 
@@ -167,7 +167,7 @@ class Derivation:
 LOADED: list[Derivation] = []  # the derivations that scripts of this process have made, in order
 
 
-def bindings(at: Any) -> tuple:
+def read_values(at: Any) -> tuple:
     """Return the (name, value) pairs of {symbol: value}, with nested tuples of exact numbers as values. Raise KernelError for other keys."""
 
     def freeze(value: Any) -> Any:
@@ -197,7 +197,7 @@ def snippets(code: Any) -> tuple:
     return tuple(calls)
 
 
-def caller() -> tuple[str, int]:
+def calling_line() -> tuple[str, int]:
     """Return the file and line of the script that states a claim: those of the innermost frame outside the kernel."""
     kernel = str(Path(__file__).parents[1])
     frame = sys._getframe()

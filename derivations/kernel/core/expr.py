@@ -20,7 +20,7 @@ from ..printing.latex import NAMED
 from ..printing.name_latex import check_name
 from ..printing.plain_text import describe
 from ..printing.plain_text import plain as show
-from .operators import AVERAGES, BINDERS, INDEXED, OPERATORS, real_scalar, scalar, shape_of
+from .operators import AVERAGE_OPERATORS, BINDERS, INDEXED, OPERATORS, real_scalar, scalar, shape_of
 
 Term = Union["Expr", int, Fraction]  # accepted where an expression is expected; so are SymPy's expressions
 
@@ -206,9 +206,9 @@ def lift_size(value: Term) -> Expr:
     return value
 
 
-def strip(e: Expr) -> Expr:
+def strip_brackets(e: Expr) -> Expr:
     """Return the tree without `paren` nodes and without origins. Trees that differ only there are the same expression."""
-    return strip(e.args[0]) if e.op == "paren" else Expr(e.op, tuple(map(strip, e.args)), e.shape, e.data)
+    return strip_brackets(e.args[0]) if e.op == "paren" else Expr(e.op, tuple(map(strip_brackets, e.args)), e.shape, e.data)
 
 
 def walk(e: Expr) -> Iterator[Expr]:
@@ -219,11 +219,11 @@ def walk(e: Expr) -> Iterator[Expr]:
         stack += e.args[::-1]
 
 
-def named(*trees: Expr) -> Iterator[Expr]:
+def named_nodes(*trees: Expr) -> Iterator[Expr]:
     """Yield every symbol, definition and index of the trees, including the sizes in shapes and in indices."""
     for node in (node for tree in trees for node in walk(tree)):
         bound = () if node.bound_index is None else (node.bound_index,)
-        yield from (s for s in (node, *node.shape, *bound, *own_sizes(node)) if s.op in NAMED)
+        yield from (s for s in (node, *node.shape, *bound, *node_sizes(node)) if s.op in NAMED)
 
 
 def record_name(names: dict[str, Expr], s: Expr) -> None:
@@ -235,12 +235,12 @@ def record_name(names: dict[str, Expr], s: Expr) -> None:
 def symbols(*trees: Expr) -> dict[str, Expr]:
     """Return the symbols of the trees by name, including sizes. Raise KernelError if two share a name."""
     found: dict[str, Expr] = {}
-    for s in (s for s in named(*trees) if s.op != "index"):
+    for s in (s for s in named_nodes(*trees) if s.op != "index"):
         record_name(found, s)
     return {name: s for name, s in found.items() if s.op == "symbol"}
 
 
-def own_sizes(e: Expr) -> tuple[Expr, ...]:
+def node_sizes(e: Expr) -> tuple[Expr, ...]:
     """Return the sizes in the node itself: the lengths of its axes and, for an index or a binder, the size of the index."""
     return (*e.shape, e.data[1]) if e.op in INDEXED else e.shape
 
@@ -250,9 +250,9 @@ def operands(e: Expr) -> tuple[Expr, ...]:
     return e.args[: OPERATORS[e.op].operands]
 
 
-def takes_average(*trees: Expr) -> bool:
+def contains_average(*trees: Expr) -> bool:
     """Return whether one of the trees contains an expectation or a variance."""
-    return any(e.op in AVERAGES for tree in trees for e in walk(tree))
+    return any(e.op in AVERAGE_OPERATORS for tree in trees for e in walk(tree))
 
 
 def free_indices(e: Expr) -> set[Expr]:

@@ -12,7 +12,7 @@ To add an operator:
 4. Give each evaluator a rule in its `RULES`, or list the operator in its `UNSUPPORTED`: `exact/exact_evaluation.py`, `exact/tree_to_normal_form.py`,
    `sympy/tree_to_sympy.py`, `pytorch/evaluation.py`, `pytorch/float_formats.py`, `coq/notation.py`, `coq/reals/notation.py`, and the judge's
    `attack/mpmath_evaluation.py`. They have similar tables for functions.
-5. If it is partial, state in `coq/reals/definedness.py` where it is defined. For a function in `BENT`, state in `sympy/derivative_text.py` and
+5. If it is partial, state in `coq/reals/definedness.py` where it is defined. For a function in `NONSMOOTH`, state in `sympy/derivative_text.py` and
    in `pytorch/nondifferentiable_points.py` where its derivative jumps (`CORNERS`).
 
 `tests/kernel/core/test_operators.py` fails for each printer and each evaluator that lacks an entry, and for an operator without an example.
@@ -119,13 +119,13 @@ def function(data: Any, x: Tree) -> Shape:
 
 def derivative(data: Any, body: Tree, by: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless a scalar is differentiated by a real scalar symbol or by an entry of a real symbol."""
-    target = variable(by)
+    target = differentiation_symbol(by)
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
         raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
     return scalar(data, body)
 
 
-def variable(by: Any) -> Any:
+def differentiation_symbol(by: Any) -> Any:
     """Return the symbol of a differentiation variable, which is a symbol or an entry of one."""
     return by.args[0] if by.op == "entry" else by
 
@@ -144,7 +144,7 @@ ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions that act on
 REDUCING = ("norm", "largest")  # functions that map a vector to a number
 FUNCTIONS = (*ENTRYWISE, *REDUCING)  # the possible data of the operator `function`
 PARTIAL = ("log",)  # functions that are undefined for some real numbers
-BENT = ("abs", "norm", "largest")  # functions whose derivative jumps somewhere
+NONSMOOTH = ("abs", "norm", "largest")  # functions whose derivative jumps somewhere
 
 OPERATORS = {
     op.name: op
@@ -179,9 +179,9 @@ OPERATORS = {
     )
 }
 BINDERS = frozenset(op.name for op in OPERATORS.values() if op.binds == "index")
-AVERAGES = frozenset(op.name for op in OPERATORS.values() if op.binds == "random")
+AVERAGE_OPERATORS = frozenset(op.name for op in OPERATORS.values() if op.binds == "random")
 INDEXED = BINDERS | {"index"}  # operators whose data is an index, (name, size)
-STAND_INS = frozenset(op.name for op in OPERATORS.values() if op.transparent)
+TRANSPARENT = frozenset(op.name for op in OPERATORS.values() if op.transparent)
 
 
 def is_partial(e: Tree) -> bool:

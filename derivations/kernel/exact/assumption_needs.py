@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from ..core.assumptions import Assumption, assumption_text, has_moment
-from ..core.claims import Claim, Refused
+from ..core.assumptions import Assumption, describe_assumption, has_moment
+from ..core.claims import Claim, Rejected
 from ..core.expr import Expr, lift, show, symbols
 from ..errors import KernelError
 from .assumption_consistency import (
@@ -42,7 +42,7 @@ def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Counter
 
 
 def show_needed(claim: Claim, assumption: Assumption) -> str:
-    """Return how the claim fails without the assumption. Raise Refused if it does not."""
+    """Return how the claim fails without the assumption. Raise Rejected if it does not."""
     others = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
     weaker = remaining_moments(claim, assumption, others)
@@ -57,13 +57,14 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
             instead = ", ".join(map(assumption_to_script, weaker))
             raise ProofFailed(
                 format_not_needed(
-                    assumption, f"it is enough that {' and '.join(map(assumption_text, weaker))}. Drop it, and state {instead} in its place"
+                    assumption,
+                    f"it is enough that {' and '.join(map(describe_assumption, weaker))}. Drop it, and state {instead} in its place",
                 )
             )
         others += weaker
         found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
     except KernelError as error:
-        raise Refused(claim.file, claim.line, claim.id, str(error)) from None
+        raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
     if found:
         return str(found)
     tried = (
@@ -72,7 +73,7 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
         else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
         f"without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
     )
-    raise Refused(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
+    raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
 
 
 def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
@@ -92,7 +93,7 @@ def format_sizes(sizes: dict[str, int]) -> str:
 
 def format_not_needed(assumption: Assumption, tried: str) -> str:
     """Return the message that an assumption is not shown to be needed; `tried` says what was found."""
-    return f"the assumption '{assumption_text(assumption)}' is stated but not shown to be needed: {tried}"
+    return f"the assumption '{describe_assumption(assumption)}' is stated but not shown to be needed: {tried}"
 
 
 def list_sides(claim: Claim) -> list[tuple[Expr, Expr]]:
@@ -108,7 +109,7 @@ def search_without(claim: Claim, others: tuple) -> Counterexample | str | None:
 
 def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple) -> Counterexample | str:
     """Return the counterexample that the author gave. Raise Fails with the reason if it is none."""
-    about = f"without={{...}} does not show that the assumption '{assumption_text(assumption)}' is needed: "
+    about = f"without={{...}} does not show that the assumption '{describe_assumption(assumption)}' is needed: "
     if claim.kind == "limit":
         return check_limit_hint(claim, assumption, others, hint, about)
     relation = "<=" if claim.kind == "inequality" else "="

@@ -17,7 +17,7 @@ from typing import Any
 from ..core.assumptions import Assumption, gaussian, independent, mean, variance
 from ..core.constructors import inverse, ones
 from ..core.constructors import random as random_tensor
-from ..core.expr import Expr, free_indices, lift, matmul, symbols, takes_average, walk
+from ..core.expr import Expr, contains_average, free_indices, lift, matmul, symbols, walk
 from ..errors import KernelError
 from ..printing.plain_text import plain
 from . import exact_evaluation, exact_numbers, value_printing
@@ -70,7 +70,7 @@ def show_array(v: Any, digits: int = value_printing.DIGITS[0]) -> str:
 
 def is_law(*trees: Expr) -> bool:
     """Return whether a tree contains an expectation or a variance."""
-    return takes_average(*trees)
+    return contains_average(*trees)
 
 
 def find_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Counterexample | None:

@@ -11,7 +11,7 @@ from flint import acb, arb, fmpq, fmpq_mat
 
 from ..core.constructors import sqrt
 from ..core.expr import Expr, free_indices, show, symbols, walk
-from ..core.operators import BENT, variable
+from ..core.operators import NONSMOOTH, differentiation_symbol
 from ..errors import KernelError
 from .atom_payloads import Unsupported, instantiate
 from .exact_numbers import (
@@ -146,7 +146,7 @@ def evaluate_derivative(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     A second derivative must be with respect to the same symbol.
     """
     body, by = e.args
-    target = variable(by)
+    target = differentiation_symbol(by)
     name, place = target.data[0], tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in by.args[1:])
     if "moving" in env:
         if env["moving"] != (name, place):
@@ -183,7 +183,7 @@ def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
 
 def has_corners(body: Expr, target: Expr) -> bool:
     """Return whether the body contains a modulus, or a fractional power, of something that contains the target."""
-    bent = (n for n in walk(body) if n.op == "function" and n.data in BENT or n.op == "pow" and not is_integer_constant(n.args[1]))
+    bent = (n for n in walk(body) if n.op == "function" and n.data in NONSMOOTH or n.op == "pow" and not is_integer_constant(n.args[1]))
     return any(target in set(walk(n)) for n in bent)
 
 

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ..core.assumptions import Assumption, assumption_text
+from ..core.assumptions import Assumption, describe_assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, matmul, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
@@ -197,10 +197,10 @@ def explain_violation(a: Assumption, env: dict, left: Expr, right: Expr) -> str:
         if is_satisfied(a, env, left, right):
             return ""
     except Undefined as error:
-        return f"the values break an assumption: '{assumption_text(a)}' has no meaning there, because of {error}"
+        return f"the values break an assumption: '{describe_assumption(a)}' has no meaning there, because of {error}"
     except (KernelError, KeyError):
         return ""
-    return f"the values break an assumption: {assumption_text(a)}{describe_violation(a, env)}"
+    return f"the values break an assumption: {describe_assumption(a)}{describe_violation(a, env)}"
 
 
 def describe_violation(a: Assumption, env: dict) -> str:

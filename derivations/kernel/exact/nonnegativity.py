@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..core.expr import Expr, lift, show, strip, walk
+from ..core.expr import Expr, lift, show, strip_brackets, walk
 from ..printing.script_text import script
 from .atom_payloads import Unsupported
 from .normal_form import Facts
@@ -102,7 +102,7 @@ def is_increase(e: Expr, facts: Facts) -> bool:
     even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
-        return find_unclear_part(write_difference(strip(e.args[0]), lift(1)), facts) is None
+        return find_unclear_part(write_difference(strip_brackets(e.args[0]), lift(1)), facts) is None
     if e.op != "add":
         return False
     minuend, subtrahend = split_difference(e)
@@ -117,7 +117,7 @@ def is_increase(e: Expr, facts: Facts) -> bool:
 
 def split_difference(e: Expr) -> tuple:
     """Return (a, b) if a sum is a - b; b is None for any other sum."""
-    first, second = map(strip, e.args)
+    first, second = map(strip_brackets, e.args)
     for minuend, subtrahend in ((first, second), (second, first)):
         if subtrahend.op == "neg":
             return minuend, subtrahend.args[0]
@@ -154,7 +154,7 @@ def write_difference(u: Expr, v: Expr) -> Expr:
 
 def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
     """Return whether a sum of these is |x| + x or |x| - x, which are nonnegative."""
-    first, second = strip(first), strip(second)
+    first, second = strip_brackets(first), strip_brackets(second)
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..core.assumptions import assumption_text
+from ..core.assumptions import describe_assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, named, own_sizes, show, strip, walk
+from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip_brackets, walk
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from . import exact_evaluation, exact_numbers, log_identities
@@ -71,7 +71,7 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
     (certificate,) = claim.because
-    if strip(certificate) == strip(right - left) and not any(
+    if strip_brackets(certificate) == strip_brackets(right - left) and not any(
         is_proved(certificate, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
     ):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
@@ -110,11 +110,11 @@ def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
     """Return why right is not proved to be the limit of left, or ''. Raise Fails if left has another limit, or none."""
     variable, to = claim.towards
     for a in claim.given:
-        if variable in named(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
+        if variable in named_nodes(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
             raise Unsupported(
-                f"an assumption about {show(variable)}, which moves: '{assumption_text(a)}' is said of a point, and need not hold on the way"
+                f"an assumption about {show(variable)}, which moves: '{describe_assumption(a)}' is said of a point, and need not hold on the way"
             )
-    if any(variable in own_sizes(n) for t in (left, right) for n in walk(t)):
+    if any(variable in node_sizes(n) for t in (left, right) for n in walk(t)):
         raise Unsupported(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     if variable in set(walk(right)):
         raise Unsupported(f"a limit that still contains {show(variable)}")

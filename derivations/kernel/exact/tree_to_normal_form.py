@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
-from ..core.operators import STAND_INS, variable
+from ..core.operators import TRANSPARENT, differentiation_symbol
 from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, function_atom, is_real
 from .derivatives import differentiate
@@ -150,7 +150,7 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     def inverse_entry(matrix: Expr, indices: tuple) -> Polynomial:
         return normalize_entry(Expr("inverse", (matrix,), e.shape), indices, names, facts)
 
-    if base.op in STAND_INS:
+    if base.op in TRANSPARENT:
         return inverse_entry(base.args[0], at)
     if base.op == "transpose":
         return inverse_entry(base.args[0], at[::-1])
@@ -318,7 +318,7 @@ def lower_variance(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 
 def lower_derivative(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     body, by = e.args
-    target = variable(by)
+    target = differentiation_symbol(by)
     if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
         raise Unsupported(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
     if target.data[0] in facts.constrained:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-from ..core.assumptions import assumption_text
-from ..core.claims import EVERY, Claim, Refused, Verdict
-from ..core.expr import Expr, free_indices, show, strip, symbols
+from ..core.assumptions import describe_assumption
+from ..core.claims import EVERY_SHAPE, Claim, Rejected, Verdict
+from ..core.expr import Expr, free_indices, show, strip_brackets, symbols
 from ..errors import KernelError
 from .assumption_consistency import (
     find_empty_sizes,
@@ -31,28 +31,28 @@ RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "re
 
 
 def exact(claim: Claim) -> Verdict:
-    """Prove the claim and return the verdict. Raise Refused with the step, the remaining difference and a counterexample if it fails."""
+    """Prove the claim and return the verdict. Raise Rejected with the step, the remaining difference and a counterexample if it fails."""
     relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
     has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
-        raise Refused(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
+        raise Rejected(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
     if unrelated := find_unrelated_random(claim):
-        raise Refused(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
+        raise Rejected(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
         try:
-            if strip(previous) == strip(step.expr):
+            if strip_brackets(previous) == strip_brackets(step.expr):
                 raise ProofFailed(
                     "vacuous: both sides are the same expression already, so there is nothing to prove. "
                     "State a relation between two different expressions"
                 )
             prove(claim, previous, step.expr, claim.given)
         except KernelError as error:
-            raise Refused(claim.file, claim.line, claim.id, where + str(error)) from None
+            raise Rejected(claim.file, claim.line, claim.id, where + str(error)) from None
         previous = step.expr
     if vacuity := explain_vacuity(claim):
-        raise Refused(claim.file, claim.line, claim.id, vacuity)
+        raise Rejected(claim.file, claim.line, claim.id, vacuity)
     return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
@@ -81,7 +81,7 @@ def explain_vacuity(claim: Claim) -> str:
     if not claim.given or claim.kind == "refutation":  # a refutation names values at which its assumptions hold
         return ""
     if about := find_index_only_assumption(claim):
-        return INDICES_ONLY.format(assumption_text(about))
+        return INDICES_ONLY.format(describe_assumption(about))
     if not has_example(claim):
         return explain_no_example(claim)
     if sizes := find_empty_sizes(claim):
@@ -107,7 +107,7 @@ def explain_no_example(claim: Claim) -> str:
     for count in range(1, len(claim.given) + 1):
         for some in combinations(claim.given, count):
             if not has_example(replace(claim, given=some), sides=False):
-                return f"{message}. Look at " + " and ".join(f"'{assumption_text(a)}'" for a in some)
+                return f"{message}. Look at " + " and ".join(f"'{describe_assumption(a)}'" for a in some)
     return f"{message}. The assumptions hold somewhere, but there a side has no value" if claim.given else message
 
 
@@ -168,7 +168,7 @@ def make_verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    shapes = f"{EVERY} that the assumptions allow" if list_size_assumptions(claim.given) else EVERY
+    shapes = f"{EVERY_SHAPE} that the assumptions allow" if list_size_assumptions(claim.given) else EVERY_SHAPE
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",

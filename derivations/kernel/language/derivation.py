@@ -10,9 +10,9 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from ..core import claims
 from ..core.assumptions import Assumption
-from ..core.claims import Claim, Refused, Value, bindings, caller
-from ..core.expr import Expr, Term, lift, named, symbol
-from ..errors import KernelError, nearest, scripts
+from ..core.claims import Claim, Rejected, Value, calling_line, read_values
+from ..core.expr import Expr, Term, lift, named_nodes, symbol
+from ..errors import KernelError, scripts, suggest_names
 from .sympy_assumptions import Origins, UsedNames, rename_index, with_carried, with_parameters
 from .sympy_relations import split_relation
 
@@ -23,7 +23,7 @@ Needed = Mapping[Assumption, Mapping[Expr, Value]]
 UNSAID: Any = None  # the default of required arguments that a SymPy relation may replace, as in `identity(id, Eq(a, b))`
 
 
-def stating(method: Callable[P, R]) -> Callable[P, R]:
+def states_claim(method: Callable[P, R]) -> Callable[P, R]:
     """Decorate a method that states a claim: check its arguments, and raise errors that name the claim and the line of the script."""
     signature = with_required(inspect.signature(method))
     names = list(signature.parameters)[1:]
@@ -37,7 +37,7 @@ def stating(method: Callable[P, R]) -> Callable[P, R]:
         except KernelError as error:
             if method.__name__ == "__init__":  # there is no claim yet
                 raise
-            raise Refused(*caller(), id_of(dict(zip(names, args[1:])) | more), str(error)) from None
+            raise Rejected(*calling_line(), id_of(dict(zip(names, args[1:])) | more), str(error)) from None
 
     return stated
 
@@ -68,7 +68,7 @@ def check_signature(name: str, signature: inspect.Signature, args: tuple, keywor
     parameters = [p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_POSITIONAL]
     unknown = [key for key in keywords if key not in (p.name for p in parameters)]
     if unknown:
-        raise KernelError(f"{name} takes no keyword {unknown[0]}; {nearest(unknown[0], [p.name for p in parameters], 'it takes')}")
+        raise KernelError(f"{name} takes no keyword {unknown[0]}; {suggest_names(unknown[0], [p.name for p in parameters], 'it takes')}")
     try:
         signature.bind(*args, **keywords)
     except TypeError as error:
@@ -130,14 +130,14 @@ class Derivation(claims.Derivation):
         >>> derivation.identity("not-transposed", (A + B).T, A + B)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        derivations.kernel.core.claims.Refused: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
+        derivations.kernel.core.claims.Rejected: ... claim 'not-transposed': the two sides have different shapes: (A + B)ᵀ and A + B
     """
 
-    @stating
+    @states_claim
     def __init__(self, title: str):
         super().__init__(title)
 
-    @stating
+    @states_claim
     def define(
         self,
         name: str,
@@ -169,7 +169,7 @@ class Derivation(claims.Derivation):
         self._state("definition", id or define_id(name), result, steps, given=given, title=title, uses=uses, without=without, code=code)
         return result
 
-    @stating
+    @states_claim
     def identity(
         self,
         id: str,
@@ -196,7 +196,7 @@ class Derivation(claims.Derivation):
         steps = [("=", right, reason)]
         self._state("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
 
-    @stating
+    @states_claim
     def chain(
         self,
         id: str,
@@ -227,7 +227,7 @@ class Derivation(claims.Derivation):
         stated = [("=", e, reason) for e, reason in steps]
         self._state("chain", id, start, stated, given=given, title=title, uses=uses, without=without, code=code)
 
-    @stating
+    @states_claim
     def inequality(
         self,
         id: str,
@@ -258,7 +258,7 @@ class Derivation(claims.Derivation):
         form, steps = tuple(map(lift, because)), [("<=", right, reason)]
         self._state("inequality", id, left, steps, because=form, given=given, title=title, uses=uses, without=without, code=code)
 
-    @stating
+    @states_claim
     def limit(
         self,
         id: str,
@@ -291,7 +291,7 @@ class Derivation(claims.Derivation):
         towards, steps = (variable, to), [("->", value, reason)]
         self._state("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
 
-    @stating
+    @states_claim
     def refute(
         self,
         id: str,
@@ -321,7 +321,7 @@ class Derivation(claims.Derivation):
         """
         if relation not in ("=", "<="):
             raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
-        values, steps = bindings(at), [("!" + relation, right, reason)]
+        values, steps = read_values(at), [("!" + relation, right, reason)]
         self._state("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
 
     @cached_property
@@ -343,13 +343,13 @@ class Derivation(claims.Derivation):
         self._check_names(claim)
         result = with_carried(claim, UsedNames(self.names, trees, self._chosen.values()))
         self._origins.record(result.trees)
-        printed = {s.data[0]: s for s in named(*result.trees) if s.op == "index"}
+        printed = {s.data[0]: s for s in named_nodes(*result.trees) if s.op == "index"}
         self._chosen.update({name: s for name, s in printed.items() if name not in self.names})
         return result
 
     def _rename_chosen(self, trees: tuple[Expr, ...]) -> None:
         """Rename the indices of carried assumptions whose names these trees use."""
-        for name in sorted({s.data[0] for s in named(*trees)}):
+        for name in sorted({s.data[0] for s in named_nodes(*trees)}):
             if name in self._chosen:
                 old = self._chosen.pop(name)
                 new = UsedNames(self.names, trees).index(old.data[1])

@@ -6,16 +6,16 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-from ..core.claims import Refused
-from ..errors import KernelError, hint, in_a_script
+from ..core.claims import Rejected
+from ..errors import KernelError, explain, raised_in_script
 
 
-def plain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print an error of the kernel, or a mistake in a line of a script, without a traceback. Print any other error as Python does."""
-    if isinstance(error, (NameError, ImportError, AttributeError, TypeError)) and in_a_script(trace):
-        print(f"{caller_of(trace)}: {hint(error)}", file=sys.stderr)
+    if isinstance(error, (NameError, ImportError, AttributeError, TypeError)) and raised_in_script(trace):
+        print(f"{caller_of(trace)}: {explain(error)}", file=sys.stderr)
     elif isinstance(error, KernelError):
-        print(error if isinstance(error, Refused) else f"{caller_of(trace)}: {error}", file=sys.stderr)
+        print(error if isinstance(error, Rejected) else f"{caller_of(trace)}: {error}", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
-from ..core.assumptions import Assumption, assumption_text, gaussian, independent, mean, nonnegative, nonzero, positive, variance
+from ..core.assumptions import Assumption, describe_assumption, gaussian, independent, mean, nonnegative, nonzero, positive, variance
 from ..core.claims import Claim
 from ..core.constructors import index
-from ..core.expr import Expr, named
+from ..core.expr import Expr, named_nodes
 from ..errors import KernelError
 from ..printing.plain_text import describe
 
@@ -25,7 +25,7 @@ INDICES = ("i", "j", "l", "a", "b", "r", "s", "t")
 def leaves(trees: Iterable[Expr]) -> dict[str, list[Expr]]:
     """Return the symbols of the trees by name. The list of a name has several symbols if they differ only in their origins."""
     found: dict[str, list[Expr]] = {}
-    for s in named(*trees):
+    for s in named_nodes(*trees):
         if s.op == "symbol" and not any(s.origin == other.origin for other in found.setdefault(s.data[0], [])):
             found[s.data[0]].append(s)
     return found
@@ -107,7 +107,7 @@ class UsedNames:
 
     def __init__(self, names: Container[str], trees: Iterable[Expr], earlier: Iterable[Expr] = ()) -> None:
         self.names = names
-        self.here = {s.data[0] for s in named(*trees)}
+        self.here = {s.data[0] for s in named_nodes(*trees)}
         self.chosen: dict[tuple[Expr, int], Expr] = {}
         for i in earlier:
             size = i.data[1]
@@ -175,6 +175,6 @@ def check_counterexample(claim: Claim, carried: list[Assumption]) -> None:
     for a in carried:
         if a.kind in STATED and not is_satisfied(a, at, left, right):
             raise KernelError(
-                f"the counterexample breaks what SymPy assumes: {assumption_text(a)}. Give other values, or make the symbol with real=True "
+                f"the counterexample breaks what SymPy assumes: {describe_assumption(a)}. Give other values, or make the symbol with real=True "
                 "alone"
             )

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core.constructors import array, eye, index, inverse, ones, total, zeros
-from ..core.expr import Expr, lift, named, show, symbol
+from ..core.expr import Expr, lift, named_nodes, show, symbol
 from .sympy_reading import Reading, Rule, Unreadable
 from .sympy_scalars import fraction, read_sum_of_terms, unsigned
 
@@ -97,7 +97,7 @@ def read_trace(e: Any, reading: Reading) -> Expr:
     tree = reading(e.arg)
     if not tree.shape:
         return tree
-    taken = {s.data[0] for s in named(tree)} | {place.variable.data[0] for place in reading.bound.values()}
+    taken = {s.data[0] for s in named_nodes(tree)} | {place.variable.data[0] for place in reading.bound.values()}
     first = {"n": "i", "m": "j"}.get(show(tree.shape[0]), "a")
     i = index(next(name for name in (first, "b", "r", "s", "t", "u") if name not in taken), tree.shape[0])
     return total(tree[i, i], i)

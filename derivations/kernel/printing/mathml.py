@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from math_core import LatexError, LatexToMathML
 
-from .relation_signs import ELEMENTS, fault_of_formula, fault_of_text
+from .relation_signs import ELEMENTS, find_formula_fault, find_text_fault
 
 _CONVERTER = LatexToMathML(fancy_error=False)
 
@@ -39,20 +39,20 @@ def mathml(latex: str, *, display: bool = False) -> str:
     return markup
 
 
-def notation(latex: str) -> str:
+def render_notation(latex: str) -> str:
     """Return a formula that an author typed as MathML. Raise MathsError if it states a relation, since only claims may.
 
     The check reads the MathML, so that it does not depend on how the relation was written in LaTeX.
     """
     markup = mathml(latex)
-    if fault := fault_of_formula(tree_of(markup)):
+    if fault := find_formula_fault(tree_of(markup)):
         raise MathsError(
             f"${latex}$ {fault}; relations come from claims: show one with '/// claim | chapter/topic#id', and keep $...$ for names"
         )
     return markup
 
 
-def breadth(markup: str) -> int:
+def estimate_width(markup: str) -> int:
     """Return the approximate width of a formula in letters: for a table that of its widest row, for a fraction that of its wider part."""
 
     def width(node: ElementTree.Element) -> int:
@@ -64,20 +64,20 @@ def breadth(markup: str) -> int:
     return width(tree_of(markup))
 
 
-def prose(text: str) -> str:
+def render_text(text: str) -> str:
     """Return a text that the kernel wrote as HTML, with `$...$` as MathML. Raise MathsError for LaTeX that cannot be converted."""
     return _with_formulas(text, escape, mathml)
 
 
-def authored(text: str) -> str:
+def render_author_text(text: str) -> str:
     """Return a text that an author wrote as HTML. Raise MathsError if it states a relation, since no witness has checked it."""
 
     def words(part: str) -> str:
-        if fault := fault_of_text(part):
+        if fault := find_text_fault(part):
             raise MathsError(f"{text!r} {fault}, and only a claim's formula is checked: say it in words, or as a claim of its own")
         return escape(part)
 
-    return _with_formulas(text, words, notation)
+    return _with_formulas(text, words, render_notation)
 
 
 def _with_formulas(text: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:

@@ -99,12 +99,12 @@ def is_relation(char: str) -> bool:
     return not name.startswith("COMBINING") and bool(_RELATION_NAMES.search(name))
 
 
-def relation_in(text: str) -> str | None:
+def find_relation_sign(text: str) -> str | None:
     """Return the first relation sign in the text, or None."""
     return next(filter(is_relation, text), None)
 
 
-def stray_in(text: str) -> str | None:
+def find_stray_character(text: str) -> str | None:
     """Return the first character that may not occur in text, or None.
 
     >>> [char for char in "Łukasz’s é, 2 × 3 – β …" if stray_in(char)]
@@ -123,12 +123,12 @@ def named(char: str) -> str:
 STRAY = "may be read as a relation, or not be seen at all: text is made of letters, digits and plain punctuation"
 
 
-def running_in(text: str) -> str | None:
+def find_joined_signs(text: str) -> str | None:
     """Return punctuation that together looks like a relation, such as two dashes in a row or a single bar, or None."""
     return found[0] if (found := _RUNNING.search(text)) else "|" if text.count("|") % 2 else None
 
 
-def proportion_in(text: str) -> str | None:
+def find_proportion(text: str) -> str | None:
     """Return colons that look like a ratio or a proportion, or None.
 
     >>> [proportion_in(text) for text in ("softmax(z) :: z", "z : 1", "so: 3:1", "std::tanh")]
@@ -137,18 +137,18 @@ def proportion_in(text: str) -> str | None:
     return found[0] if (found := _PROPORTION.search(_REFERENCE.sub("", text))) else None
 
 
-def fault_of_text(text: str) -> str:
+def find_text_fault(text: str) -> str:
     """Return what is wrong with a text, as the predicate of a sentence ("states a relation (=)"), or '' if nothing is."""
-    if sign := relation_in(text) or running_in(text) or proportion_in(text):
+    if sign := find_relation_sign(text) or find_joined_signs(text) or find_proportion(text):
         return f"states a relation ({sign})"
-    return (char := stray_in(text) or "") and f"holds {named(char)}, which {STRAY}"
+    return (char := find_stray_character(text) or "") and f"holds {named(char)}, which {STRAY}"
 
 
 KEYWORDS = ("given", "because", "at", "without", "code", "uses", "shape")  # keywords whose value may be a list, a tuple or a dictionary
 NUMBERED = ("dim",)  # keywords whose value may be a number
 
 
-def fault_of_code(text: str) -> str:
+def find_code_fault(text: str) -> str:
     """Return what is wrong with an inline code span, as the predicate of a sentence, or '' if nothing is.
 
     A code span may name things and pass keyword arguments. Anything that states more belongs in a file that runs.
@@ -164,9 +164,9 @@ def fault_of_code(text: str) -> str:
         return f"states a relation ({verb})"
     if says_of(text):
         return "says of one thing that it is another"
-    if sign := relation_in(text):
+    if sign := find_relation_sign(text):
         return "" if sign == "=" and is_keywords(text) else f"states a relation ({sign})"
-    return (char := stray_in(text.replace("~", "").replace("|", "")) or "") and f"holds {named(char)}, which {STRAY}"
+    return (char := find_stray_character(text.replace("~", "").replace("|", "")) or "") and f"holds {named(char)}, which {STRAY}"
 
 
 def compared_in(text: str) -> str:
@@ -230,10 +230,10 @@ def _is_given(name: str, value: ast.expr, within: bool) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, (bool, str, type(None), *numbers))
 
 
-def fault_of_formula(formula: Element) -> str:
+def find_formula_fault(formula: Element) -> str:
     """Return what is wrong with a formula that an author typed, as the predicate of a sentence, or '' if nothing is."""
     said = _said(formula)
-    if found := relation_in(said) or _RELATION_WORDS.search(said) or _SPOKEN.search(_said(formula, scripts=False)):
+    if found := find_relation_sign(said) or _RELATION_WORDS.search(said) or _SPOKEN.search(_said(formula, scripts=False)):
         return f"states a relation ({found if isinstance(found, str) else found.group()}) by hand"
     if verb := _verb_in(_said(formula, scripts=False)):
         return f"says {verb!r} between two names, as a relation is said"

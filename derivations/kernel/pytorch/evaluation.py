@@ -13,7 +13,7 @@ import torch
 
 from ..core.constructors import sqrt
 from ..core.expr import Expr, free_indices, show, walk
-from ..core.operators import AVERAGES, STAND_INS, variable
+from ..core.operators import AVERAGE_OPERATORS, TRANSPARENT, differentiation_symbol
 from . import error_bounds, tensor_operations
 from .error_bounds import BoundedValue, gamma, number
 from .errors import CannotDecide, Disagreement
@@ -70,7 +70,7 @@ def power(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
 
 def is_integer(e: Expr) -> bool:
     """Return whether e is made of sizes, indices and integers, so that it is an integer."""
-    if e.op in ("add", "mul", "neg", *STAND_INS):
+    if e.op in ("add", "mul", "neg", *TRANSPARENT):
         return all(map(is_integer, e.args))
     return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
 
@@ -157,7 +157,7 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
     """
     body, by = e.args
-    target = variable(by)
+    target = differentiation_symbol(by)
     if any(n.op in ("rounded", "rank") and contains_leaf(n, target) for n in walk(body)):
         raise Disagreement(f"{show(e)}: what goes in steps is differentiated")
     if any(n.op == "derivative" for n in walk(body)):
@@ -167,7 +167,7 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     # One copy of the variable for each value of the body's indices, and for each outcome that is not averaged over, so that the gradient of
     # one sum gives all derivatives. An index that occurs only in the variable selects one of them.
     separate = (POINT,) if is_averaged(body) else (POINT, OUTCOME)
-    if OUTCOME in separate and any(n.op in AVERAGES and contains_leaf(n, target) for n in walk(body)):
+    if OUTCOME in separate and any(n.op in AVERAGE_OPERATORS and contains_leaf(n, target) for n in walk(body)):
         raise CannotDecide("the derivative of an average beside what is random itself")
     lead_sizes = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in separate else 1 for k in range(t.leading)]
     for i in free_indices(body):

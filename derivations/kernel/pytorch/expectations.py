@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
-from ..core.operators import AVERAGES
+from ..core.operators import AVERAGE_OPERATORS
 from .error_bounds import BoundedValue, U, add, multiply, number, power
 from .errors import CannotDecide, Disagreement
 from .evaluation import evaluate
@@ -137,7 +137,7 @@ def require_moments(claim: Claim) -> None:
     Averages over finitely many outcomes always exist, so the numbers would not show it.
     """
     for tree in (claim.start, *(s.expr for s in claim.steps)):
-        for node in (n for n in walk(tree) if n.op in AVERAGES):
+        for node in (n for n in walk(tree) if n.op in AVERAGE_OPERATORS):
             for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
                 if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
@@ -163,6 +163,6 @@ def reaches_degree(e: Expr, name: str) -> bool:
     dependent = [n for n in walk(e) if name in symbols(n)]
     sums = any(n.op == "add" and all(name in symbols(x) for x in n.args) for n in dependent)
     at_constant_index = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in dependent)
-    averaged_or_derived = any(n.op in AVERAGES or n.op == "derivative" for n in dependent)
+    averaged_or_derived = any(n.op in AVERAGE_OPERATORS or n.op == "derivative" for n in dependent)
     may_be_zero = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
     return not (sums or averaged_or_derived or may_be_zero) and (not at_constant_index or degree(e, name) == 1)

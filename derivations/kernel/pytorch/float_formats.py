@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..core.constructors import sqrt
 from ..core.expr import Expr
-from ..core.operators import STAND_INS
+from ..core.operators import TRANSPARENT
 from . import tensor_operations
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
@@ -256,7 +256,7 @@ def array(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("const", "eye", "fill", "index"), constant),
     "symbol": symbol,
-    **dict.fromkeys(STAND_INS, rearrange(lambda x: x)),
+    **dict.fromkeys(TRANSPARENT, rearrange(lambda x: x)),
     "transpose": rearrange(lambda x: x.transpose(-2, -1)),
     "neg": rearrange(torch.neg),
     "add": add,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, own_sizes, show, symbols, walk
+from ..core.expr import Expr, node_sizes, show, symbols, walk
 from .comparison import count_points, describe_left_out, first_entries, is_decisive
 from .error_bounds import COVER, number
 from .errors import CannotDecide, Disagreement, UndefinedValue
@@ -33,7 +33,7 @@ def limit(claim: Claim) -> Verdict:
         raise Disagreement(f"{show(variable)} is a size, and goes to no 0")
     if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
         raise Disagreement(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
-    if any(variable in own_sizes(n) for e in claim.trees for n in walk(e)):
+    if any(variable in node_sizes(n) for e in claim.trees for n in walk(e)):
         raise CannotDecide(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")
     options = [{n: size(k) for k, n in enumerate(names)} for size in ((lambda k: 1), (lambda k: k + 2), (lambda k: k + LARGE))]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..core.expr import Expr, show, symbols
-from ..core.operators import BENT, BINDERS, variable
+from ..core.operators import BINDERS, NONSMOOTH, differentiation_symbol
 from .error_bounds import COVER, BoundedValue
 from .errors import Disagreement
 from .evaluation_cache import contains_leaf
@@ -26,7 +26,7 @@ Evaluate = Callable[..., BoundedValue]
 def reject_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> None:
     """Raise Disagrees if a derivative is taken at a point of the trial where there is none; the message shows the point."""
     body, by = e.args
-    target = variable(by)
+    target = differentiation_symbol(by)
     doubtful = possible_corners(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
         at_point_ = t.but({name: BoundedValue(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
@@ -44,7 +44,7 @@ def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, eva
     if not contains_leaf(e, target):
         return mask
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
-    corner = at_zero if fractional else CORNERS[e.data] if e.op == "function" and e.data in BENT else None
+    corner = at_zero if fractional else CORNERS[e.data] if e.op == "function" and e.data in NONSMOOTH else None
     if corner is not None:
         mask = mask | corner(evaluate(e.args[0], t, axes, deep))
     inner = ({**axes, e.data: deep}, deep + 1) if e.op in BINDERS else (axes, deep)

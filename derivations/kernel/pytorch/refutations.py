@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..core.claims import Claim
-from ..core.expr import Expr, symbols, takes_average
+from ..core.expr import Expr, contains_average, symbols
 from .assumptions import holds
 from .comparison import describe_sizes, first_entries, is_decisive
 from .error_bounds import COVER, BoundedValue
@@ -33,7 +33,7 @@ def refutation(claim: Claim) -> Verdict:
     named = bindable_names(claim)
     sizes = given_sizes(named, claim.at)
     left, right = (substitute_indices(e, dict(claim.at), sizes) for e in (claim.start, claim.steps[0].expr))
-    if takes_average(left, right):
+    if contains_average(left, right):
         at = tuple(pair for pair in claim.at if named[pair[0]].op == "symbol")
         return refute_law(replace(claim, start=left, steps=(replace(claim.steps[0], expr=right),), at=at), sizes, claim)
     t = Trial(involved_trees(claim), sizes)

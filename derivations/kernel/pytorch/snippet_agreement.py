@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import Expr, strip
+from ..core.expr import Expr, strip_brackets
 from .comparison import describe_sizes, is_decisive
 from .error_bounds import COVER, U
 from .errors import Disagreement
@@ -132,7 +132,7 @@ def leaked_answers(code: tuple, given: Arguments, point: int, wanted: ExpectedVa
 
 def is_computed(x: Any) -> bool:
     """Return whether an argument is a call or a tree of several nodes, and not just a name or a number."""
-    return isinstance(x, tuple) or isinstance(x, Expr) and strip(x).op not in ATOMS
+    return isinstance(x, tuple) or isinstance(x, Expr) and strip_brackets(x).op not in ATOMS
 
 
 def reject_different(name: str, results: object, wanted: ExpectedValues, point: int, sizes: dict, bound: Bound, layout: str = "") -> None:

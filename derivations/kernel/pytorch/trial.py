@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, symbols, walk
-from ..core.operators import AVERAGES, BINDERS
+from ..core.operators import AVERAGE_OPERATORS, BINDERS
 from .error_bounds import BoundedValue
 from .errors import Disagreement
 from .evaluation_cache import ValueCache
@@ -98,7 +98,7 @@ def depth(e: Expr) -> int:
 
 def is_averaged(e: Expr) -> bool:
     """Return whether every random symbol in e is inside an expectation or variance."""
-    if e.op in AVERAGES:
+    if e.op in AVERAGE_OPERATORS:
         return True
     return not (e.op == "symbol" and e.data[1] == "random") and all(map(is_averaged, e.args))
 

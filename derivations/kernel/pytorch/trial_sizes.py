@@ -12,7 +12,7 @@ from math import prod
 import torch
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, own_sizes, symbols, walk
+from ..core.expr import Expr, free_indices, node_sizes, symbols, walk
 from ..core.operators import BINDERS
 from .evaluation import evaluate
 from .given_values import bindable_names, given_sizes
@@ -43,7 +43,7 @@ def shapes(claim: Claim, largest: int) -> Iterator[dict]:
     found = symbols(*claim.trees)
     names = sorted(n for n, s in found.items() if s.data[1] == "size")
     nodes_ = [n for tree in claim.trees for n in walk(tree)]
-    sized = any(s.op == "symbol" for n in nodes_ for s in own_sizes(n))
+    sized = any(s.op == "symbol" for n in nodes_ for s in node_sizes(n))
     random = torch.Generator().manual_seed(1)
     yield {n: 1 for n in names}
     yield {n: 2 for n in names}
@@ -126,7 +126,7 @@ def further_shapes(claim: Claim) -> Iterator[list[dict]]:
     trees = involved_trees(claim)
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     few = {n: 2 + k % 2 for k, n in enumerate(names)}
-    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in own_sizes(n))
+    counts = not any(s.op == "symbol" for tree in trees for n in walk(tree) for s in node_sizes(n))
     for k, size in enumerate(COUNTS if counts else SPREAD):
         spread = {n: SPREAD[(k + 2 * i) % len(SPREAD)] if i else size for i, n in enumerate(names)}
         if counts or len(names) == 1 or max_entries(trees, spread) <= MAX_SPREAD_ENTRIES:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import torch
 
-from ..core.claims import Claim, Refused
+from ..core.claims import Claim, Rejected
 from .errors import CannotDecide, Disagreement
 from .identities import Verdict, definition, identity, inequality
 from .limits import limit
@@ -23,7 +23,7 @@ from .refutations import refutation
 
 
 def witness(claim: Claim) -> tuple[str, str, str]:
-    """Return (verdict, scope, note). Raise Refused if the numbers contradict the claim or a snippet that it names."""
+    """Return (verdict, scope, note). Raise Rejected if the numbers contradict the claim or a snippet that it names."""
     return check_with_snippets(claim)[:3]
 
 
@@ -35,7 +35,7 @@ def check_with_snippets(claim: Claim) -> Verdict:
     except CannotDecide as reason:
         return "not applicable", "", str(reason), ()
     except Disagreement as problem:
-        raise Refused(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
+        raise Rejected(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
 
 
 CHECKS = {

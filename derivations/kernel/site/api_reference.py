@@ -12,7 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from ..snippet_source import parse
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ class ApiError(ValueError):
     """An error in the block or in a docstring. The message says what to do; the caller adds the place."""
 
 
-def api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
+def render_api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
     """Return the HTML for the snippets of a chapter. Links to their pages are relative to `folder`, a folder of pages. Raise ApiError."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:
@@ -93,6 +93,6 @@ def render_text(words: str, where: str) -> str:
 def render_spans(words: str, where: str) -> str:
     """Return a paragraph as HTML; `where` names the definition in an error."""
     parts = words.split("`")
-    if fault := fault_of_text("code".join(parts[::2])):  # a code span counts as a word
+    if fault := find_text_fault("code".join(parts[::2])):  # a code span counts as a word
         raise ApiError(f"the docstring of {where} {fault} outside of `backticks`; put code in backticks")
     return "".join(f"<code>{escape(part)}</code>" if k % 2 else escape(part) for k, part in enumerate(parts))

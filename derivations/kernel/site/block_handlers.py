@@ -15,7 +15,7 @@ from ..store import full_runs, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
 from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
-from .api_reference import ApiError, api
+from .api_reference import ApiError, render_api
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
 from .figure_block import FigureError, figure
@@ -131,7 +131,7 @@ def add_api(page: Page, parent: Element, chapter: str) -> Element:
     path, _ = page.source.file()
     here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
     try:
-        html = api(page.source.docs, chapter, here)
+        html = render_api(page.source.docs, chapter, here)
     except ApiError as error:
         raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
     box = SubElement(parent, "div")

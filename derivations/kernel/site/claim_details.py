@@ -6,7 +6,7 @@ from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
 from ..check.proving_witnesses import provers
-from ..printing.mathml import authored, prose
+from ..printing.mathml import render_author_text, render_text
 from . import code_verdicts, step_details
 
 Stash = Callable[[str], str]
@@ -88,11 +88,11 @@ class DetailsWriter(ElementWriter):
     def step(self, box: Element, claim: dict, k: int) -> None:
         """Add the reason of one of several steps, which opens to the step's details."""
         fold = self.add(box, "details", "claim__step")
-        self.add(fold, "summary", "claim__reason", authored(claim["steps"][k - 1]["reason"]))
+        self.add(fold, "summary", "claim__reason", render_author_text(claim["steps"][k - 1]["reason"]))
         rows = self.add(fold, "dl")
         if claim["assumptions"]:
             self.add(rows, "dt", "", "may use")
-            self.add(self.add(rows, "dd"), "span", "claim__note", prose("; ".join(one["text"] for one in claim["assumptions"])))
+            self.add(self.add(rows, "dd"), "span", "claim__note", render_text("; ".join(one["text"] for one in claim["assumptions"])))
         for witness in claim["witnesses"]:
             if witness["name"] in claim["steps"][k - 1]["witnesses"]:
                 # Coq's verdict on the claim may differ, since it may prove only some of the steps.
@@ -112,7 +112,7 @@ class DetailsWriter(ElementWriter):
         verdict = " · ".join(filter(None, (witness["verdict"], witness["scope"], inputs and inputs[0](source))))
         self.add(row, "span", "claim__verdict", escape(verdict))
         if witness["note"]:
-            self.add(row, "span", "claim__note", prose(witness["note"]))
+            self.add(row, "span", "claim__note", render_text(witness["note"]))
         if inputs and (lines := inputs[1](source, k, len(claim["steps"]))):
             self.add(row, "pre", "claim__lines", escape(lines))
         if witness.get("file"):
@@ -161,7 +161,7 @@ def describe_symbol(symbol: dict, separator: str = ", ") -> str:
     """Return a symbol, its kind, and its size, as HTML."""
     lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(symbol["is"], "")
     size = " by ".join(f"${axis}$" for axis in symbol["axes"])
-    return prose(" ".join(filter(None, (f"${symbol['latex']}${separator}{symbol['is']}", lead if size else "", size))))
+    return render_text(" ".join(filter(None, (f"${symbol['latex']}${separator}{symbol['is']}", lead if size else "", size))))
 
 
 def name(witness: dict) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from ..store.project_files import ROOT
-from .page import Page, used_by
+from .page import Page, resolve_use
 from .page_source import RANKS, Source
 
 NO_CHAPTER = "More"  # the chapter of topics that are in no chapter of the navigation
@@ -35,7 +35,7 @@ class Node:
     @property
     def uses(self) -> list[str]:
         """The ids of the claims that it uses. Raise ClaimError if one has not the form of an id."""
-        return ["#".join(used_by(self.topic, use)) for use in self.claim["uses"]]
+        return ["#".join(resolve_use(self.topic, use)) for use in self.claim["uses"]]
 
 
 @dataclass(frozen=True)

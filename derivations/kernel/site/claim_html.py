@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element
 
-from ..printing.mathml import MathsError, authored, breadth, mathml, prose
+from ..printing.mathml import MathsError, estimate_width, mathml, render_author_text, render_text
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
 from .claim_export import latex_of
 from .formula_layout import add_line_breaks
@@ -126,7 +126,7 @@ class _Writer(ElementWriter):
         shows_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
         self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if shows_kind else "Theorem")
         if claim["title"]:
-            self.add(head, "span", "claim__title", authored(claim["title"]))
+            self.add(head, "span", "claim__title", render_author_text(claim["title"]))
         return head
 
     def _number(self, parent: Element, number: int, anchor: str) -> None:
@@ -139,14 +139,14 @@ class _Writer(ElementWriter):
         rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
         layout = "one" if len(rows) == 1 else "chain"
         # About 38 letters and a reason fit side by side.
-        if layout == "chain" and breadth(left) + max(map(breadth, rows)) > 38:
+        if layout == "chain" and estimate_width(left) + max(map(estimate_width, rows)) > 38:
             layout = "wide"
         box = self.add(section, "div", f"claim__steps claim__steps--{layout}")
         self.add(box, "div", "claim__left", add_line_breaks(left))
         for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
             self.add(box, "div", "claim__right", add_line_breaks(row))
             if step["reason"] and len(rows) == 1:  # the badge of a claim with one step shows its details
-                self.add(box, "div", "claim__reason", authored(step["reason"]))
+                self.add(box, "div", "claim__reason", render_author_text(step["reason"]))
             elif step["reason"]:
                 self.details.step(box, claim, k)
 
@@ -187,12 +187,12 @@ class _Writer(ElementWriter):
         for assumption in assumptions:
             item = self.add(items, "li")
             if not _is_informative(assumption["needed"]):
-                self.add(item, "span", "", prose(assumption["text"]))
+                self.add(item, "span", "", render_text(assumption["text"]))
                 continue
             details = self.add(item, "details", "claim__assumption", **state)
-            self.add(details, "summary", "", prose(assumption["text"]))
+            self.add(details, "summary", "", render_text(assumption["text"]))
             lead = "" if assumption["needed"].startswith("without") else "without it: "
-            self.add(details, "span", "claim__needed", prose(lead + assumption["needed"]))
+            self.add(details, "span", "claim__needed", render_text(lead + assumption["needed"]))
 
     def _uses(self, section: Element, uses: list[str], link: Callable[[str], str]) -> None:
         row = self.add(section, "div", "claim__rows claim__uses")

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import nearest
-from ..printing.relation_signs import fault_of_code, fault_of_text
-from .code_regions import FENCE, INCLUDE, home, line_at, snippet_of
+from ..errors import suggest_names
+from ..printing.relation_signs import find_code_fault, find_text_fault
+from .code_regions import FENCE, INCLUDE, code_path, line_number, read_snippet
 from .page_source import Source
 
 TYPED_BY_HAND = ("console", "text")  # the languages of fences that need no include
@@ -26,19 +26,19 @@ DRAWN_LINE = re.compile(r"(?<![^\W_])_+(?![^\W_])")  # two such lines look like 
 FenceFault = tuple[int, int, str]  # first line, last line, and a message
 
 
-def refuse_by_hand(source: Source, root: Path) -> None:
+def reject_fence_faults(source: Source, root: Path) -> None:
     """Raise PageError if a fence of the page has a fault."""
-    for first, last, message in by_hand(source.text, root):
+    for first, last, message in find_fence_faults(source.text, root):
         raise source.error(first, message).over(first, last)
 
 
-def by_hand(text: str, root: Path) -> Iterator[FenceFault]:
+def find_fence_faults(text: str, root: Path) -> Iterator[FenceFault]:
     """Yield the faults of the fences of a page, and of other markup that would show code without a fence.
 
     Faults are code that is not an include, includes of regions that do not exist, and relations or results in text and commands."""
     for fence in FENCE.finditer(text):
         language = re.split(r"[\s{]", fence["info"].strip())[0]
-        first = line_at(text, fence.start())
+        first = line_number(text, fence.start())
         last = first + fence[0].count("\n")
         if language in TYPED_BY_HAND:
             yield from ((line, line, message) for line, message in text_faults(fence["body"], language, first + 1))
@@ -46,7 +46,7 @@ def by_hand(text: str, root: Path) -> Iterator[FenceFault]:
             yield first, last, message
     rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
     for tag in OTHER_CODE_MARKUP.finditer(rest):
-        line = line_at(rest, tag.start())
+        line = line_number(rest, tag.start())
         yield line, line, f"{tag[0]} by hand; show code in a fence with an include of a section"
 
 
@@ -73,23 +73,25 @@ def command_fault(words: str, continued: bool) -> str:
         return "is no command in a console: one begins with '$ ' and a program; what it prints is shown by an example in a pycon fence"
     if PRINTING_COMMAND.match(words):
         return "is a command that prints what it is told, and not what is so; leave it out"
-    return fault_of_code(words.removeprefix("$ "))
+    return find_code_fault(words.removeprefix("$ "))
 
 
 def plain_text_fault(words: str) -> str:
     """Return what is wrong with a line of plain text, or ""."""
     if words.strip() and RESULT.fullmatch(words.strip()):
         return "looks like a result"
-    return "looks like a row of results" if COLUMNS.fullmatch(words.strip()) else fault_of_text(words)
+    return "looks like a row of results" if COLUMNS.fullmatch(words.strip()) else find_text_fault(words)
 
 
 def code_fault(root: Path, body: str, language: str) -> str:
     """Return what is wrong with a fence of code, or ""."""
     include = INCLUDE.fullmatch(body)
-    regions = snippet_of(root, include["topic"]).regions if include else {}
+    regions = read_snippet(root, include["topic"]).regions if include else {}
     section = regions.get(include["section"]) if include else None
     if include and section is None and regions:
-        return f"{home(include['topic'])} has no section {include['section']!r}; {nearest(include['section'], regions, 'it has')}"
+        return (
+            f"{code_path(include['topic'])} has no section {include['section']!r}; {suggest_names(include['section'], regions, 'it has')}"
+        )
     if section is None:
         wanted = "expected an include of a section of snippets/"
         return f'{wanted} (a line --8<-- "snippets/CHAPTER/TOPIC.py:SECTION"), found {body.strip()[:40]!r}'

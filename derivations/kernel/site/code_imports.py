@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..snippet_source import ExampleValue, Meaning, Origin, Statement
-from .code_regions import RECIPES, Included, included, snippet_of
+from .code_regions import RECIPES, RegionInclude, find_includes, read_snippet
 from .page_source import Source
 
 MAX_LINE_LENGTH = 80  # the length to which the snippets are formatted
@@ -24,10 +24,10 @@ class MissingName(Exception):
 
 
 @dataclass(frozen=True)
-class Block:
+class CodeBlock:
     """A region on a page, and the import lines that come before it."""
 
-    place: Included
+    place: RegionInclude
     example: bool
     head: tuple[str, ...]
     body: str
@@ -63,12 +63,12 @@ class Interpreter:
         self.bind(statement.binds, statement.reads if statement.is_definition else None)
 
 
-def blocks(source: Source, root: Path) -> list[Block]:
+def read_blocks(source: Source, root: Path) -> list[CodeBlock]:
     """Return the regions that a page includes, each with its imports. Raise PageError if one cannot be pasted after those before it."""
-    found: list[Block] = []
+    found: list[CodeBlock] = []
     session = Interpreter()
-    for place in included(source.text):
-        snippet = snippet_of(root, place.topic)
+    for place in find_includes(source.text):
+        snippet = read_snippet(root, place.topic)
         for line, message in snippet.mark_faults:
             raise source.error(place.first, f"{snippet.file}:{line}: {message}", place.last)
         region = snippet.regions.get(place.section)
@@ -86,7 +86,7 @@ def blocks(source: Source, root: Path) -> list[Block]:
             raise source.error(place.first, f"{snippet.file}:{error.lineno} is no Python: {error.msg}", place.last) from None
         except MissingName as error:
             raise source.error(place.first, f"{snippet.file}:{error}", place.last) from None
-        found.append(Block(place, region.is_example, tuple(join_groups(group_imports(needs), region.body)), region.body))
+        found.append(CodeBlock(place, region.is_example, tuple(join_groups(group_imports(needs), region.body)), region.body))
     return found
 
 

@@ -27,7 +27,7 @@ _INDEX_IN_HEADING = re.compile(r"(<h[123]\b[^>]*>[^<>]*\bd)_k")
 def on_config(config: MkDocsConfig) -> None:
     """Raise PageError if the navigation, the site's name or its description states a relation."""
     path = Path(config.config_file_path)
-    for line, message in hardcoded_numbers.in_settings(path.read_text(encoding="utf-8")):
+    for line, message in hardcoded_numbers.find_stated_relations(path.read_text(encoding="utf-8")):
         raise PageError(f"{path.name}:{line}: {message}")
 
 

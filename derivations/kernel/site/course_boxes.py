@@ -11,18 +11,18 @@ from .page_source import Opening, Source
 MAX_UNFOLDED_CLAIMS = 7
 EXERCISE_COUNTS = range(3, 6)
 FIRST_REFERENCE_PAGE = "wrong.md"  # from here on, the pages in the navigation are not read in order
-NEXT = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
+NEXT_PAGE_LINK = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
 HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # a page needs more specific ones
 
 
-def practice(page: Page, parent: Element, title: str) -> Element:
+def append_practice(page: Page, parent: Element, title: str) -> Element:
     """Append a box of practical advice, and return it."""
     box = SubElement(parent, "section", {"class": "practice"})
     SubElement(box, "p", {"class": "practice__head"}).text = title or "In practice"
     return box
 
 
-def exercise(page: Page, parent: Element, title: str) -> Element:
+def append_exercise(page: Page, parent: Element, title: str) -> Element:
     """Append the page's next exercise, and return it. Raise PageError if it has no title."""
     if not title:
         untitled = [opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("exercise", "")]
@@ -35,14 +35,14 @@ def exercise(page: Page, parent: Element, title: str) -> Element:
     return box
 
 
-def solution(page: Page, parent: Element, title: str) -> Element:
+def append_solution(page: Page, parent: Element, title: str) -> Element:
     """Append the folded solution of an exercise, and return it."""
     box = SubElement(parent, "details", {"class": "solution"})
     SubElement(box, "summary").text = title or "Solution"
     return box
 
 
-def lacking(text: str) -> list[str]:
+def find_missing_parts(text: str) -> list[str]:
     """Return descriptions of the parts that a page of the course lacks, such as a theorem, a picture or solved exercises."""
     blocks = Source(text, Path("docs")).openings()
     exercises = [(block.line, block.end) for block in blocks if block.name == "exercise"]
@@ -75,20 +75,20 @@ def reading_order(settings: str) -> list[str]:
     return pages[: pages.index(FIRST_REFERENCE_PAGE)] if FIRST_REFERENCE_PAGE in pages else pages
 
 
-def neighbours(settings: str, page: str) -> tuple[str, str]:
+def find_neighbours(settings: str, page: str) -> tuple[str, str]:
     """Return the pages before and after a page in reading order, or "" where there is none."""
     order = ["", *reading_order(settings), ""]
     place = order.index(page) if page in order else 0
     return (order[place - 1], order[place + 1]) if place else ("", "")
 
 
-def wrong_next(root: Path, topic: str) -> list[str]:
+def check_next_link(root: Path, topic: str) -> list[str]:
     """Return what is wrong with the link from a topic's page to the next page: no message, or one."""
     page, settings = f"{topic}.md", (root / "mkdocs.yml").read_text(encoding="utf-8")
     if page not in reading_order(settings):
         return [f"the navigation in mkdocs.yml does not have this page before '{FIRST_REFERENCE_PAGE}'; add it"]
-    after = neighbours(settings, page)[1]
-    linked = {normpath(join(dirname(page), one)) for one in NEXT.findall((root / "docs" / page).read_text(encoding="utf-8"))}
+    after = find_neighbours(settings, page)[1]
+    linked = {normpath(join(dirname(page), one)) for one in NEXT_PAGE_LINK.findall((root / "docs" / page).read_text(encoding="utf-8"))}
     if linked == ({after} if after else set()):
         return []
     return [f"it needs a link [The next page](...) to {after}, and to no other page" if after else "it is the last: link to no next page"]

@@ -33,7 +33,7 @@ def reserved() -> frozenset[str]:
     return frozenset([*find_familiar_names(), *KNOWN, *FUNCTIONS.split()]) - {*NOT_CALLED, "__doc__"}
 
 
-def faults(snippet: Snippet) -> Iterator[Fault]:
+def find_example_faults(snippet: Snippet) -> Iterator[Fault]:
     """Yield (line of the file, message) for each fault of the examples. Raise SyntaxError or ValueError if one cannot be parsed."""
     trees = [(example.line - 1, example.tree) for example in snippet.examples]
     functions: set[str] = set()

@@ -58,10 +58,10 @@ from markdown.treeprocessors import Treeprocessor
 from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
-from ..printing.mathml import MathsError, notation
+from ..printing.mathml import MathsError, render_notation
 from . import block_handlers, code_fences, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
-from .page import TOKEN, Page, refuse_tokens
+from .page import TOKEN, Page, reject_tokens
 from .page_source import PageError, Source
 from .prose_checker import Prose
 
@@ -82,7 +82,7 @@ class _PageReader(Preprocessor):
         """Return the lines of the page, completed. A tolerated mistake is replaced by a box, and the page is read again without it."""
         source = Source("\n".join(lines), ROOT / self.extension.getConfig("docs"))
         pieces: list[str] = []
-        refuse_tokens(source)
+        reject_tokens(source)
         try:
             check_front_matter_text(source)
         except PageError as error:
@@ -98,16 +98,16 @@ class _PageReader(Preprocessor):
 
     def _read(self, source: Source, pieces: list[str]) -> Page:
         check_front_matter(source)
-        snippet_includes.refuse_unreadable(source)
-        snippet_includes.refuse_missing(source, self.md)
-        snippets = snippet_includes.preprocessor(self.md)
-        code_fences.refuse_by_hand(source, Path(snippets.base_path[0]) if snippets else ROOT)
+        snippet_includes.reject_invalid_utf8(source)
+        snippet_includes.reject_missing_includes(source, self.md)
+        snippets = snippet_includes.find_preprocessor(self.md)
+        code_fences.reject_fence_faults(source, Path(snippets.base_path[0]) if snippets else ROOT)
         return Page(source, self.extension.getConfig("repository"), pieces)
 
     def _complete(self, source: Source) -> list[str]:
         """Return the lines with the imports and whole files that the page's code needs; unchanged if includes are not enabled."""
-        snippets = snippet_includes.preprocessor(self.md)
-        return full_source.completed(source, Path(snippets.base_path[0])) if snippets else source.lines
+        snippets = snippet_includes.find_preprocessor(self.md)
+        return full_source.add_imports_and_sources(source, Path(snippets.base_path[0])) if snippets else source.lines
 
 
 def _replace_mistake(source: Source, error: PageError, replacement: str) -> Source:
@@ -134,7 +134,7 @@ class _NotationPattern(InlineProcessor):
     def handleMatch(self, match: Match[str], data: str) -> tuple[str, int, int]:
         page = self.extension.page
         try:
-            return page.stash(notation(match[1])), match.start(0), match.end(0)
+            return page.stash(render_notation(match[1])), match.start(0), match.end(0)
         except MathsError as error:
             page_errors.tolerate(page_error := page.source.error(page.source.line_of(match[0]), str(error)))
             return page.stash(page_errors.box(page_error.format_message())), match.start(0), match.end(0)
@@ -229,17 +229,17 @@ class _FigureBlock(_Block):
 
 class _PracticeBlock(_Block):
     NAME = "practice"
-    fill = staticmethod(course_boxes.practice)
+    fill = staticmethod(course_boxes.append_practice)
 
 
 class _ExerciseBlock(_Block):
     NAME = "exercise"
-    fill = staticmethod(course_boxes.exercise)
+    fill = staticmethod(course_boxes.append_exercise)
 
 
 class _SolutionBlock(_Block):
     NAME = "solution"
-    fill = staticmethod(course_boxes.solution)
+    fill = staticmethod(course_boxes.append_solution)
 
 
 class _TermIds(Treeprocessor):
@@ -267,7 +267,9 @@ class _HtmlRestorer(Postprocessor):
         prose.feed(_CODE.sub(_blank, text))
         for at, error in reversed(prose.mistakes):
             text = text[:at] + page_errors.box(error.format_message()) + text[at:]
-        return formula_layout.keep_punctuation(role_colors.add_role_classes(page.restore(full_source.touched(text, page.source))))
+        return formula_layout.keep_punctuation(
+            role_colors.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
+        )
 
 
 def _blank(match: Match[str]) -> str:

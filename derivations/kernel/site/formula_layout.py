@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from ..printing.mathml import breadth, tree_of
+from ..printing.mathml import estimate_width, tree_of
 
 NARROW = 30  # letters: the width of a phone's screen
 _BEFORE_PUNCTUATION = re.compile(r'(<math(?![^>]*display="block")[^>]*>(?:(?!</math>).)*</math>)([,.;:!?)\]’”]+)', re.DOTALL)
@@ -24,13 +24,13 @@ def add_line_breaks(markup: str) -> str:
 
     MathML does not break lines itself. A piece that begins with a sign has an empty group before it, which keeps the space around the sign.
     """
-    if breadth(markup) <= NARROW:
+    if estimate_width(markup) <= NARROW:
         return markup
     pieces: list[list[ElementTree.Element]] = [[]]
     for node in tree_of(markup):
         if _begins_a_term(node) and pieces[-1]:
             pieces.append([ElementTree.Element("mrow")])
-        elif _is_bracketed(node) and breadth(_inline(pieces[-1])) > NARROW:
+        elif _is_bracketed(node) and estimate_width(_inline(pieces[-1])) > NARROW:
             pieces.append([])
         pieces[-1].append(node)
     return "<wbr>".join(map(_inline, pieces)) if len(pieces) > 1 else markup

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from .page_source import PageError, Source
 
 _FRONT = re.compile(r"-{3}[ \t]*\n(.*?\n)?(?:-{3}|\.{3})[ \t]*(?:\n|$)", re.DOTALL)
@@ -44,7 +44,7 @@ def check_front_matter_text(source: Source) -> None:
     except yaml.YAMLError:
         return  # a generator that can read it removes it; one that cannot leaves it to `check_front_matter`
     for text in _texts(content):
-        if fault := fault_of_text(text):
+        if fault := find_text_fault(text):
             at = next((n for n, line in enumerate(match[1].split("\n"), start=2) if text.split("\n")[0] in line), 1)
             raise PageError(f"{source.name()}:{at}: the front matter says {text!r}, which {fault}; say it in words")
 

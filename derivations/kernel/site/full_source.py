@@ -14,8 +14,8 @@ from typing import TypeGuard
 
 from ..snippet_source import Snippet, doctest_examples
 from . import page_dependencies
-from .code_imports import Block, blocks
-from .code_regions import RECIPES, home, snippet_of
+from .code_imports import CodeBlock, read_blocks
+from .code_regions import RECIPES, code_path, read_snippet
 from .page_source import Source
 
 _CODE = re.compile(
@@ -27,9 +27,9 @@ _MODULE = re.compile(r'<span class="nn">(snippets\.[\w.]+)</span>')
 _TAG = re.compile(r"<[^>]*>")
 
 
-def completed(source: Source, root: Path) -> list[str]:
+def add_imports_and_sources(source: Source, root: Path) -> list[str]:
     """Return the page's lines with imports, links and whole files added. Raise PageError if a block lacks something it cannot import."""
-    found = blocks(source, root)
+    found = read_blocks(source, root)
     lines = [[line] for line in source.lines]
     linked: set[str] = set()  # topics whose file has a link already
     for block in found:
@@ -43,12 +43,14 @@ def completed(source: Source, root: Path) -> list[str]:
     return [line for group in lines for line in group] + whole_files
 
 
-def topics_shown_whole(source: Source, root: Path, found: list[Block]) -> list[str]:
+def topics_shown_whole(source: Source, root: Path, found: list[CodeBlock]) -> list[str]:
     """Return the topics whose whole file the page shows: its own, and those of included regions whose topic has no page."""
     own = page_path(source).removesuffix(".md")
     topics = dict.fromkeys([own, *(block.place.topic for block in found)])
     return [
-        topic for topic in topics if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / home(topic)).is_file()
+        topic
+        for topic in topics
+        if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / code_path(topic)).is_file()
     ]
 
 
@@ -63,7 +65,7 @@ def page_of(source: Source, topic: str) -> str:
     return f"{topic}.md" if (source.docs / f"{topic}.md").is_file() else ""
 
 
-def anchor(topic: str) -> str:
+def file_anchor(topic: str) -> str:
     """Return the HTML id of a topic's whole file."""
     return f"file-{topic.replace('/', '-')}"
 
@@ -72,19 +74,19 @@ def link_to_file(source: Source, topic: str) -> str:
     """Return a Markdown link to a topic's whole file, on this page or on the topic's own."""
     page, here = page_of(source, topic), page_path(source)
     path = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
-    return f"[The whole file: `{home(topic)}`]({path}#{anchor(topic)}){{ .whole-file data-search-exclude='' }}"
+    return f"[The whole file: `{code_path(topic)}`]({path}#{file_anchor(topic)}){{ .whole-file data-search-exclude='' }}"
 
 
 def folded_file(root: Path, topic: str) -> list[str]:
     """Return the Markdown lines of a folded block with a topic's whole file, without the marks of its regions.
 
     The block is excluded from the search index, which has the regions where pages include them."""
-    page_dependencies.note_files([root / home(topic)])
-    text = snippet_of(root, topic).without_marks.rstrip("\n")
-    attributes = f'attrs: {{id: {anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
+    page_dependencies.note_files([root / code_path(topic)])
+    text = read_snippet(root, topic).without_marks.rstrip("\n")
+    attributes = f'attrs: {{id: {file_anchor(topic)}, class: whole-file, data-search-exclude: ""}}'
     return [
         "",
-        f"/// details | The whole file: `{home(topic)}`",
+        f"/// details | The whole file: `{code_path(topic)}`",
         f"    {attributes}",
         "",
         "``````python",
@@ -98,7 +100,7 @@ def folded_file(root: Path, topic: str) -> list[str]:
 # In the page's HTML ---------------------------------------------------------------------------------------------------------------
 
 
-def touched(html: str, source: Source) -> str:
+def finish_code_blocks(html: str, source: Source) -> str:
     """Return the page's HTML with the copied text of each code block, and with imports of the page's own module as links to its file."""
     numbers = count(1)
     html = _CODE.sub(lambda match: with_copy(match, next(numbers)) if match["kind"] else match[0], html)
@@ -110,13 +112,13 @@ def with_copy(match: re.Match[str], number: int) -> str:
 
     The theme's button finds its block by id. Without an id of their own, two blocks in an exercise would share the exercise's."""
     kind, shown = match["kind"], unescape(_TAG.sub("", match["code"]))
-    copied = escape(copied_of(shown)).replace("\n", "&#10;")
+    copied = escape(copied_text(shown)).replace("\n", "&#10;")
     return f'<div class="language-{kind} highlight" id="block-{number}" data-copy="{copied}">'
 
 
-def copied_of(shown: str) -> str:
+def copied_text(shown: str) -> str:
     """Return the text that a block's button copies, fit for Python's prompt: of an example, only the code."""
-    return fill_empty_lines(statements(shown) if ">>>" in shown else shown)
+    return fill_empty_lines(typed_code(shown) if ">>>" in shown else shown)
 
 
 def fill_empty_lines(code: str) -> str:
@@ -140,7 +142,7 @@ def is_string(node: ast.AST) -> TypeGuard[ast.expr]:
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
 
 
-def statements(example: str) -> str:
+def typed_code(example: str) -> str:
     """Return the code of examples, without prompts and output, and with an empty line after each compound statement, as at a prompt."""
     sources = (one.source for one in doctest_examples(example))
     return "".join(source + "\n" * is_compound(source) for source in sources)
@@ -159,4 +161,4 @@ def link_module(match: re.Match[str], source: Source) -> str:
 
     Links to other pages are not made: MkDocs and Zensical differ in whether they rewrite addresses in finished HTML."""
     topic = match[1].removeprefix("snippets.").replace(".", "/")
-    return f'<span class="nn"><a href="#{anchor(topic)}">{match[1]}</a></span>' if page_path(source) == f"{topic}.md" else match[0]
+    return f'<span class="nn"><a href="#{file_anchor(topic)}">{match[1]}</a></span>' if page_path(source) == f"{topic}.md" else match[0]

@@ -13,7 +13,7 @@ from textwrap import wrap
 from xml.etree.ElementTree import Element, SubElement
 
 from ..errors import quantity
-from ..printing.mathml import authored
+from ..printing.mathml import render_author_text
 from .claim_details import WITNESSES as NAMES
 from .claim_graph import ClaimGraph, Node, Topic
 from .claim_html import KINDS
@@ -213,7 +213,7 @@ def _add_entry(graph: ClaimGraph, node: Node, parent: Element, stash: Stash, lin
 
 def _title(node: Node) -> str:
     """Return the title of a claim as HTML, or its id."""
-    return authored(node.claim["title"]) if node.claim["title"] else escape(node.claim["id"])
+    return render_author_text(node.claim["title"]) if node.claim["title"] else escape(node.claim["id"])
 
 
 def _summary(node: Node) -> str:

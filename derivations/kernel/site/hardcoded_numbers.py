@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import yaml
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from ..snippet_source import Snippet
 
 DIAGRAMS = "derivations.kernel.site.diagrams"
@@ -76,7 +76,7 @@ SITE_TEXTS = ("site_name", "site_description", "site_author", "copyright")  # se
 Fault = tuple[int, str]  # a line, and a message
 
 
-def in_figures(file: Snippet) -> Iterator[Fault]:
+def find_typed_numbers(file: Snippet) -> Iterator[Fault]:
     """Yield a fault for each picture in a file of figures that shows typed numbers as results. Raise SyntaxError if it is not Python."""
     diagrams = {one.bound: one.origin.name for one in file.imports if one.origin.module == DIAGRAMS}
     inputs = names_of_inputs(file)
@@ -202,13 +202,13 @@ def contains_call(expression: ast.expr) -> bool:
     return any(isinstance(node, ast.Call) for node in ast.walk(expression))
 
 
-def in_settings(text: str) -> Iterator[Fault]:
+def find_stated_relations(text: str) -> Iterator[Fault]:
     """Yield a fault for each relation in the texts of mkdocs.yml that readers see: titles in the navigation, the site's name and description."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         texts = titles(value) if key.value == "nav" else [value] if key.value in SITE_TEXTS else []
         for text_node in texts:
-            if isinstance(text_node, yaml.ScalarNode) and (fault := fault_of_text(text_node.value)):
+            if isinstance(text_node, yaml.ScalarNode) and (fault := find_text_fault(text_node.value)):
                 yield text_node.start_mark.line + 1, f"{text_node.value!r} {fault}; say it in words"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from .svg_picture import DrawingError, Picture, number
 
 HERE = "\x03"  # a placeholder for the figure's id, which is known only on the page
@@ -58,7 +58,7 @@ def head_view(
     for token in right:
         _add(keys, "span", "", token)
     for words in view.itertext():
-        if fault := fault_of_text(words):
+        if fault := find_text_fault(words):
             raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
     return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
 

@@ -17,8 +17,8 @@ from bs4 import BeautifulSoup
 from mkdocs.structure.toc import get_toc
 from nbclient.exceptions import CellExecutionError
 
-from derivations.kernel.printing.mathml import MathsError, notation
-from derivations.kernel.printing.relation_signs import fault_of_text
+from derivations.kernel.printing.mathml import MathsError, render_notation
+from derivations.kernel.printing.relation_signs import find_text_fault
 from derivations.kernel.site import PageError, Prose, Source, page_errors, page_lint
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store.project_files import file_hash
@@ -148,7 +148,7 @@ def _printed(part, source: Source) -> str:
         raise source.error(0, "an output of a cell is neither text nor a figure in SVG; print text, or display a figure")
     text = inside[0].get_text()
     for line in text.split("\n"):
-        if fault := fault_of_text(line):
+        if fault := find_text_fault(line):
             raise source.error(0, f"an output of a cell, {line.strip()!r}, {fault}; print numbers, and words beside them")
     return text
 
@@ -163,14 +163,14 @@ def _refuse_drawn(drawn: str, source: Source) -> None:
             what = " ".join([element.name, *more, address.strip("#")]).strip()
             raise source.error(0, f"a figure holds <{what}>, which Matplotlib does not draw; save the figure as it is")
     for text in read.find_all(string=True):
-        if fault := fault_of_text(str(text)):
+        if fault := find_text_fault(str(text)):
             raise source.error(0, f"a figure says {text.strip()!r}, which {fault}; say it in words")
 
 
 def _with_notation(text: str, source: Source) -> str:
     try:
         parts = re.split(r"\$([^$]+)\$", text)
-        return "".join(notation(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+        return "".join(render_notation(part) if i % 2 else escape(part) for i, part in enumerate(parts))
     except MathsError as error:
         raise source.error(source.line_of(text.split("\n")[0]), str(error)) from None
 

@@ -4,7 +4,7 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..printing.mathml import prose
+from ..printing.mathml import render_text
 from . import full_source, page_dependencies, page_summary
 from .claim_html import ClaimError
 
@@ -35,7 +35,7 @@ class PageLinks:
             return ""
         page_dependencies.note_files([self.docs / path])
         text = (self.docs / path).read_text(encoding="utf-8-sig", errors="replace")
-        return prose(page_summary.heading(text))
+        return render_text(page_summary.heading(text))
 
     def code(self, snippet: str) -> str:
         """Return the link to the file with a function, as its topic's page shows it; "" if the topic has no page."""
@@ -43,4 +43,4 @@ class PageLinks:
         page = f"{topic}.md"
         if not (self.docs / page).is_file():
             return ""
-        return f"{'' if page == self.path else self.to(page)}#{full_source.anchor(topic)}"
+        return f"{'' if page == self.path else self.to(page)}#{full_source.file_anchor(topic)}"

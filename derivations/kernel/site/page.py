@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
 
-from ..printing.mathml import authored
+from ..printing.mathml import render_author_text
 from ..store.certificates import CertificateError
 from ..store.coq_results import load
 from ..store.project_files import ROOT
@@ -24,14 +24,14 @@ TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
 PROTECTED_ATTRIBUTES = ("class", "role")
 
 
-def refuse_tokens(source: Source) -> None:
+def reject_tokens(source: Source) -> None:
     """Raise PageError if the page contains a character that delimits the tokens of finished HTML."""
     for number, line in enumerate(source.lines, start=1):
         if found := re.search("[\x02\x03\ue000\ue001]", line):
             raise source.error(number, f"{found[0]!r}, a character that is not seen; leave it out")
 
 
-def used_by(topic: str, use: str) -> tuple[str, str]:
+def resolve_use(topic: str, use: str) -> tuple[str, str]:
     """Return the topic and the id of the claim that `use`, an entry in `uses` of a claim of `topic`, names. Raise ClaimError."""
     match = TOPIC.fullmatch(use) or TOPIC.fullmatch(f"{topic}#{use}")
     if not match or not match[2]:
@@ -199,7 +199,7 @@ class Page:
 
     def _link(self, use: str, topic: str) -> str:
         """Return the address of a claim that another one uses: on this page if it is shown here, otherwise on its topic's page."""
-        used, name = used_by(topic, use)
+        used, name = resolve_use(topic, use)
         if (used, name) in self.numbers():
             return f"#{self.anchor(used, name)}"
         return f"{self.ways.to(f'{used}.md')}#{name}"
@@ -213,11 +213,11 @@ class Page:
         """Return the link text, as HTML, for a claim that another one uses.
 
         It is the claim's number and title if this page shows the claim, otherwise the title of the claim's page and of the claim."""
-        used, name = used_by(topic, use)
+        used, name = resolve_use(topic, use)
         number = self.numbers().get((used, name))
         try:
             title = next((one["title"] for one in self.certificate(used)["claims"] if one["id"] == name), "")
         except CertificateError:  # reported on the page that shows the claim
             title = ""
-        label = authored(title) if title else escape(name)
+        label = render_author_text(title) if title else escape(name)
         return f"({number}) {label}" if number else " · ".join(filter(None, (self.ways.heading(f"{used}.md"), label)))

@@ -34,6 +34,6 @@ def end() -> set[str]:
     return found
 
 
-def linked(text: str) -> set[str]:
+def dependencies_of_links(text: str) -> set[str]:
     """Return dependencies on the topics of all claims `chapter/topic#id` that a text names."""
     return {f"topic:{topic}" for topic in re.findall(r"\b([a-z0-9_]+/[a-z0-9_]+)#[\w-]", text)}

@@ -1,4 +1,4 @@
-"""Check a page, its code and its figures. `of_topic` returns all findings for one topic.
+"""Check a page, its code and its figures. `check_topic` returns all findings for one topic.
 
 The tests in tests/site apply these checks to the whole site; `check --page` and `check --watch` apply them to one topic. Each check returns
 findings and reports one kind of fault. Files that are not Python and certificates that cannot be loaded are reported by the check that is
@@ -14,10 +14,10 @@ from ..check.shown_code import BOUND_TWICE
 from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
 from . import code_fences, example_rules, hardcoded_numbers, snippet_usage
-from .code_regions import INCLUDE, home, library, snippet_of, text_of
+from .code_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
 from .findings import Finding
 from .page_source import RANKS
-from .rendered_page_lint import dead_links, rendering
+from .rendered_page_lint import check_links, check_rendering
 from .snippet_text_lint import comments as comments  # lab_hook.py uses both
 from .snippet_text_lint import docstrings as docstrings
 from .snippet_text_lint import stated_in_words
@@ -25,9 +25,9 @@ from .snippet_text_lint import stated_in_words
 FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
 
 
-def pages(root: Path) -> dict[Path, str]:
+def read_pages(root: Path) -> dict[Path, str]:
     """Return the texts of all pages, by their files."""
-    return {path: text_of(path) for path in sorted((root / "docs").rglob("*.md"))}
+    return {path: read_text(path) for path in sorted((root / "docs").rglob("*.md"))}
 
 
 def topics_with_snippets(root: Path) -> list[str]:
@@ -43,15 +43,15 @@ def place_of_region(snippet: Snippet, region: Region) -> str:
 # Code -------------------------------------------------------------------------------------------------------------------------
 
 
-def typed_by_hand(root: Path, path: Path) -> list[Finding]:
+def check_fences(root: Path, path: Path) -> list[Finding]:
     """Return findings for code, results and relations in fences of a page that are typed by hand (code_fences.py)."""
     name = path.relative_to(root).as_posix()
-    return [Finding(f"{name}:{line}", message) for line, _, message in code_fences.by_hand(text_of(path), root)]
+    return [Finding(f"{name}:{line}", message) for line, _, message in code_fences.find_fence_faults(read_text(path), root)]
 
 
-def unshown(root: Path, topic: str) -> list[Finding]:
+def check_regions_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for regions of a topic's snippet that no page shows."""
-    shown, snippet = included_regions(root), snippet_of(root, topic)
+    shown, snippet = included_regions(root), read_snippet(root, topic)
     return [
         Finding(place_of_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
         for name, region in snippet.regions.items()
@@ -61,18 +61,18 @@ def unshown(root: Path, topic: str) -> list[Finding]:
 
 def included_regions(root: Path) -> set[tuple[str, str]]:
     """Return (topic, region name) for all includes on pages."""
-    return {(include["topic"], include["section"]) for text in pages(root).values() for include in INCLUDE.finditer(text)}
+    return {(include["topic"], include["section"]) for text in read_pages(root).values() for include in INCLUDE.finditer(text)}
 
 
-def unrun(root: Path, topic: str) -> list[Finding]:
+def check_regions_run(root: Path, topic: str) -> list[Finding]:
     """Return findings for regions that no test runs: examples outside the docstring, and code with a function that neither the topic's
     tests nor its examples use. An import is not a use."""
     found = []
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     try:
         examples = "".join(example.source for example in doctest_examples(snippet.docstring))
         chapter, _, last = topic.rpartition("/")
-        used = used_names(examples) | used_names(text_of(root / "tests" / chapter / f"test_{last}.py"))
+        used = used_names(examples) | used_names(read_text(root / "tests" / chapter / f"test_{last}.py"))
         for region in snippet.regions.values():
             messages = unrun_region(snippet, region, examples, used)
             found += [Finding(place_of_region(snippet, region), message) for message in messages]
@@ -99,15 +99,15 @@ def defined_in(snippet: Snippet, region: Region) -> set[str]:
     return {name for name, node in snippet.definitions.items() if node.lineno in region.lines}
 
 
-def wrongly_marked(root: Path, topic: str) -> list[Finding]:
+def check_marks(root: Path, topic: str) -> list[Finding]:
     """Return findings for faulty marks of regions, which would make a page show something other than the file's code."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     return [Finding(f"{snippet.file}:{line}", message) for line, message in snippet.mark_faults]
 
 
-def misplaced(root: Path, topic: str) -> list[Finding]:
+def check_whole_statements(root: Path, topic: str) -> list[Finding]:
     """Return findings for regions of code that show part of a statement, such as a function without its decorator."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     try:
         code = [region for region in snippet.regions.values() if not region.is_example]
         return [Finding(f"{snippet.file}:{line}", message) for region in code for line, message in split_statements(snippet, region)]
@@ -132,7 +132,7 @@ def claims_of(topic: str) -> list[dict]:
         return []
 
 
-def claimed_unshown(root: Path, topic: str) -> list[Finding]:
+def check_claimed_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for functions that the topic's claims name as their code and no page shows."""
     shown = included_regions(root)
     return [
@@ -150,7 +150,7 @@ def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
     """Return whether a page includes the region that defines a function, named as `snippets.chapter.topic.function`."""
     module, _, function = name.removeprefix("snippets.").rpartition(".")
     topic = module.replace(".", "/")
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     try:
         regions = (region for region in snippet.regions.values() if (topic, region.name) in shown and not region.is_example)
         return any(function in defined_in(snippet, region) for region in regions)
@@ -158,46 +158,48 @@ def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
         return False
 
 
-def used_unshown(root: Path, topic: str) -> list[Finding]:
+def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for definitions that no page shows, and that the code of the topic's claims or the regions of its file use."""
-    where = snippet_usage.shown(root, pages(root))
+    where = snippet_usage.shown(root, read_pages(root))
     found = []
     for claim in claims_of(topic):
         for name in claim["code"]:
-            definition = library(root).definition(Origin(*name.rsplit(".", 1)))
-            for message in snippet_usage.unshown(root, definition, where):
+            definition = snippet_library(root).definition(Origin(*name.rsplit(".", 1)))
+            for message in snippet_usage.find_unshown_uses(root, definition, where):
                 found.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {message}"))
     for statement in where:
-        if statement.file == home(topic):
-            messages = snippet_usage.unshown(root, statement, where, constants=False)
+        if statement.file == code_path(topic):
+            messages = snippet_usage.find_unshown_uses(root, statement, where, constants=False)
             found += [Finding(f"{statement.file}:{statement.first}", f"on a page: {message}") for message in messages]
     return found
 
 
-def taken_names(root: Path, path: Path) -> list[Finding]:
+def check_familiar_names(root: Path, path: Path) -> list[Finding]:
     """Return findings for snippet definitions used on a page that have the name of something in PyTorch or mathematics."""
     name = path.relative_to(root / "docs").as_posix()
-    where = snippet_usage.shown(root, pages(root))
-    return [Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.taken(root, name, text_of(path), where)]
+    where = snippet_usage.shown(root, read_pages(root))
+    return [
+        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), where)
+    ]
 
 
-def loaded_unshown(root: Path, topic: str) -> list[Finding]:
+def check_import_calls_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for statements of a topic's snippet that call something on import and that no page shows."""
     try:
-        where = snippet_usage.shown(root, pages(root))
-        return [Finding(f"{home(topic)}:{line}", message) for line, message in snippet_usage.loaded(root, topic, where)]
+        where = snippet_usage.shown(root, read_pages(root))
+        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, where)]
     except SyntaxError:
         return []
 
 
-def misleading(root: Path, topic: str) -> list[Finding]:
+def check_meanings(root: Path, topic: str) -> list[Finding]:
     """Return findings for a snippet in which a name may not mean what readers expect: names bound twice, unshown definitions that examples
     use, and the rules of example_rules.py."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     try:
         faults = [
-            *example_rules.faults(snippet),
-            *snippet_usage.unshown_in_examples(root, topic, snippet_usage.shown(root, pages(root))),
+            *example_rules.find_example_faults(snippet),
+            *snippet_usage.find_unshown_in_examples(root, topic, snippet_usage.shown(root, read_pages(root))),
             *((line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()),
         ]
     except (SyntaxError, ValueError):
@@ -214,21 +216,21 @@ def used_names(source: str) -> set[str]:
 # Figures and claims -------------------------------------------------------------------------------------------------------------
 
 
-def figures_of(root: Path, topic: str) -> dict[str, int]:
+def find_figures(root: Path, topic: str) -> dict[str, int]:
     """Return the functions of a topic's file of figures that draw a picture, with their lines. Raise SyntaxError if it is not Python."""
     file = f"docs/figures/{topic}.py"
-    functions = [node for node in parse(file, text_of(root / file)).definitions.values() if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in parse(file, read_text(root / file)).definitions.values() if isinstance(node, ast.FunctionDef)]
     return {node.name: node.lineno for node in functions if node.returns and ast.unparse(node.returns) == "Picture" and not node.args.args}
 
 
-def unshown_figures(root: Path, topic: str) -> list[Finding]:
+def check_figures_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for pictures of a topic that no page shows, and for a file of figures that is not Python."""
     name = f"docs/figures/{topic}.py"
     try:
-        figures = figures_of(root, topic)
+        figures = find_figures(root, topic)
     except SyntaxError as error:
         return [Finding(f"{name}:{error.lineno}", f"this is not Python: {error.msg}")]
-    shown = {name for text in pages(root).values() for name in FIGURE.findall(text)}
+    shown = {name for text in read_pages(root).values() for name in FIGURE.findall(text)}
     return [
         Finding(
             f"{name}:{line}",
@@ -239,21 +241,26 @@ def unshown_figures(root: Path, topic: str) -> list[Finding]:
     ]
 
 
-def typed_numbers(root: Path, topic: str) -> list[Finding]:
+def check_typed_numbers(root: Path, topic: str) -> list[Finding]:
     """Return findings for pictures of a topic that show typed numbers as results."""
     name = f"docs/figures/{topic}.py"
     try:
-        return [Finding(f"{name}:{line}", message) for line, message in hardcoded_numbers.in_figures(parse(name, text_of(root / name)))]
+        return [
+            Finding(f"{name}:{line}", message)
+            for line, message in hardcoded_numbers.find_typed_numbers(parse(name, read_text(root / name)))
+        ]
     except SyntaxError:
         return []
 
 
-def settings(root: Path) -> list[Finding]:
+def check_settings(root: Path) -> list[Finding]:
     """Return findings for relations in the texts of mkdocs.yml that readers see."""
-    return [Finding(f"mkdocs.yml:{line}", message) for line, message in hardcoded_numbers.in_settings(text_of(root / "mkdocs.yml"))]
+    return [
+        Finding(f"mkdocs.yml:{line}", message) for line, message in hardcoded_numbers.find_stated_relations(read_text(root / "mkdocs.yml"))
+    ]
 
 
-def unshown_claims(topic: str, page: str) -> list[str]:
+def find_unshown_claims(topic: str, page: str) -> list[str]:
     """Return the ids of the topic's claims that its page does not show. Raise CertificateError."""
     if re.search(rf"^/// derivation \| {topic}$", page, flags=re.M):
         return []
@@ -261,13 +268,13 @@ def unshown_claims(topic: str, page: str) -> list[str]:
     return [claim["id"] for claim in load(topic)["claims"] if claim["id"] not in shown]
 
 
-def claims_left_out(root: Path, topic: str) -> list[Finding]:
+def check_claims_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for a topic without a page, and for claims that its page does not show."""
-    page, name = text_of(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
+    page, name = read_text(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
     if not page:
         return [Finding(name, "the topic has no page, or an empty one; write it")]
     try:
-        left_out = unshown_claims(topic, page)
+        left_out = find_unshown_claims(topic, page)
     except CertificateError:
         return []
     return [Finding(name, f"the claim {claim!r} is left out; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
@@ -276,21 +283,26 @@ def claims_left_out(root: Path, topic: str) -> list[Finding]:
 # All checks ---------------------------------------------------------------------------------------------------------------------
 
 
-def of_topic(root: Path, topic: str, version: int) -> list[Finding]:
+def check_topic(root: Path, topic: str, version: int) -> list[Finding]:
     """Return all findings for a topic's page, code and figures, sorted by file and line.
 
     Rendered pages are cached by `version`: pass another number whenever something that pages depend on may have changed."""
     page = root / "docs" / f"{topic}.md"
     found = [
-        *wrongly_marked(root, topic),
-        *unshown(root, topic),
-        *unrun(root, topic),
-        *misplaced(root, topic),
+        *check_marks(root, topic),
+        *check_regions_shown(root, topic),
+        *check_regions_run(root, topic),
+        *check_whole_statements(root, topic),
         *stated_in_words(root, topic),
-        *claimed_unshown(root, topic),
+        *check_claimed_code_shown(root, topic),
     ]
-    found += [*used_unshown(root, topic), *loaded_unshown(root, topic), *misleading(root, topic)]
-    found += [*unshown_figures(root, topic), *typed_numbers(root, topic), *claims_left_out(root, topic), *settings(root)]
+    found += [*check_used_code_shown(root, topic), *check_import_calls_shown(root, topic), *check_meanings(root, topic)]
+    found += [*check_figures_shown(root, topic), *check_typed_numbers(root, topic), *check_claims_shown(root, topic), *check_settings(root)]
     if page.is_file():
-        found += [*typed_by_hand(root, page), *taken_names(root, page), *rendering(root, page, version), *dead_links(root, page, version)]
+        found += [
+            *check_fences(root, page),
+            *check_familiar_names(root, page),
+            *check_rendering(root, page, version),
+            *check_links(root, page, version),
+        ]
     return sorted(set(found), key=lambda finding: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(finding))])

@@ -19,8 +19,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from ..snippet_source import Snippet, doctest_examples, parse
 from . import claim_export
 from .claim_html import KINDS
-from .code_imports import Block, blocks
-from .code_regions import RECIPES, library
+from .code_imports import CodeBlock, read_blocks
+from .code_regions import RECIPES, snippet_library
 from .full_source import is_compound
 from .page import Page
 from .page_source import RANKS, Opening, Source
@@ -49,14 +49,14 @@ for name, source in SOURCES.items():
     exec(compile(source, name, "exec"), module.__dict__)"""
 
 
-def name_of(source: Source) -> str:
+def notebook_name(source: Source) -> str:
     """Return the file name of a page's notebook. The page must come from a file."""
     path, _ = source.file()
     assert path
     return f"{path.stem}.ipynb"
 
 
-def has_one(source: Source) -> bool:
+def has_notebook(source: Source) -> bool:
     """Return whether a page has a notebook: it shows code, and everything that this code imports can be part of the notebook."""
     path, _ = source.file()
     here = path.relative_to(source.docs).as_posix() if path else ""
@@ -66,7 +66,7 @@ def has_one(source: Source) -> bool:
     return bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, modules(code).values()))
 
 
-def made(source: Source, address: str = "", repository: str = "") -> str:
+def make_notebook(source: Source, address: str = "", repository: str = "") -> str:
     """Return the notebook as JSON. `address` is the page's address, without which links become plain text."""
     code, page = code_of(source), Page(source, repository)
     cells = list(_Cells(page, address).cells(code))
@@ -84,15 +84,15 @@ def made(source: Source, address: str = "", repository: str = "") -> str:
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
 
 
-def code_of(source: Source) -> list[Block]:
+def code_of(source: Source) -> list[CodeBlock]:
     """Return the code blocks of a page."""
-    return blocks(source, ROOT)
+    return read_blocks(source, ROOT)
 
 
 # What the code imports ----------------------------------------------------------------------------------------------------------------
 
 
-def modules(code: list[Block]) -> dict[str, str]:
+def modules(code: list[CodeBlock]) -> dict[str, str]:
     """Return the sources of the snippet modules that code imports, directly or through others, by name. Each comes after its own imports."""
     found: dict[str, str] = {}
     for block in code:
@@ -108,7 +108,7 @@ def _add_module(name: str, found: dict[str, str]) -> None:
     parent = name.rpartition(".")[0]
     if parent:
         _add_module(parent, found)
-    snippet = library(ROOT).find(name)
+    snippet = snippet_library(ROOT).find(name)
     if name in found:
         return
     if snippet is None or snippet.is_package:
@@ -165,7 +165,7 @@ class _Cells:
         self.prose: list[str] = []  # lines of the page that come after them and are not converted yet
         self.exercises = 0
 
-    def cells(self, code: list[Block]) -> Iterator[nbformat.NotebookNode]:
+    def cells(self, code: list[CodeBlock]) -> Iterator[nbformat.NotebookNode]:
         """Yield the cells of the page; `code` are its code blocks."""
         fenced = {block.place.first: block for block in code}
         opened = {opening.line: opening for opening in self.source.openings()}
@@ -174,7 +174,7 @@ class _Cells:
             after = number
             if block := fenced.get(number):
                 yield from self.end_cell()
-                yield from of_example(block.text()) if block.example else [new_code_cell(block.text().strip("\n"))]
+                yield from example_cells(block.text()) if block.example else [new_code_cell(block.text().strip("\n"))]
                 after = block.place.last
             elif opening := opened.get(number):
                 after = self.begin(opening)
@@ -261,7 +261,7 @@ class _Cells:
         return urljoin(self.address, path) + (f"#{anchor}" if anchor else "")
 
 
-def of_example(text: str) -> Iterator[nbformat.NotebookNode]:
+def example_cells(text: str) -> Iterator[nbformat.NotebookNode]:
     """Yield the cells of an example. Each ends with a line that has output, except perhaps the last."""
     typed: list[str] = []
     for example in doctest_examples(text):

@@ -6,7 +6,16 @@ It reads the finished HTML of a page while claims are still tokens, so it does n
 import re
 from html.parser import HTMLParser
 
-from ..printing.relation_signs import STRAY, fault_of_code, is_relation, named, proportion_in, relation_in, running_in, stray_in
+from ..printing.relation_signs import (
+    STRAY,
+    find_code_fault,
+    find_joined_signs,
+    find_proportion,
+    find_relation_sign,
+    find_stray_character,
+    is_relation,
+    named,
+)
 from . import allowed_html, claim_lookalikes, page_errors
 from .page import TOKEN
 from .page_source import PageError, Source
@@ -106,7 +115,7 @@ class Prose(HTMLParser):
     def end_code(self) -> None:
         """Reject the code span that ends here if it states a relation or is a line of code."""
         code, self.code = TOKEN.sub("", self.code), ""
-        if fault := fault_of_code(code):
+        if fault := find_code_fault(code):
             message = f"`{code}` {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
             self.reject(self.source.error(self.source.line_of(f"`{code}`", code), message))
 
@@ -115,10 +124,10 @@ class Prose(HTMLParser):
         if opening := re.search(r"(?m)^\s*/{3,}.*$", data):
             line = self.source.line_of(opening[0].strip())
             self.reject(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
-        running = proportion_in(TOKEN.sub("x", data))
+        running = find_proportion(TOKEN.sub("x", data))
         data = TOKEN.sub("", data)
-        running = running_in(data) or running_in(self.previous + data) or running
-        if sign := relation_in(data) or running or stray_in(data):
+        running = find_joined_signs(data) or find_joined_signs(self.previous + data) or running
+        if sign := find_relation_sign(data) or running or find_stray_character(data):
             at = max(0, data.find(sign))
             around = (data[max(0, at - n) : at + n + 1].strip() for n in (20, 10, 5, 2))
             line = self.source.line_of(*(text for text in around if sign in text), sign)

@@ -11,7 +11,7 @@ import yaml
 from markdown import Markdown
 
 from . import page_errors
-from .code_regions import line_at, text_of
+from .code_regions import line_number, read_text
 from .findings import Finding, parse_finding
 
 
@@ -24,7 +24,7 @@ _SettingsLoader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 def markdown(root: Path) -> Markdown:
     """Return a Markdown converter with the extensions and options of mkdocs.yml."""
-    entries = yaml.load(text_of(root / "mkdocs.yml"), _SettingsLoader).get("markdown_extensions", [])
+    entries = yaml.load(read_text(root / "mkdocs.yml"), _SettingsLoader).get("markdown_extensions", [])
     options: dict[str, dict[str, Any]] = {}
     for entry in entries:
         options |= {name: given or {} for name, given in entry.items()} if isinstance(entry, dict) else {entry: {}}
@@ -53,9 +53,9 @@ def _is_not_yaml(front: str) -> bool:
         return True
 
 
-def rendering(root: Path, path: Path, version: int) -> list[Finding]:
+def check_rendering(root: Path, path: Path, version: int) -> list[Finding]:
     """Return findings for the mistakes that would stop a build when the page is rendered. `version` is that of `page_lint.of_topic`."""
-    return [parse_finding(message) for message in dict.fromkeys(_render(root, path, text_of(path), version)[1])]
+    return [parse_finding(message) for message in dict.fromkeys(_render(root, path, read_text(path), version)[1])]
 
 
 class _Addresses(HTMLParser):
@@ -73,9 +73,9 @@ class _Addresses(HTMLParser):
         self.links += [given["href"]] if tag == "a" and "href" in given else []
 
 
-def dead_links(root: Path, path: Path, version: int) -> list[Finding]:
+def check_links(root: Path, path: Path, version: int) -> list[Finding]:
     """Return findings for links to pages, and to places on pages, that do not exist. Links to other sites are not checked."""
-    html, _ = _render(root, path, text_of(path), version)
+    html, _ = _render(root, path, read_text(path), version)
     found = []
     for link in dict.fromkeys(_Addresses(html).links):
         parts = urlsplit(link)
@@ -86,7 +86,7 @@ def dead_links(root: Path, path: Path, version: int) -> list[Finding]:
             if target.suffix == ".md":
                 found.append(Finding(_place_of_link(root, path, link), f"the link {link!r} leads to no page; mend its path"))
         elif parts.fragment and target.suffix == ".md":
-            ids = _Addresses(_render(root, target, text_of(target), version)[0]).ids
+            ids = _Addresses(_render(root, target, read_text(target), version)[0]).ids
             if unquote(parts.fragment) not in ids:
                 message = f"the link {link!r} leads to no place on that page; mend what follows '#'"
                 found.append(Finding(_place_of_link(root, path, link), message))
@@ -95,5 +95,5 @@ def dead_links(root: Path, path: Path, version: int) -> list[Finding]:
 
 def _place_of_link(root: Path, path: Path, link: str) -> str:
     """Return the file and line of a link on a page; only the file if the Markdown does not contain the link as it is."""
-    text, name = text_of(path), path.relative_to(root).as_posix()
-    return f"{name}:{line_at(text, text.index(link))}" if link in text else name
+    text, name = read_text(path), path.relative_to(root).as_posix()
+    return f"{name}:{line_number(text, text.index(link))}" if link in text else name

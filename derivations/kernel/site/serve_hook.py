@@ -27,7 +27,7 @@ STYLES = Path(__file__).with_name("page_errors.css")
 POLL_INTERVAL = 0.05  # seconds
 
 
-class Compiled(BytecodeCache):
+class TemplateCache(BytecodeCache):
     """A cache of the theme's compiled templates that lasts while the server runs. Jinja recompiles a template that changes."""
 
     def __init__(self) -> None:
@@ -43,22 +43,22 @@ class Compiled(BytecodeCache):
         self.codes[bucket.key] = bucket.bytecode_to_string()
 
 
-compiled = Compiled()
+template_cache = TemplateCache()
 
 
 def on_startup(*, command: str, **_: Any) -> None:
     """Show mistakes as boxes if the site is served."""
-    page_errors.show_errors(tell if command == "serve" else None)
+    page_errors.show_errors(log_error if command == "serve" else None)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Stop showing mistakes as boxes if the pages go into a folder that could be published."""
-    if page_errors.are_shown() and not is_the_servers(Path(config.site_dir)):
+    if page_errors.are_shown() and not is_server_folder(Path(config.site_dir)):
         page_errors.show_errors(None)
     return config
 
 
-def is_the_servers(folder: Path) -> bool:
+def is_server_folder(folder: Path) -> bool:
     """Return whether a folder is the temporary one that MkDocs creates for serving and removes afterwards."""
     return folder.parent.resolve() == Path(tempfile.gettempdir()).resolve() and folder.name.startswith("mkdocs_")
 
@@ -68,7 +68,7 @@ def on_shutdown(**_: Any) -> None:
     page_errors.show_errors(None)
 
 
-def tell(error: PageError) -> None:
+def log_error(error: PageError) -> None:
     """Log an error that is shown as a box."""
     log.warning(error.format_message())
 
@@ -101,7 +101,7 @@ def on_env(env: Environment, *, files: Files, **_: Any) -> Environment:
     """Copy the published files, and cache compiled templates, if the site is served."""
     if page_errors.are_shown():
         incremental_build.copy_published(files)
-        env.bytecode_cache = compiled
+        env.bytecode_cache = template_cache
     return env
 
 

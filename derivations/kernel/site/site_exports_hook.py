@@ -61,7 +61,7 @@ def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any
     source = None if page_errors.are_shown() else _source_of(page.file, config)
     if not source or not _notebook(page, source, config):
         return html
-    name = page_notebooks.name_of(source)
+    name = page_notebooks.notebook_name(source)
     return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
 
 
@@ -89,16 +89,16 @@ def on_post_build(*, config: MkDocsConfig) -> None:
     for page in pages:
         source = _source_of(page.file, config)
         if source and (text := _notebook(page, source, config)):
-            _write(site / Path(page.file.dest_uri).parent / page_notebooks.name_of(source), text)
+            _write(site / Path(page.file.dest_uri).parent / page_notebooks.notebook_name(source), text)
 
 
 def _notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
     """Return the page's notebook, from the cache if nothing changed; "" if it has none."""
 
     def make() -> str:
-        if not page_notebooks.has_one(source):
+        if not page_notebooks.has_notebook(source):
             return ""
-        return page_notebooks.made(source, address=page.canonical_url or "", repository=_repository(config))
+        return page_notebooks.make_notebook(source, address=page.canonical_url or "", repository=_repository(config))
 
     name, notebooks = page.file.src_uri, KEPT["notebooks"]
     if name not in notebooks:

@@ -6,7 +6,7 @@ from pathlib import Path
 from markdown import Markdown
 from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
 
-from ..errors import nearest
+from ..errors import suggest_names
 from . import page_dependencies
 from .page_source import PageError, Source
 
@@ -14,7 +14,7 @@ SECTION = re.compile(r"--8<--[ \t]+\[start:[ \t]*([A-Za-z][\w-]*)[ \t]*\]")
 UNREADABLE = "\ufffd"  # the character that replaces invalid UTF-8 when a page is read
 
 
-def refuse_unreadable(source: Source) -> None:
+def reject_invalid_utf8(source: Source) -> None:
     """Raise PageError if the page contains invalid UTF-8."""
     for number, line in enumerate(source.lines, start=1):
         if UNREADABLE in line:
@@ -23,9 +23,9 @@ def refuse_unreadable(source: Source) -> None:
             )
 
 
-def refuse_missing(source: Source, md: Markdown) -> None:
+def reject_missing_includes(source: Source, md: Markdown) -> None:
     """Raise PageError if an include cannot work. Each is tried with the preprocessor that will process it."""
-    snippets = preprocessor(md)
+    snippets = find_preprocessor(md)
     if snippets is None:
         return
     opened = 0  # the line on which the current block of includes begins; 0 outside such blocks
@@ -41,7 +41,7 @@ def refuse_missing(source: Source, md: Markdown) -> None:
             check_include(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
 
 
-def preprocessor(md: Markdown) -> SnippetPreprocessor | None:
+def find_preprocessor(md: Markdown) -> SnippetPreprocessor | None:
     """Return the preprocessor of pymdownx.snippets, or None if that extension is not in use."""
     return next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
 
@@ -105,4 +105,4 @@ def missing_error(source: Source, number: int, target: str, snippets: SnippetPre
 
 def suggest(name: str, existing: list[str], verb: str) -> str:
     """Return the end of a message, with the existing names most similar to `name`; "" if there are none."""
-    return f"; {nearest(name, existing, verb)}" if existing else ""
+    return f"; {suggest_names(name, existing, verb)}" if existing else ""

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
 
-from ..printing.relation_signs import fault_of_code, fault_of_text
+from ..printing.relation_signs import find_code_fault, find_text_fault
 from ..snippet_source import Snippet, doctest_parts
-from .code_regions import snippet_of
+from .code_regions import read_snippet
 from .findings import Finding
 
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of these, and `...`
@@ -24,7 +24,7 @@ _RULER = re.compile(r"-{3,}$")
 
 def stated_in_words(root: Path, topic: str) -> list[Finding]:
     """Return findings for the relations stated in the words of a topic's snippet. Invalid Python is reported by other checks."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     try:
         texts = [*comments(snippet), *docstrings(snippet), *strings(snippet)]
     except (SyntaxError, TokenError, ValueError):
@@ -92,12 +92,12 @@ def _is_einsum(node: ast.AST) -> bool:
 
 def _example_strings(example: doctest.Example) -> Iterator[tuple[str, str]]:
     """Yield (words, fault) for the strings in an example and for its output, which is either a value or words."""
-    yield from ((text, fault_of_text(text)) for text in _string_constants(example.source))
+    yield from ((text, find_text_fault(text)) for text in _string_constants(example.source))
     try:
-        yield from ((text, fault_of_text(text)) for text in _string_constants(example.want.strip() or "None"))
-        yield example.want, fault_of_code(example.want)
+        yield from ((text, find_text_fault(text)) for text in _string_constants(example.want.strip() or "None"))
+        yield example.want, find_code_fault(example.want)
     except SyntaxError:
-        yield from ((words, fault_of_text(words)) for words in example.want.split("\n"))
+        yield from ((words, find_text_fault(words)) for words in example.want.split("\n"))
 
 
 def _string_constants(code: str) -> list[str]:
@@ -108,7 +108,7 @@ def _string_constants(code: str) -> list[str]:
 def fault_of_words(words: str) -> str:
     """Return what is wrong with a line of words, or "". An arrow between shapes is allowed, and so is a ruler at the end of the line."""
     parts = _RULER.sub("", _SHAPES.sub(_remove_sizes, words)).split("`")
-    return next(filter(None, [fault_of_text("".join(parts[::2])), *map(fault_of_code, parts[1::2])]), "")
+    return next(filter(None, [find_text_fault("".join(parts[::2])), *map(find_code_fault, parts[1::2])]), "")
 
 
 def _remove_sizes(shapes: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..snippet_source import Meaning, Origin, Statement
-from .code_regions import home, included, library, snippet_of
+from .code_regions import code_path, find_includes, read_snippet, snippet_library
 
 LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
 # Decorators that leave the behaviour of what they decorate as a reader expects it.
@@ -64,7 +64,7 @@ def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
     found: dict[Statement, list[str]] = {}
     for path, text in pages.items():
         page = path.relative_to(root / "docs").as_posix()
-        for place in included(text):
+        for place in find_includes(text):
             for statement in statements_of_region(root, place.topic, place.section):
                 found.setdefault(statement, []).append(page)
     return found
@@ -72,7 +72,7 @@ def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
 
 def statements_of_region(root: Path, topic: str, name: str) -> list[Statement]:
     """Return the statements that a region of code shows completely; none for a region of examples."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     region = snippet.regions.get(name)
     if region is None or region.is_example:
         return []
@@ -85,12 +85,12 @@ def statements_of_region(root: Path, topic: str, name: str) -> list[Statement]:
 # What is rejected ---------------------------------------------------------------------------------------------------------------
 
 
-def unshown(root: Path, start: Statement | None, where: dict[Statement, list[str]], constants: bool = True) -> list[str]:
+def find_unshown_uses(root: Path, start: Statement | None, where: dict[Statement, list[str]], constants: bool = True) -> list[str]:
     """Return a message for each definition that a statement uses, directly or through others, and that no page shows.
 
     `where` is what `shown` returns. Without `constants`, only functions and classes are considered."""
     messages = []
-    for one, used, _, other in library(root).reachable(start) if start else ():
+    for one, used, _, other in snippet_library(root).reachable(start) if start else ():
         place = f"{one.file}:{one.first} uses {used!r}"
         if other is None:
             messages.append(f"{place}, which no module of snippets defines by that name; import functions, each from where it is defined")
@@ -99,30 +99,30 @@ def unshown(root: Path, start: Statement | None, where: dict[Statement, list[str
     return messages
 
 
-def taken(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_misleading_names(root: Path, page: str, text: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, message) for the uses on a page of snippet definitions that have the name of something in PyTorch or mathematics.
 
     A use is accepted if the page, or a page that it links, shows the definition. `page` is its path below docs/, `text` its Markdown."""
     from ..pytorch.familiar_names import find_familiar_names  # as in example_rules.py
 
     page_and_links = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
-    for place in included(text):
+    for place in find_includes(text):
         statements = statements_of_region(root, place.topic, place.section)
         uses = [(statement.first, *use) for statement in statements for use in statement.uses.items()]
         for line, used, meaning in [*uses, *uses_in_examples(root, place.topic, place.section)]:
-            other = library(root).definition(meaning)
+            other = snippet_library(root).definition(meaning)
             if {used, meaning.name} & find_familiar_names() and not (other and page_and_links & set(where.get(other, ()))):
                 yield (
                     place.first,
-                    f"{home(place.topic)}:{line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "
+                    f"{code_path(place.topic)}:{line} uses the name {used!r} for something of the snippets, and PyTorch or mathematics has it; "
                     "show its lines on this page, link the page that shows them, or give it another name",
                 )
 
 
-def unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, message) for the functions and classes of snippets that a topic's examples use and no page shows."""
     for line, used, meaning in uses_in_examples(root, topic):
-        other = library(root).definition(meaning)
+        other = snippet_library(root).definition(meaning)
         if other is None:
             yield line, f"{used!r} is defined by no module of snippets under that name; import functions, each from where it is defined"
         elif other.is_definition and other not in where:
@@ -133,7 +133,7 @@ def uses_in_examples(root: Path, topic: str, name: str | None = None) -> list[tu
     """Return (line, name, origin) for the snippet definitions that the examples of a file use, or those of its region `name`.
 
     A definition that is read as an attribute of an imported module has its name in that module."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     region = snippet.regions.get(name) if name else None
     found: list[tuple[int, str, Origin]] = []
     modules: dict[str, str] = {}
@@ -172,9 +172,9 @@ def is_module(root: Path, name: str) -> bool:
     return (root / f"{name.replace('.', '/')}.py").is_file()
 
 
-def loaded(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_unshown_calls(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, message) for the statements of a topic's module that call something on import and that no page shows."""
-    snippet = snippet_of(root, topic)
+    snippet = read_snippet(root, topic)
     for statement in snippet.statements:
         called = "" if is_main_block(statement.node) else next(calls(statement.node, snippet.meanings), "")
         if called and statement not in where:

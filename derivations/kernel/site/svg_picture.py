@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from .role_colors import with_role
 
 TEXT, NAME = 13.0, 16.0  # font sizes: labels and numbers, names of tensors
@@ -47,7 +47,7 @@ class Picture:
         for words in filter(None, (self.title, self.description, *texts)):
             if _CONTROL.search(words):
                 raise DrawingError(f"{words!r} holds a control character")
-            if fault := fault_of_text(words):
+            if fault := find_text_fault(words):
                 raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
 
     def every(self, tag: str | None = None) -> Iterable[Element]:

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field
 from html import escape
 
-from ..printing.relation_signs import fault_of_text
+from ..printing.relation_signs import find_text_fault
 from .svg_picture import DrawingError, Picture
 
 WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
@@ -45,7 +45,7 @@ def _check_value(name: str, value: object) -> None:
         for item in value:
             _check_value(name, item)
     elif isinstance(value, str):
-        if fault := fault_of_text(value):
+        if fault := find_text_fault(value):
             raise DrawingError(f"{name} holds {value!r}, which {fault}")
     elif not isinstance(value, int | float) or not math.isfinite(value):
         raise DrawingError(f"{name} holds {value!r}; a widget takes finite numbers, words, and lists of these")

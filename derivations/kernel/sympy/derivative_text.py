@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ..core.expr import Expr, show, walk
-from ..core.operators import AVERAGES, BENT, BINDERS, variable
+from ..core.operators import AVERAGE_OPERATORS, BINDERS, NONSMOOTH, differentiation_symbol
 from .errors import Disagrees, NotForSymPy
 from .symbol_text import SymbolWriter, Text, call, indices_of, is_root, mentions
 
@@ -17,7 +17,7 @@ from .symbol_text import SymbolWriter, Text, call, indices_of, is_root, mentions
 def write_derivative(t: SymbolWriter, e: Expr) -> Text:
     """Return the text of a derivative: a call of `diff`, or of the prelude's `slope` if the body may not be differentiable everywhere."""
     body, by = e.args
-    target = variable(by)
+    target = differentiation_symbol(by)
     name, outside = target.data[0], t.near
     check_differentiable(t, body, name)
     t.near = t.near | {name}
@@ -49,7 +49,7 @@ def check_differentiable(t: SymbolWriter, body: Expr, name: str) -> None:
         if n.op == "rounded" and mentions(n, {name}):
             raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
-        if n.op in AVERAGES and tied:
+        if n.op in AVERAGE_OPERATORS and tied:
             raise Disagrees(f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone")
 
 
@@ -63,7 +63,7 @@ def nondifferentiable_points(t: SymbolWriter, body: Expr, name: str, outside: fr
 
     def visit(e: Expr, loops: list[str]) -> None:
         fractional = is_root(e)
-        kind = CORNERS[e.data] if e.op == "function" and e.data in BENT else ""
+        kind = CORNERS[e.data] if e.op == "function" and e.data in NONSMOOTH else ""
         if (fractional or kind) and mentions(e, {name}):
             larger = fractional and e.args[1].op == "const" and e.args[1].data > 1
             t.near = moved if larger else outside

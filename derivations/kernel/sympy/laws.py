@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, show, walk
-from ..core.operators import AVERAGES, STAND_INS
+from ..core.operators import AVERAGE_OPERATORS, TRANSPARENT
 from .errors import NotForSymPy
 from .python_names import quoted
 from .symbol_text import Text, call, indices_of
@@ -16,7 +16,7 @@ class Moments(Translation):
     """A writer of trees with random numbers, at explicit sizes. In the program, `known` holds the assumptions about them."""
 
     def write(self, e: Expr) -> Text:
-        if e.op in AVERAGES:
+        if e.op in AVERAGE_OPERATORS:
             return call("known.E" if e.op == "expectation" else "known.Var", super().write(e.args[0]).as_sympy().text)
         return super().write(e)
 
@@ -37,10 +37,10 @@ class Sums(Translation):
         self.over: Expr | None = None
 
     def write(self, e: Expr) -> Text:
-        if e.op in AVERAGES:
+        if e.op in AVERAGE_OPERATORS:
             name = ("entry_E" if self.summand else "E") if e.op == "expectation" else ("entry_Var" if self.summand else "Var")
             return call(f"known.{name}", self.write(e.args[0]).as_sympy().text)
-        if e.op in STAND_INS:
+        if e.op in TRANSPARENT:
             return self.write(e.args[0])
         if e.op in ARITHMETIC:
             return RULES[e.op](self, e)

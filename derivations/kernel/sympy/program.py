@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, lift, matmul, show, symbols, takes_average, walk
+from ..core.expr import Expr, contains_average, free_indices, lift, matmul, show, symbols, walk
 from ..core.operators import INDEXED
 from . import counterexamples, laws
 from .errors import Disagrees, NotForSymPy
@@ -20,14 +20,14 @@ from .tree_to_sympy import Translation
 from .tried_sizes import size_names
 
 
-def program(claim: Claim) -> Program:
+def write_program(claim: Claim) -> Program:
     """Return the program of a claim. Raise NotForSymPy if SymPy cannot check it."""
     return KINDS[claim.kind](claim)
 
 
 def is_law(claim: Claim) -> bool:
     """Return whether a side of the claim contains an expectation or a variance."""
-    return takes_average(claim.start, *(s.expr for s in claim.steps))
+    return contains_average(claim.start, *(s.expr for s in claim.steps))
 
 
 def identity(claim: Claim) -> Program:
@@ -119,7 +119,7 @@ def inequality(claim: Claim) -> Program:
 
 def make_translation(claim: Claim) -> Translation:
     """Return a writer of the claim's trees, one for random numbers if the claim contains expectations or variances."""
-    return laws.Moments(claim) if takes_average(*claim.trees) else Translation(claim)
+    return laws.Moments(claim) if contains_average(*claim.trees) else Translation(claim)
 
 
 def with_moments(t: Translation, claim: Claim, write: Callable[[Translation, Claim], list[str]]) -> list[str]:

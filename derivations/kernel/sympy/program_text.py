@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from math import prod
 from pathlib import PurePath
 
-from ..core.assumptions import assumption_text
+from ..core.assumptions import describe_assumption
 from ..core.claims import Claim
 from ..core.expr import Expr
 from ..printing.plain_text import plain
@@ -77,7 +77,7 @@ def head(claim: Claim) -> str:
     ]
     lines += [f"      {SIGNS.get(s.relation, s.relation)} {plain(s.expr)}" for s in claim.steps]
     lines += [f"    as {plain(claim.towards[0])} -> {claim.towards[1]}"] if claim.towards else []
-    lines += [f"    assuming that {assumption_text(a)}" for a in claim.given]
+    lines += [f"    assuming that {describe_assumption(a)}" for a in claim.given]
     lines += ["", "This program checks it as it stands. It prints its steps, and fails if one is false."]
     lines += ["It needs SymPy, with the mpmath that SymPy brings, and nothing else. To run it: python -I FILE.py"]
     text = "".join(c if c.isprintable() or c == "\n" else " " for c in to_ascii("\n".join(line.rstrip() for line in lines)))

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip, walk
-from ..core.operators import AVERAGES
+from ..core.expr import Expr, free_indices, show, strip_brackets, walk
+from ..core.operators import AVERAGE_OPERATORS
 from .errors import NotForSymPy
 from .python_names import Names, quoted
 
@@ -78,7 +78,7 @@ class SymbolWriter(ABC):
         self.values, self.evaluated = values or {}, values is not None
         self.given = claim.given
         self.bits = masks_of(claim)
-        self.signs = [(a.kind, strip(a.args[0])) for a in claim.given if a.kind in SIGNS]
+        self.signs = [(a.kind, strip_brackets(a.args[0])) for a in claim.given if a.kind in SIGNS]
         self.towards = claim.towards
         if claim.towards and claim.towards[0].data[1] == "real" and claim.towards[0].data[0] not in self.bits:
             self.signs.append(("positive", claim.towards[0]))  # it is, near a limit at infinity or at 0 from above
@@ -171,7 +171,7 @@ class SymbolWriter(ABC):
 
     def needs_signs(self, x: Expr) -> bool:
         """Return whether an expression contains a node whose text needs signs itself, or that SymPy cannot evaluate here."""
-        return any(n.op in ("rounded", "rank", *AVERAGES) or n.data == "log" or is_root(n) for n in walk(x))
+        return any(n.op in ("rounded", "rank", *AVERAGE_OPERATORS) or n.data == "log" or is_root(n) for n in walk(x))
 
     def sign_arguments(self, x: Expr) -> str:
         """Return the text of the argument of a sign assumption, at each value of its open indices."""

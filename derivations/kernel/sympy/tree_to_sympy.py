@@ -6,7 +6,7 @@ axes an Array. Indices count from 0, as in Python. `symbol_text.py` writes symbo
 
 from __future__ import annotations
 
-from ..core.expr import Expr, free_indices, show, strip
+from ..core.expr import Expr, free_indices, show, strip_brackets
 from .derivative_text import write_derivative
 from .errors import Disagrees, NotForSymPy
 from .symbol_text import ATOM, POWER, PRODUCT, SIGN, SUM, SymbolWriter, Text, call, mentions, number
@@ -154,7 +154,7 @@ def write_entry(t: Translation, e: Expr) -> Text:
         return call("KroneckerDelta", *places)
     text = t.write(base)
     if base.op not in ("symbol", "defined", "paren") and not free_indices(base):  # evaluated once, not for every entry
-        thing = ("part", strip(base), t.replaced_names(base))
+        thing = ("part", strip_brackets(base), t.replaced_names(base))
         text = Text(t.line_names.get(thing) or t.add_line(thing, t.new_name("part"), text.text))
     return Text(f"{text.within(ATOM)}[{', '.join(places)}]")
 

@@ -6,23 +6,23 @@ a sum of d independent terms follow from those of d - 1, and SymPy sums the recu
 
 from __future__ import annotations
 
-from ..core.claims import Claim, Refused
+from ..core.claims import Claim, Rejected
 from . import program_runner
 from .errors import Disagrees, NotForSymPy
-from .program import program
+from .program import write_program
 
 
 def witness(claim: Claim) -> tuple[str, str, str]:
-    """Return (verdict, scope, note). Raise Refused if SymPy contradicts the claim, or cannot confirm it although it should."""
-    return vouched(claim)[:3]
+    """Return (verdict, scope, note). Raise Rejected if SymPy contradicts the claim, or cannot confirm it although it should."""
+    return check_with_program(claim)[:3]
 
 
-def vouched(claim: Claim) -> tuple[str, str, str, str]:
+def check_with_program(claim: Claim) -> tuple[str, str, str, str]:
     """Return (verdict, scope, note, text of the program). The text is empty if SymPy cannot check the claim."""
     try:
-        made = program(claim)
+        made = write_program(claim)
         return *program_runner.run(made), made.text
     except NotForSymPy as reason:
         return "not applicable", "", str(reason), ""
     except Disagrees as problem:
-        raise Refused(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}") from None
+        raise Rejected(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}") from None

@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from ..core.assumptions import Assumption
-from ..core.claims import EVERY, SNIPPET, Claim, Refused, Step
+from ..core.claims import EVERY_SHAPE, SNIPPET, Claim, Rejected, Step
 from ..core.expr import Expr, lift, show, symbols, walk
 from ..exact.assumption_consistency import has_example
 from . import (
@@ -97,14 +97,14 @@ class CodeVerdict:
 
 
 def check_code(claim: Claim) -> CodeVerdict:
-    """Return the verdict on the code of a claim. Raise Refused if a call computes something other than the claim says."""
+    """Return the verdict on the code of a claim. Raise Rejected if a call computes something other than the claim says."""
     if not claim.code:
         return CodeVerdict("not named")
     verdicts = [check_call(claim, k) for k in range(len(claim.code))]
     for (name, *_), verdict in zip(claim.code, verdicts):
         if verdict.state == "different":
             home = f" ({verdict.line})" if verdict.line else ""
-            raise Refused(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {verdict.reason}")
+            raise Rejected(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {verdict.reason}")
     seconds = round(sum(verdict.seconds for verdict in verdicts), 3)
     reasons = [
         f"{name}: {verdict.reason}" + f" ({verdict.line})" * bool(verdict.line)
@@ -113,10 +113,10 @@ def check_code(claim: Claim) -> CodeVerdict:
     ]
     if reasons:
         return CodeVerdict("not read", reason=reasons[0], seconds=seconds)
-    scopes = list(dict.fromkeys(verdict.scope for verdict in verdicts if verdict.scope != EVERY))
+    scopes = list(dict.fromkeys(verdict.scope for verdict in verdicts if verdict.scope != EVERY_SHAPE))
     conditions = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.conditions))
     constants = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.constants))
-    return CodeVerdict("proved", "; ".join(scopes) or EVERY, conditions, constants, seconds=seconds)
+    return CodeVerdict("proved", "; ".join(scopes) or EVERY_SHAPE, conditions, constants, seconds=seconds)
 
 
 def check_call(claim: Claim, k: int) -> CallVerdict:
@@ -159,7 +159,7 @@ def check_at_one(
         if again.state == "proved" and adds_nothing(again, verdict):
             names = [name for name in names if name not in together]
     verdict = replace(verdict, conditions=[*verdict.conditions], constants=[*verdict.constants])
-    scopes = [verdict.scope] * (verdict.scope != EVERY)
+    scopes = [verdict.scope] * (verdict.scope != EVERY_SHAPE)
     remaining = dict(sizes)
     for name in names:
         again, more_sizes = CallVerdict("not read"), OpenSizes()
@@ -174,15 +174,15 @@ def check_at_one(
         if again.state != "proved":
             scopes.append(f"{name} >= 2")
             continue
-        scopes += [f"({again.scope} at {name} = 1)"] * (again.scope != EVERY)
+        scopes += [f"({again.scope} at {name} = 1)"] * (again.scope != EVERY_SHAPE)
         verdict.conditions += [f"{one} at {name} = 1" for one in again.conditions if one not in verdict.conditions]
         verdict.constants += [one for one in again.constants if one not in verdict.constants]
-    return replace(verdict, scope=" and ".join(scopes) or EVERY)
+    return replace(verdict, scope=" and ".join(scopes) or EVERY_SHAPE)
 
 
 def adds_nothing(second: CallVerdict, first: CallVerdict) -> bool:
     """Return whether a second verdict holds at every shape, with no further conditions or constants."""
-    return second.scope == EVERY and set(second.conditions) <= set(first.conditions) and set(second.constants) <= set(first.constants)
+    return second.scope == EVERY_SHAPE and set(second.conditions) <= set(first.conditions) and set(second.constants) <= set(first.constants)
 
 
 def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Expr]) -> CallVerdict | None:
@@ -203,7 +203,7 @@ def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Ex
             return verdict if len(names) == len(sizes) else None
         proofs.append(verdict)
         shapes.append(shape)
-    other_scopes = {verdict.scope for verdict in proofs} - {EVERY}
+    other_scopes = {verdict.scope for verdict in proofs} - {EVERY_SHAPE}
     scope = "; ".join(map(show_sizes, shapes)) + "".join(f", and {scope_}" for scope_ in sorted(other_scopes))
     conditions = [c for verdict in proofs for c in verdict.conditions]
     constants = [c for verdict in proofs for c in verdict.constants]
@@ -317,7 +317,7 @@ def conclude(claim: Claim, reading: Trace, guards: list[Guard], needed: list[str
         return CallVerdict("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}")
     indices = {n.data[0] for tree in (*claim.trees, *find_expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, used_names | indices) for one in reading.conditions + needed))
-    return CallVerdict("proved", " and ".join(bounds) or EVERY, conditions, constants)
+    return CallVerdict("proved", " and ".join(bounds) or EVERY_SHAPE, conditions, constants)
 
 
 def outside_subset(code: tuple) -> CallVerdict | None:

@@ -14,7 +14,7 @@ import snippets
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.check import claim_fingerprints, claim_records, runner, worker
 from derivations.kernel.core import claims
-from derivations.kernel.core.claims import Refused
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
 from derivations.kernel.store.certificates import load
 from derivations.kernel.store.dependencies import Reads
@@ -128,7 +128,7 @@ def test_a_change_has_those_claims_checked_again_that_it_touches(project, check)
 def test_what_becomes_false_is_refused(project, check):
     check()
     edit(project.parts, "x + y", "x - y")
-    with pytest.raises(Refused, match="moved"):
+    with pytest.raises(Rejected, match="moved"):
         check()
 
 
@@ -362,10 +362,10 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
     assert taken["taken"] and taken["claim"] == made["claim"]
 
     def refuse(claim):
-        raise Refused(claim.file, claim.line, claim.id, "not as shown")
+        raise Rejected(claim.file, claim.line, claim.id, "not as shown")
 
     monkeypatch.setattr(worker, "refuse_unseen", refuse)
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         worker.checked(one, before)
 
 

@@ -14,7 +14,7 @@ from math import inf
 from ...core.assumptions import Assumption
 from ...core.claims import Claim
 from ...core.expr import Expr, walk
-from ...core.operators import STAND_INS
+from ...core.operators import TRANSPARENT
 from ..algebraic_structures import REAL, NotForCoq
 from ..notation import APPLIED, ATOM, MORE_AXES, POWER, PRODUCT, Notation, Text
 from ..reals.definedness import is_surely_positive
@@ -73,7 +73,7 @@ class Laws(Notation):
             return self.translate_constant(e)
         if e.op == "symbol" and e.data[1] == "random":
             return self.translate_symbol(e)
-        if self.in_expectation and e.op not in STAND_INS:
+        if self.in_expectation and e.op not in TRANSPARENT:
             return self.translate_random(e)
         return super().translate(e)
 

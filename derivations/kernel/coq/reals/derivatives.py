@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core.claims import Claim
 from ...core.expr import Expr, walk
-from ...core.operators import variable
+from ...core.operators import differentiation_symbol
 from ..algebraic_structures import ROOTS, NotForCoq
 from ..notation import APPLIED, ATOM, Notation, Text, translate_place
 from ..theorems import Source, state_chain, state_inequality
@@ -75,7 +75,7 @@ def translate_derivative(notation: Slopes, e: Expr) -> Text:
     if any(n.op == "derivative" for n in walk(body)):
         raise NotForCoq("a derivative of a derivative, which is not stated over the reals yet")
     exponents = list(notation.exponents)
-    target = variable(by)
+    target = differentiation_symbol(by)
     name, point, function = notation.show(target), notation.show(by, ATOM), notation.show(body)
     notation.exponents = exponents  # without those of the body, which depend on the bound variable
     if by.op == "entry":

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...core.assumptions import Assumption
 from ...core.expr import Expr, walk
-from ...core.operators import STAND_INS
+from ...core.operators import TRANSPARENT
 from ..algebraic_structures import NotForCoq
 from . import entries
 from .notation import ATOM, name_of, show
@@ -86,7 +86,7 @@ class Growth:
         """Return (k, rest) for a sum: the coefficient of the variable, and the other terms."""
         if e == self.variable:
             return Fraction(1), []
-        if e.op in STAND_INS:
+        if e.op in TRANSPARENT:
             return self.split_linear(e.args[0])
         if e.op == "neg":
             k, rest = self.split_linear(e.args[0])
@@ -238,7 +238,7 @@ def expand(growth: Growth, e: Expr) -> Proof:
     """Return the proof of a tree's expansion to first order: a number plus a term of scale FIRST_ORDER."""
     if not growth.depends(e):
         return ("constant_1",)
-    if e.op in STAND_INS:
+    if e.op in TRANSPARENT:
         return expand(growth, e.args[0])
     if e.op in ("entry", "matmul"):
         return expand(growth, entries.number(e))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...core.assumptions import Assumption
 from ...core.claims import Claim
-from ...core.expr import Expr, free_indices, own_sizes, symbols, walk
+from ...core.expr import Expr, free_indices, node_sizes, symbols, walk
 from ..algebraic_structures import NotForCoq
 from ..assumptions import DISTRIBUTIONS
 from ..theorem_files import Theorem, declare_variables, escape_comment, wrap_proof, write_header
@@ -77,7 +77,7 @@ def approach_of(claim: Claim) -> tuple[Expr, Approach]:
     if len(claim.steps) != 1 or claim.start.shape:
         raise NotForCoq("a limit of a tensor, or in several steps")
     (step,), (variable, to) = claim.steps, claim.towards
-    if any(variable in own_sizes(n) for t in claim.trees for n in walk(t)):
+    if any(variable in node_sizes(n) for t in claim.trees for n in walk(t)):
         raise NotForCoq("a limit in the length of an axis")
     if to != "oo" and (to != 0 or variable.data[1] == "size"):
         raise NotForCoq("a limit elsewhere than at zero or beyond all bounds")
