@@ -126,12 +126,12 @@ def cold_check(folder: Path) -> float:
 DRAW_ALL = """
 import re
 from pathlib import Path
-from derivations.kernel.site import figures
+from derivations.kernel.site import figure_block
 
 blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
 for name, function in shown:
-    figures._draw(figures.ROOT / f"docs/figures/{name}.py", function)
+    figure_block._draw(figure_block.ROOT / f"docs/figures/{name}.py", function)
 print(len(shown))
 """
 
