@@ -1,7 +1,12 @@
-"""What runs the checks: a process for each script, and processes for mutants, random claims and Coq.
+"""Run the checks in separate processes: the scripts, the mutants, the random claims and Coq's proofs.
 
-`worker.py` checks one script, and `shown_code.py` asks whether the code that its claims name is what a page shows; `runner.py` starts
-workers; `mutation_run.py`, `fuzz_run.py` and `coq_run.py` do the same for mutants, for random claims and for Coq. Their results go to the store.
+Scripts: `runner.py` starts a process for each script, and `worker.py` checks the script there. `witnesses.py` lists the witnesses,
+`claim_records.py` writes the record of a claim, and `shown_code.py` checks that the code that runs is the code that a page shows.
+
+Other runs: `mutation_run.py` and `snippet_mutation.py` try mutants of claims and snippets, `fuzz_run.py` tries random claims, and `coq_run.py`
+runs Coq. They use `process_pool.py`, or `dask_cluster.py` for other machines.
+
+Results go to the store.
 
 May import: `store`, `attack`, the witnesses, `traced`, `core`, `printing`. Begin with `runner.py`.
 """

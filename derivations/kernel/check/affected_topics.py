@@ -1,4 +1,7 @@
-"""Which topics a change of files touches: a certificate's inputs say what it came from, and its claims which topics they use."""
+"""Find the topics that a change of files affects.
+
+A topic is affected if one of its certificate's inputs changed, or if its claims use claims of an affected topic.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,28 @@ KERNEL = "derivations/kernel/"
 
 @dataclass
 class Touched:
-    """What a change asks for."""
+    """What must be checked or rendered again after a change."""
 
-    kernel: list = field(default_factory=list)  # files of the checker itself: every topic has to be checked again
+    kernel: list = field(default_factory=list)  # files of the checker: if there are any, every topic must be checked again
     topics: set = field(default_factory=set)
-    pages: set = field(default_factory=set)  # topics of which the page, or a picture on it, changed
-    gone: list = field(default_factory=list)  # topics whose script is not there any more
+    pages: set = field(default_factory=set)  # topics whose page, figures or snippets changed
+    gone: list = field(default_factory=list)  # topics whose script was removed
 
 
 @dataclass
 class Known:
-    """What a topic came from when it was last checked."""
+    """The inputs of a topic's last check, and its result."""
 
-    inputs: set
-    uses: set  # other topics
-    refused: bool
+    inputs: set  # the names of the files that the check read
+    uses: set  # the topics whose claims it uses
+    refused: bool  # whether the topic was rejected or never checked
 
 
 def touched(paths: set) -> Touched:
-    """What the paths ask for, each given from the root; one that ends in "/" is a folder that was moved or removed."""
+    """Return what must be checked or rendered again after changes to these paths.
+
+    Paths are relative to the project's root. A path that ends in "/" is a folder that was moved or removed.
+    """
     found = Touched(kernel=sorted(p for p in paths if p.startswith(KERNEL) and of_the_checker(p)))
     topics = {topic: known(topic) for topic in certificates.topics()}
     found.topics = {topic for topic, it in topics.items() if any(concerns(p, topic, it) for p in paths)}
@@ -41,13 +47,14 @@ def touched(paths: set) -> Touched:
 
 
 def of_the_checker(path: str) -> bool:
+    """Return whether a path in the kernel's folder is a folder, or a file that checks of scripts load."""
     if path.endswith("/"):
         return True
     return path.endswith((".py", ".v")) and not project_files.is_aside(Path(path.removeprefix(KERNEL)))
 
 
 def known(topic: str) -> Known:
-    """Return what a topic came from, whether or not its certificate holds. Its files are read again only if they changed."""
+    """Return the inputs of a topic's last check, even if its certificate is stale. Read the stored files only if they changed."""
     files = (certificates.STORE.path(topic), rejections.STORE.path(topic), store.FOLDER / "key")
     stamps = [*map(stamp, files)]
     if topic not in _known or _known[topic][0] != stamps:
@@ -55,11 +62,11 @@ def known(topic: str) -> Known:
     return _known[topic][1]
 
 
-_known: dict[str, tuple[list, Known]] = {}  # by topic: the stamps of its files, and what was read there
+_known: dict[str, tuple[list, Known]] = {}  # by topic: the stamps of its stored files, and what they contain
 
 
 def stamp(path: Path) -> tuple:
-    """Return what differs if a file is not the one that was read."""
+    """Return times, size and inode of a file, which show whether it has changed; () if the file cannot be read."""
     try:
         found = path.stat()
     except OSError:
@@ -68,6 +75,7 @@ def stamp(path: Path) -> tuple:
 
 
 def read(topic: str) -> Known:
+    """Read the inputs and uses of a topic's last check from its certificate and its stored rejection."""
     certificate, rejection = certificates.STORE.get(topic), rejections.get(topic)
     inputs = {name for one in (certificate, rejection) if one for name in one["inputs"]}
     uses = {use for claim in certificate["claims"] for use in claim["uses"]} if certificate else set()
@@ -76,9 +84,12 @@ def read(topic: str) -> Known:
 
 
 def concerns(path: str, topic: str, it: Known) -> bool:
-    """What was refused may have stopped before it imported what is wrong: any snippet may mend it."""
+    """Return whether a change to a path affects a topic directly.
+
+    Any snippet may affect a rejected topic, because its script may have stopped before it imported the snippet that must be corrected.
+    """
     if path.startswith(KERNEL):
-        return False  # the whole checker, or nothing of it
+        return False  # a changed checker affects all topics, which `touched` reports separately
     script = f"derivations/{topic}.py"
     if path.endswith("/") and any(f"{name}/".startswith(path) for name in it.inputs | {script}):
         return True
@@ -86,18 +97,19 @@ def concerns(path: str, topic: str, it: Known) -> bool:
 
 
 def of_the_page(path: str, topic: str) -> bool:
+    """Return whether a topic's page is rendered from the file with this path."""
     return path in (f"docs/{topic}.md", f"docs/figures/{topic}.py", f"snippets/{topic}.py")
 
 
 def topic_of(path: str) -> str:
-    """The topic that a path would be the script of; "" for any other."""
+    """Return the topic whose script would have this path, or "" if no topic's script would."""
     parts = Path(path).parts
     here = len(parts) == 3 and parts[0] == "derivations" and path.endswith(".py") and parts[2] != "__init__.py"
     return f"{parts[1]}/{parts[2].removesuffix('.py')}" if here and not path.startswith(KERNEL) else ""
 
 
 def users(of: set, topics: dict) -> set:
-    """The topics that use claims of these, directly or through others."""
+    """Return the topics that use claims of the given topics, directly or indirectly."""
     found: set = set()
     while more := {topic for topic, it in topics.items() if it.uses & (of | found)} - found:
         found |= more

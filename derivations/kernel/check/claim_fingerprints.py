@@ -1,8 +1,8 @@
-"""What the verdict on a claim rests on, as a hash: how the claim is told, and the lines of the snippets that its code may run.
+"""Hash what the verdict on a claim depends on: the claim itself, and the lines of the snippets that its code may run.
 
-Where the claim stands in its file is left out. Of the snippets there count, of all modules within reach, what is run while they are loaded,
-and each function whose name occurs in what counts already, so that rather too many lines count than too few. Where a module finds out names
-by other means (`DYNAMIC`), all of its text does.
+The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs when
+they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few. If one
+of the modules can look up names or read files at run time (`DYNAMIC`), the hash covers the whole text of all modules.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .shown_code import LoadedLibrary, named
 
 PLACE = ("file", "line")
 PLAIN = (str, int, float, complex, bool, type(None), Fraction)
-# Names by which a module finds what its text does not name, or reads a text that is not its own.
+# Names that let a module look up names at run time, or read other files.
 DYNAMIC = {"getattr", "dir", "attrgetter", "methodcaller", "itemgetter", "__subclasses__", "__getattr__", "__dict__", "mro", "__mro__"} | {
     *("open", "Path", "read_text", "read_bytes", "load", "from_file", "loadtxt", "genfromtxt", "inspect", "importlib", "__file__"),
 }
 
 
 class Unknown(Exception):
-    """Something is told of which no hash is known."""
+    """The claim contains a value of a type that cannot be hashed."""
 
 
 def told(claim: Claim) -> str:
-    """A hash of all that a claim says; "" where that is not known."""
+    """Return a hash of a claim without its place; "" if a part of it cannot be hashed or is nested too deeply."""
     known: dict[int, str] = {}
     try:
         return of(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in PLACE), known)
@@ -45,7 +45,10 @@ def told(claim: Claim) -> str:
 
 
 def of(x: Any, known: dict[int, str]) -> str:
-    """A hash of a value; that of a tree is made once, wherever it stands in others."""
+    """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed once.
+
+    Raise Unknown for a type that cannot be hashed.
+    """
     if isinstance(x, Expr):
         if id(x) not in known:
             known[id(x)] = hashed("tree", x.op, of(x.args, known), of(x.shape, known), of(x.data, known))
@@ -62,6 +65,7 @@ def of(x: Any, known: dict[int, str]) -> str:
 
 
 def hashed(*parts: str) -> str:
+    """Return the hash of a sequence of strings. Each is preceded by its length, so that different sequences have different hashes."""
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
 
@@ -69,8 +73,11 @@ def hashed(*parts: str) -> str:
 
 
 def code(claim: Claim) -> dict[str, Any]:
-    """Of the claim's code: a hash of the lines that it may run, which does not change when they move; one of all their files, for a verdict
-    that names a line; and these files. Without hashes where a file cannot be read."""
+    """Return hashes of a claim's code, and the files that it can reach.
+
+    "lines" hashes the code that may run, and does not change if the code moves within its file. "texts" hashes the files as a whole, for a
+    verdict that names a line. Both are "" if a file cannot be read or parsed.
+    """
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}
     try:
@@ -85,12 +92,15 @@ def code(claim: Claim) -> dict[str, Any]:
 
 
 def within_reach(claim: Claim) -> dict[str, Snippet]:
-    """Return the snippets that a claim names, all that these import, and the packages around them, by file; a file's name is the same in
-    every checkout."""
+    """Return the snippets that a claim names, all that they import, and the packages that contain them, by file.
+
+    A file's name is the same in every checkout.
+    """
     return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named(claim))
 
 
 def lines(claim: Claim, snippets: list[Snippet]) -> str:
+    """Return a hash of the code in snippets that a claim's code may run; of their whole texts if a name in `DYNAMIC` occurs in one."""
     if any(DYNAMIC & mentioned(one.tree) for one in snippets):
         return hashed(*(one.file for one in snippets), *(one.text for one in snippets))
     named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
@@ -99,7 +109,7 @@ def lines(claim: Claim, snippets: list[Snippet]) -> str:
 
 
 def words(code: Any) -> Iterator[str]:
-    """The texts among what a claim's code is given: a name may be among them."""
+    """Yield the strings in a claim's `code=`, because they may be names of functions."""
     if isinstance(code, str):
         yield code
     elif isinstance(code, (tuple, list, dict)):
@@ -108,7 +118,7 @@ def words(code: Any) -> Iterator[str]:
 
 
 def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
-    """The names that these, and what is run while modules are loaded, may come to use, in one step after another."""
+    """Return the names that may be used, directly or indirectly, when the named functions or the top level of the snippets run."""
     uses: dict[str, set[str]] = {}
     left = set(names)
     for snippet in snippets:
@@ -127,7 +137,7 @@ def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
 
 @lru_cache(maxsize=4096)
 def mentioned(node: ast.AST) -> frozenset[str]:
-    """All names in some lines, texts that may be names among them."""
+    """Return all names in a syntax tree, including those in strings."""
     inside = list(ast.walk(node))
     found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
     texts = (one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str))
@@ -136,7 +146,7 @@ def mentioned(node: ast.AST) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """What is run when a module is loaded: all but the bodies of its functions. A class is taken whole."""
+    """Return the code that runs when a module is imported: everything except the bodies of its functions. Classes are included whole."""
     found: list[ast.AST] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -152,5 +162,6 @@ def dumped(node: ast.AST) -> str:
 
 
 def parts(snippet: Snippet, names: set[str]) -> list[str]:
+    """Return the dumped syntax trees of a snippet's top level and of its definitions with these names."""
     used = (node for name, node in snippet.definitions.items() if name in names)
     return [dumped(node) for node in [*at_load(snippet.tree), *used]]

@@ -1,4 +1,4 @@
-"""What is written down of a claim that was accepted: LaTeX for pages, verdicts for everybody."""
+"""Write the record of an accepted claim: its LaTeX for the pages, and the verdict of each witness."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 
 def check_claim(claim: Claim) -> dict:
-    """The claim's record with every witness's verdict; Rejected if one of them does not accept it, or for what no witness sees."""
+    """Return a claim's record with the verdicts of all witnesses. Raise Rejected if a witness or `refuse_unseen` rejects the claim."""
     refuse_unseen(claim)
     return witnessed(claim)
 
 
 def witnessed(claim: Claim) -> dict:
-    """The record of a claim of which it was asked already what no witness sees."""
+    """Return the record of a claim that has passed `refuse_unseen`. Raise Rejected if a witness rejects it."""
     return record(claim, collect_verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
 
 
 def refuse_unseen(claim: Claim) -> None:
-    """Rejected if the code that witnesses would run is not the code that a page shows, if that is handed the answer, or if what is said
-    beside the claim states something of its own."""
+    """Raise Rejected for a fault that no witness checks.
+
+    The code that the witnesses run must be the code that a page shows, `code=` must not pass a function the answer, and the title and the
+    reasons must be text that can be rendered and makes no claim.
+    """
     require_shown_code(claim)
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
@@ -43,14 +46,16 @@ def refuse_unseen(claim: Claim) -> None:
 
 
 def computed(claim: Claim) -> dict:
-    """What the code witness says of the snippets that the claim names. A claim stands without it; one whose code computes something else
-    is refused."""
+    """Return the code witness's verdict on the snippets that a claim names, without empty fields other than "state" and "seconds".
+
+    Acceptance does not require this verdict. Raise Rejected if a snippet computes something other than the claim says.
+    """
     said = code(claim)
     return {name: value for name, value in asdict(said).items() if value or name in ("state", "seconds")}
 
 
 def fault_of_words(text: str) -> str:
-    """What is wrong with a title or a reason, which no witness looks at; '' where nothing is."""
+    """Return what is wrong with a title or a reason, which no witness checks; "" if nothing is."""
     if not isinstance(text, str):
         return f"is {text!r}, which is no text; write a sentence"
     try:
@@ -61,6 +66,7 @@ def fault_of_words(text: str) -> str:
 
 
 def relation(claim: Claim, step) -> str:
+    """Return the LaTeX of a step's relation. In a limit, this is an arrow with the variable and its limit above it."""
     if claim.kind == "limit":
         variable, to = claim.towards
         end = r"\infty" if to == "oo" else f"{to}^{{+}}"
@@ -69,13 +75,17 @@ def relation(claim: Claim, step) -> str:
 
 
 def said_by(v: Verdict) -> dict:
-    """One witness's verdict, with the program whose run it was, if there is one."""
+    """Return one witness's verdict as a record, with the program that the witness ran, if it ran one."""
     result = {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)}
     return result | ({"source": v.source} if v.source else {})
 
 
 def both_latex(claim: Claim) -> tuple[str, str]:
-    """The two sides of what is refuted, at the counterexample: exact where they can be, else in as many digits as tell them apart."""
+    """Return the LaTeX of both sides of a refuted relation at the counterexample.
+
+    Values are exact where possible. Otherwise they have as many digits as it takes to tell them apart. Raise KernelError if no number of
+    digits in `DIGITS` does.
+    """
     left, right = map(nest_entries, evaluate_closed_sides(claim))
     for digits in DIGITS:
         shown = tuple(value_latex(side, lambda v, digits=digits: number_to_latex(v, digits)) for side in (left, right))
@@ -85,6 +95,7 @@ def both_latex(claim: Claim) -> tuple[str, str]:
 
 
 def record(claim: Claim, said: list) -> dict:
+    """Return the record of a claim that the witnesses accepted with the verdicts `said`."""
     vouching = [v.name for v in said if v.verdict != "not applicable"]
     last = claim.steps[-1]
     result = {
