@@ -36,7 +36,7 @@ class Unknown(Exception):
 
 
 def told(claim: Claim) -> str:
-    """Return a hash of a claim without its place; "" if a part of it cannot be hashed or is nested too deeply."""
+    """Return a hash of a claim without its file and line; "" if a part of it cannot be hashed or is nested too deeply."""
     known: dict[int, str] = {}
     try:
         return of(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in PLACE), known)

@@ -36,7 +36,7 @@ def refuse_unseen(claim: Claim) -> None:
     """Raise Rejected for a fault that no witness checks.
 
     The code that the witnesses run must be the code that a page shows, `code=` must not pass a function the answer, and the title and the
-    reasons must be text that can be rendered and makes no claim.
+    reasons must be text that can be rendered and states no relation.
     """
     require_shown_code(claim)
     reject_leaked_answers(claim)

@@ -1,4 +1,7 @@
-"""Claims that Coq can state and its script does not prove. They are named in a file, each with why; all others it has to prove."""
+"""Read the list of claims that Coq can state but does not prove.
+
+A file names each of them with the reason. Coq must prove all other claims that it can state.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ FILE = ROOT / NAME
 
 
 def reasons(topic: str = "") -> dict:
-    """{topic#claim: why}, of one topic or of all. Raises CertificateError for a file that does not say so."""
+    """Return {topic#claim: reason} for one topic or for all. Raise CertificateError if the file is malformed."""
     try:
         found = tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -1,6 +1,7 @@
-"""`python -m derivations coq`: have Coq check every claim it can state, and keep what it says beside the certificates.
+"""Have Coq check every claim that it can state, and store the results: `python -m derivations coq`.
 
-Results are kept as long as the certificate they belong to, and Coq itself, stay as they are; and by their sources for longer.
+The results of a topic are valid as long as its certificate and Coq's version do not change. The verdict on each source is also stored by a
+digest of the source, and can be used again after the certificate has changed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .dask_cluster import OtherCheckout
 from .worker import load_script
 
 OPEN = "stated, and not proved: "
-FOLDER = ROOT / "docs" / "coq"  # published as it is
+FOLDER = ROOT / "docs" / "coq"  # the site publishes it unchanged
 
 
 def proof_keys(texts: dict[str, str]) -> dict[str, str]:
@@ -42,19 +43,20 @@ def proof_keys(texts: dict[str, str]) -> dict[str, str]:
 
 
 def judges() -> dict[str, str]:
+    """Return the hashes of the module that runs Coq and of everything that it imports."""
     return hashes([Path(coq_process.__file__)])
 
 
-JUDGES = judges()  # as they were loaded
+JUDGES = judges()  # hashed now, because these files are the ones that this process has loaded
 
 
 def is_verdict(answer: tuple[bool, str]) -> bool:
-    """Return whether Coq decided. If it was stopped or could not be run, that says nothing and contradicts nothing."""
+    """Return whether Coq reached a verdict. If it was stopped or could not be run, there is none."""
     return answer[0] or answer[1].startswith(NO_PROOF)
 
 
 def here(jobs: int, told: Callable) -> Callable:
-    """Asks the Coq of this machine; told(n) is called as each of n files is checked."""
+    """Return a function that runs Coq on this machine. It calls `told(n)` each time that one of n sources has been checked."""
 
     def ask(some: dict, decided: Callable) -> dict:
         def both(key: str, said: tuple) -> None:
@@ -67,7 +69,7 @@ def here(jobs: int, told: Callable) -> Callable:
 
 
 def there(workers: Any, told: Callable) -> Callable:
-    """Asks the workers of a cluster, each of which has to have the Coq of this machine."""
+    """Return a function that runs Coq on the workers of a cluster. The workers must have the same version of Coq as this machine."""
 
     def ask(some: dict, decided: Callable) -> dict:
         apart, version, found = frozenset(coq_exceptions.reasons()), coq_witness.version(), {}
@@ -83,6 +85,7 @@ def there(workers: Any, told: Callable) -> Callable:
 
 
 def prove_there(some: dict, apart: frozenset, version: str) -> dict:
+    """Run Coq on a worker. Raise OtherCheckout if its version of Coq is not `version`."""
     if coq_witness.version() != version:
         raise OtherCheckout(f"a worker has another Coq: {coq_witness.version() or 'none'}, not {version}")
     return coq_witness.prove(some, own_folder(), jobs=1, apart=apart)
@@ -90,7 +93,7 @@ def prove_there(some: dict, apart: frozenset, version: str) -> dict:
 
 @cache
 def own_folder() -> str:
-    """Where this process has Coq check files; it goes with the process."""
+    """Return the folder where this process has Coq check files. It is removed when the process ends."""
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     return folder.name
@@ -122,9 +125,10 @@ def run(topics: list, fresh: bool, ask: Callable) -> dict:
 
 
 def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") -> dict:
-    """What Coq says of a claim, and the steps that it proves, counted from 1. Part of a chain is not the claim.
+    """Return Coq's result for a claim, with the numbers of the steps that it proves, counted from 1.
 
-    `why` is what is known of a claim that it does not prove.
+    `verdicts` maps claims to Coq's answers. `why` is the reason given in `derivations/coq_open.toml` if Coq is not expected to prove the
+    claim. If Coq proves only some steps of a chain, the claim counts as not proved.
     """
     ok, message = verdicts[key] if source.text else (None, source.reason)
     if why and ok is False and message.startswith((NO_PROOF, STOPPED)):
@@ -145,18 +149,22 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
 
 
 def outcome(result: dict) -> str:
-    """What became of a claim: proved, open, not for Coq or, which is an error, not proved."""
+    """Return the outcome in words: "proved", "open", "not for Coq", or "NOT proved", which is an error."""
     if result["ok"] is None:
         return "open" if result["message"].startswith(OPEN) else "not for Coq"
     return "proved" if result["ok"] else "NOT proved"
 
 
 def no_claim(key: str) -> dict:
+    """Return the result for an entry of `derivations/coq_open.toml` that names no claim."""
     return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_exceptions.NAME} names it, and there is no such claim: take it out"}
 
 
 def publish(results: dict, every: bool):
-    """Write what Coq proved where the site links to it, and what all of it imports. What no longer stands there is removed."""
+    """Write the sources that Coq proved, and the preludes that they import, to the folder to which the site links.
+
+    Remove outdated files from the folders of these topics, or from the whole folder if `every`.
+    """
     proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
     proved |= {FOLDER / f"{name}.v": shared.text for name, shared in coq_witness.PRELUDES.items()}
     homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
@@ -167,7 +175,10 @@ def publish(results: dict, every: bool):
 
 
 def sources(topic: str) -> dict:
-    """The Coq file of each claim of a topic, or why there is none. The script has passed the check before."""
+    """Return the Coq source of each claim of a topic by id. A claim that Coq cannot state has no text but a reason.
+
+    Raise RuntimeError if the script cannot be loaded, which should not happen because it has passed the check.
+    """
     problem = load_script(certificates.script_of(topic))
     if problem:
         raise RuntimeError(f"{topic}: {problem[1]}")
@@ -175,6 +186,6 @@ def sources(topic: str) -> dict:
 
 
 def stored(topic: str):
-    """Return this Coq's results for the claims as they are, or None."""
+    """Return the stored results if they belong to the topic's certificate and to this version of Coq, otherwise None."""
     content = coq_results.get(certificates.load(topic))
     return content["claims"] if content and content["coq"] == coq_witness.version() else None

@@ -1,8 +1,8 @@
-"""Tasks on other machines: a Dask cluster in the place of this machine's processes (`--cluster ADDRESS`).
+"""Run tasks on a Dask cluster instead of in processes on this machine (`--cluster ADDRESS`).
 
-A worker is trusted as a process of this machine is, and so has to have the same checkout and the same libraries: each task says what this
-machine has, and a worker that has something else refuses it. What becomes of a task does not depend on who ran it. A task whose worker dies
-is given to another one; where the cluster goes, the command ends, and what was finished is kept.
+The results of workers are trusted like those of this machine's processes. Therefore all workers must have the same files and the same versions
+of libraries: each task carries a digest of them, and a worker with another digest rejects the task. If a worker dies, the scheduler gives its
+task to another worker. If the cluster stops, the command ends, and finished results remain stored.
 """
 
 from __future__ import annotations
@@ -28,32 +28,36 @@ from ..store.store import digest
 from . import runner
 from .process_pool import of_this_machine
 
-PATIENCE = 20  # seconds until a scheduler has to answer
+PATIENCE = 20  # seconds that a scheduler has to answer
 START = "dask scheduler; then, in a checkout of this project on each machine: dask worker --no-nanny ADDRESS"
-FOLDERS = ("derivations", "snippets")  # what tasks are made of
+FOLDERS = ("derivations", "snippets")  # the folders whose files tasks depend on
 
 
 class ClusterError(KernelError):
-    """A cluster that cannot be used; the message says what to do."""
+    """The cluster cannot be used; the message says what to do."""
 
 
 class OtherCheckout(ClusterError):
-    """A worker has something else than who asks it."""
+    """A worker has other files or libraries than this machine."""
 
 
 def checkout() -> dict[str, str]:
-    """What tasks depend on: a hash of each file, and versions."""
+    """Return what tasks depend on: the hash of each file, and the versions of Python and the libraries, by name."""
     root = project_files.ROOT
     files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(root).as_posix(): project_files.file_hash(path) for path in files} | versions()
 
 
 def unlike(here: dict[str, str], there: dict[str, str]) -> list[str]:
+    """Return the names of the files and libraries that differ between two checkouts."""
     return sorted(name for name in {**here, **there} if here.get(name) != there.get(name))
 
 
 def on_a_worker(wanted: str, task: Callable, *arguments: Any) -> Any:
-    """Run a task, if this machine has what the other one has."""
+    """Run a task on a worker. Raise OtherCheckout unless the digest of the worker's checkout is `wanted`.
+
+    Raise ClusterError if the worker is a daemon process, since the task may need processes of its own.
+    """
     if multiprocessing.current_process().daemon:
         raise ClusterError(f"a worker that may not start processes can run no task; {START}")
     if digest(checkout()) != wanted:
@@ -62,40 +66,47 @@ def on_a_worker(wanted: str, task: Callable, *arguments: Any) -> Any:
 
 
 def in_a_process(task: Callable, *arguments: Any) -> Any:
-    """Run a task as this machine's own are, in a process of its own kind: a worker is a thread, and a limit of time needs more."""
+    """Run a task in a process of the worker's pool. The worker itself runs tasks in threads, where time limits do not work."""
     return own_processes().submit(task, *arguments).result()
 
 
 @cache
 def own_processes() -> Executor:
+    """Return the process pool of this worker, which is made on first use."""
     return of_this_machine(os.cpu_count() or 1)
 
 
 class Asking(Executor):
-    """The workers of a cluster, as an executor; each task says what it depends on."""
+    """An executor that runs tasks on the workers of a cluster. Each task carries the digest of this machine's checkout."""
 
     def __init__(self, client: Any):
         self.workers, self.state = client.get_executor(pure=False), digest(checkout())
-        self.size = sum(client.nthreads().values())  # tasks at once
+        self.size = sum(client.nthreads().values())  # the number of tasks that run at the same time
 
     def submit(self, task: Callable, /, *arguments: Any, **keywords: Any) -> Future:
+        """Run a task in a process that a worker starts."""
         return self.directly(in_a_process, partial(task, **keywords), *arguments)
 
     def directly(self, task: Callable, /, *arguments: Any) -> Future:
+        """Run a task in a thread of a worker."""
         return self.workers.submit(on_a_worker, self.state, task, *arguments)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Stop submitting tasks, without waiting for those that run."""
         self.workers.shutdown(wait=False)
 
 
 def processes(jobs: int, address: str = "") -> AbstractContextManager[Executor]:
-    """Processes of this machine, or the cluster at an address."""
+    """Return an executor: the cluster at `address` if there is one, otherwise `jobs` processes on this machine."""
     return executor(address) if address else of_this_machine(jobs)
 
 
 @contextmanager
 def executor(address: str) -> Iterator[Asking]:
-    """The cluster at an address. ClusterError where none answers, none has a worker, or one has another checkout; and where it goes."""
+    """Connect to the cluster at an address, and yield its workers as an executor.
+
+    Raise ClusterError if no scheduler answers, if there are no workers, if a worker has another checkout, or if the cluster stops meanwhile.
+    """
     try:
         from distributed import CancelledError, Client
         from distributed.comm import CommClosedError
@@ -118,7 +129,7 @@ def executor(address: str) -> Iterator[Asking]:
 
 
 def require_alike(client: Any, address: str) -> None:
-    """ClusterError unless there are workers, and all have what this machine has."""
+    """Raise ClusterError unless there are workers and all have the same checkout as this machine."""
     here, said = checkout(), client.run(checkout, on_error="return")
     if not said:
         raise ClusterError(f"the cluster at {address} has no worker; start some: {START}")
@@ -134,11 +145,11 @@ def require_alike(client: Any, address: str) -> None:
             )
 
 
-# What a worker does ----------------------------------------------------------------------------------------------------------
+# Checking scripts on workers ----------------------------------------------------------------------------------------------------------
 
 
 def asking(workers: Asking) -> Callable:
-    """What checks a script on a worker, in the place of `runner.run`."""
+    """Return a function that checks a script on a worker, with the signature of `runner.run`."""
 
     def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict) -> tuple:
         nonce = secrets.token_bytes()
@@ -153,7 +164,10 @@ def asking(workers: Asking) -> Callable:
 
 
 def check_there(topic: str, script: str, before: dict, nonce: bytes) -> tuple[str, dict]:
-    """A check of a script of this checkout, as plain values, and where this checkout is."""
+    """Check a script on a worker. Return the root of the worker's checkout, and the result as plain values.
+
+    Values of environment variables are returned as hashes with the key `nonce`.
+    """
     result, last = runner.run(topic, Path(project_files.ROOT, script), lambda done, more: None, Event(), before)
     said = {part: getattr(result, part) for part in ("title", "records", "problems", "stated")}
     variables = {name: variable(name, nonce) for name in result.reads.variables}
@@ -161,14 +175,17 @@ def check_there(topic: str, script: str, before: dict, nonce: bytes) -> tuple[st
 
 
 def unlike_there(last: dict | None, variables: dict, nonce: bytes) -> list[str]:
-    """What the check read that is otherwise here: libraries, and variables, which are compared without being told."""
+    """Return the names of the libraries and variables that a worker's check read and that differ on this machine.
+
+    `variables` holds hashes with the key `nonce`, so that workers do not send the values.
+    """
     libraries = (last or {}).get("libraries", {})
     found = [name for name, version in libraries.items() if installed(name) != version]
     return sorted(found + [variable_called(name) for name, was in variables.items() if variable(name, nonce) != was])
 
 
 def as_here(said: tuple[str, dict]) -> dict:
-    """The same with this checkout in the place of the worker's, wherever a path begins with it."""
+    """Return the result of `check_there` with the root of this checkout instead of the worker's in all paths."""
     there, result = (json.dumps(part) for part in said)
     here_ = json.dumps(str(project_files.ROOT))[1:-1]
     return json.loads(re.sub(rf"(?<![\w./-]){re.escape(there[1:-1])}(?=[/\"])", lambda m: here_, result))

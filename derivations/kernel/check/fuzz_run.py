@@ -1,7 +1,7 @@
-"""Random claims put before the witnesses, several processes at once: `python -m derivations fuzz`.
+"""Have the witnesses check random claims in several processes: `python -m derivations fuzz`.
 
-What becomes of a claim follows from its seed and its number. The counts are kept, and stand for as long as nothing changes on which they
-depend: the kernel's witnesses, who drafts the claims, who judges them, and the libraries.
+The outcome for a claim is determined by its seed and its number. The counts are stored, and are valid as long as nothing changes that they
+depend on: the witnesses, the modules that draft and judge claims, and the libraries.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..attack import fuzz_claim
 from ..store.fuzz_results import depends_on
 from .dask_cluster import processes
 
-CHUNK = 100  # claims to a task
-UNDECIDED = 0.05  # the largest share of claims of which the judge may be unable to tell
-LISTED = 5  # of one kind of fault, so many are shown
+CHUNK = 100  # claims per task
+UNDECIDED = 0.05  # the largest share of claims that the judge may leave undecided
+LISTED = 5  # how many faults of one kind are listed
 
 
 def attempts(seed: int, start: int, stop: int) -> dict:
-    """What became of the claims with these numbers."""
+    """Return the counts for the claims with numbers from `start` to `stop - 1`."""
     result = nothing()
     for number in range(start, stop):
         add(result, counted(fuzz_claim.fuzz_one(seed, number)))
@@ -30,11 +30,12 @@ def attempts(seed: int, start: int, stop: int) -> dict:
 
 
 def nothing() -> dict:
+    """Return the counts of no claims."""
     return {"claims": 0, "families": {}, "witnesses": {}, "faults": [], "faulty": {}, "refused": {}, "refused_listed": []}
 
 
 def counted(o: fuzz_claim.Outcome) -> dict:
-    """One outcome, in the form of a sum of many."""
+    """Return one outcome as counts, which `add` can add to others."""
     return {
         "claims": 1,
         "families": {o.family: {o.truth: 1}},
@@ -47,6 +48,7 @@ def counted(o: fuzz_claim.Outcome) -> dict:
 
 
 def add(to: dict, more: dict) -> None:
+    """Add counts to other counts in place."""
     to["claims"] += more["claims"]
     for part in ("families", "witnesses"):
         for name, counts in more[part].items():
@@ -58,7 +60,7 @@ def add(to: dict, more: dict) -> None:
 
 
 def few(found: list, kind: Callable) -> list:
-    """At most LISTED of each kind, the smallest first."""
+    """Return at most LISTED items of each kind, those whose last entry (a script) is shortest first."""
     kinds: dict = {}
     for one in sorted(found, key=lambda one: (len(one[-1]), one)):
         kinds.setdefault(kind(one), []).append(one)
@@ -66,7 +68,10 @@ def few(found: list, kind: Callable) -> list:
 
 
 def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progress: Callable = lambda done: None, cluster: str = "") -> dict:
-    """The counts of so many claims, or of as many as there was time for."""
+    """Try `claims` random claims, or as many as fit into `minutes`, and return the counts.
+
+    `progress(n)` is called when n more claims have been tried.
+    """
     result, began = nothing(), time.monotonic()
     left = iter(range(0, claims, CHUNK))
     with processes(jobs, cluster) as pool:
@@ -86,7 +91,11 @@ def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progres
 
 
 def passes(result: dict) -> bool:
-    """The gate. A witness that accepted nothing true, or refused nothing false, has not been tried; nor has any where the judge cannot tell."""
+    """Return whether the counts pass the gate.
+
+    There must be no faults. Each witness must have accepted a true claim and rejected a false one, since otherwise it was not really tried. The
+    judge must have decided enough claims.
+    """
     tried = all(
         result["witnesses"].get(name, {}).get(said, 0) for name in fuzz_claim.SHARES for said in ("true, accepted", "false, refused")
     )
