@@ -128,7 +128,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
     """Return Coq's result for a claim, with the numbers of the steps that it proves, counted from 1.
 
     `verdicts` maps claims to Coq's answers. `why` is the reason given in `derivations/coq_open.toml` if Coq is not expected to prove the
-    claim. If Coq proves only some steps of a chain, the claim counts as not proved.
+    claim. If Coq proves only some steps of a chain, the claim does not count as proved.
     """
     ok, message = verdicts[key] if source.text else (None, source.reason)
     if why and ok is False and message.startswith((NO_PROOF, STOPPED)):

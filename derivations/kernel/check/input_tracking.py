@@ -23,39 +23,43 @@ from ..store.dependencies import Reads
 from ..store.project_files import ABSENT, state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
-PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # its library, as files or as one zip file
+PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # the standard library, as files, as one zip file, or frozen
 INSTALLED = ("site-packages", "dist-packages")
 SYSTEM = ("/proc/", "/dev/", "/sys/")
 
 
 @cache
 def is_installed(file: str) -> bool:
-    """Does a file belong to Python or to an installed library?"""
+    """Return whether a file belongs to Python or to an installed library."""
     return file.startswith(PYTHON) or any(name in file.split(os.sep) for name in INSTALLED)
 
 
 @cache
 def is_tracked(file: str) -> bool:
-    """Is a file of this absolute path recorded when it is opened? Modules are found in `sys.modules`, not by their compiled files."""
+    """Return whether a file with this absolute path is recorded when it is opened.
+
+    Compiled files are not recorded, because modules are found in `sys.modules`.
+    """
     return os.path.isabs(file) and not (is_installed(file) or file.startswith((KERNEL, *SYSTEM)) or file.endswith(".pyc"))
 
 
 def imported_files(folders: tuple[Path, ...]) -> list[str]:
-    """Return the Python files within these folders that are loaded as modules, installed libraries left out."""
+    """Return the Python files in these folders that are loaded as modules, except installed libraries."""
     named = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     files = {os.path.realpath(file) for file in named if isinstance(file, str) and os.path.isabs(file) and not is_installed(file)}
     return sorted(file for file in files if file.endswith(".py") and file.startswith(tuple(f"{folder}{os.sep}" for folder in folders)))
 
 
 class Recorder:
-    """Collect what is read by all threads, or by one."""
+    """The reads of all threads, or of one thread if it is given."""
 
     def __init__(self, thread: int | None):
         self.thread = thread
         self.reads = Reads()
-        self.written: set[str] = set()  # their content is the script's own
+        self.written: set[str] = set()  # files that the script made itself, which are not inputs
 
     def opened(self, path: object, flags: int) -> None:
+        """Record a file that is opened for reading, with its present state, unless the script made it."""
         if not isinstance(path, (str, bytes, os.PathLike)) or self.thread not in (None, threading.get_ident()):
             return
         name = os.path.abspath(os.fsdecode(path))
@@ -64,11 +68,11 @@ class Recorder:
         if flags & (os.O_TRUNC | os.O_EXCL):
             self.written.add(name)
         elif flags & os.O_ACCMODE != os.O_WRONLY:
-            self.reads.files[name] = ABSENT  # state() opens the file as well, and must not get here again
+            self.reads.files[name] = ABSENT  # set first, because state() opens the file too and calls this method again
             self.reads.files[name] = state(name)
 
     def looked_up(self, name: object) -> None:
-        """Record a variable if the nearest caller outside of Python's own library is the project's code."""
+        """Record an environment variable if the nearest caller outside the standard library is the project's code."""
         frame: FrameType | None = sys._getframe(2)
         while frame and frame.f_code.co_filename.startswith(PYTHON):
             frame = frame.f_back
@@ -78,7 +82,7 @@ class Recorder:
 
 
 _active: list[Recorder] = []
-_installed: list[bool] = []  # an audit hook cannot be removed
+_installed: list[bool] = []  # not empty once the audit hook is installed, which cannot be removed
 
 
 def _hook(event: str, arguments: tuple) -> None:
@@ -89,12 +93,12 @@ def _hook(event: str, arguments: tuple) -> None:
 
 @contextmanager
 def recorded(all_threads: bool = True) -> Iterator[Recorder]:
-    """Record what this process reads meanwhile, or what the current thread reads."""
+    """Record what this process reads within the `with` block, or only what the current thread reads."""
     if not _installed:
         sys.addaudithook(_hook)
         _installed.append(True)
     recorder = Recorder(None if all_threads else threading.get_ident())
-    kind, method = type(os.environ), "__getitem__"  # `get`, `in` and os.getenv call it as well
+    kind, method = type(os.environ), "__getitem__"  # `get`, `in` and os.getenv call it too
     look_up = getattr(kind, method)
 
     def recording(environ: os._Environ, name: str) -> str:

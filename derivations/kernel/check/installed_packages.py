@@ -1,6 +1,7 @@
-"""The installed packages that modules are a part of.
+"""Find the installed packages that contain given modules.
 
-All packages are looked through once, by the process that waits while others load what they check with; it hands on what it found.
+Searching all packages is slow. Therefore the parent process does it once, while its child processes load their libraries, and passes them the
+result.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ KNOWN: dict[str, list[str]] = {}
 
 
 def homes() -> Mapping[str, list[str]]:
-    """The packages that each module may be a part of."""
+    """Return the packages that may contain each top-level module, by the module's name."""
     with ONE_AT_A_TIME:
         if not KNOWN:
             know(packages_distributions())
@@ -22,11 +23,11 @@ def homes() -> Mapping[str, list[str]]:
 
 
 def know(found: Mapping[str, list[str]]) -> None:
-    """Take it from who looked."""
+    """Store the result of a search, for example one of the parent process."""
     KNOWN.update(found)
 
 
 def versions(modules: Iterable[str]) -> dict[str, str]:
-    """Version by name of every installed package that one of these modules is a part of, as who asks would import it."""
+    """Return the version, by name, of each installed package that may contain one of these top-level modules."""
     names = {home for module in modules for home in homes().get(module, ())}
     return {name: version(name) for name in sorted(names)}

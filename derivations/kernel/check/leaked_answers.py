@@ -1,6 +1,6 @@
 """Reject a claim whose `code=` hands a function the answer: a function that returns its argument would agree with every such claim.
 
-This file compares expressions. `pytorch/snippet_agreement.py` compares numbers, so that it does not matter how the answer is written.
+This module compares expressions. `pytorch/snippet_agreement.py` compares numbers, and so finds the answer in whatever form it is written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from ..core.claims import Claim, Rejected
 from ..core.expr import Expr, show, strip_brackets, walk
 
-ATOMS = ("symbol", "index", "const", "imaginary")  # a side that is one of these may be an argument
+ATOMS = ("symbol", "index", "const", "imaginary")  # a side that is a single atom may be an argument
 
 
 def reject_leaked_answers(claim: Claim) -> None:
@@ -31,7 +31,7 @@ def reject_leaked_answers(claim: Claim) -> None:
 
 
 def expressions(x: Any) -> Iterator[Expr]:
-    """Yield the expressions among arguments. The arguments of a nested call are left out: it may undo what the outer one does."""
+    """Yield the expressions in arguments, except those of a nested call: the nested call may be the inverse of the outer one."""
     if isinstance(x, Expr):
         yield x
     elif isinstance(x, dict):

@@ -1,7 +1,7 @@
-"""Running the mutants against the witnesses, several processes at once: `python -m derivations mutants`.
+"""Have the witnesses check mutants of claims in several processes: `python -m derivations mutants`.
 
-A witness covers a mutant if it gives a verdict on the claim itself. It must then reject the mutant, or the judge must find the
-mutant true. The gate: none survives, none is left unclassified, every control is accepted, and no mutant is printed as the claim is.
+A witness covers a mutant if it gives a verdict on the original claim. It must then reject the mutant, unless the judge finds that the mutant is
+true. The gate: no mutant survives, none is left unclassified, every control is accepted, and no mutant is printed like its claim.
 """
 
 from __future__ import annotations
@@ -22,53 +22,58 @@ from ..store.store import Differs, settings
 from . import worker
 from .dask_cluster import processes
 
-CHUNK = 20  # mutants to a task: few, so that no process waits long for the last one
+CHUNK = 20  # mutants per task: few, so that all processes finish at about the same time
 
 
 class NotStated(Exception):
-    """A script breaks before it has stated its claims."""
+    """A script fails before it has stated its claims."""
 
 
 def stated(script: str) -> dict:
-    """The claims of a script by id, each with its mutants."""
-    path = Path(project_files.ROOT, script)  # named as every machine knows it
+    """Return {id: (claim, mutants)} for the claims of a script. Raise NotStated if the script fails."""
+    path = Path(project_files.ROOT, script)  # `script` may be relative to the root, as it is for a worker of a cluster
     return stated_in(str(path), project_files.file_hash(path))
 
 
-@cache  # a process meets each script several times
+@cache  # each process handles several tasks of the same script
 def stated_in(script: str, digest: str) -> dict:
+    """Return what `stated` returns, cached by path and content of the script."""
     problem = worker.load_script(Path(script))
     if problem:
         raise NotStated(f"{script}:{problem[0]}: {problem[1]}")
     found = {claim.id: (claim, make_mutants(claim)) for claim in claims.LOADED[0].claims}
-    gc.freeze()  # they stay: the collector need not go through them again
+    gc.freeze()  # the cache keeps these objects, so the garbage collector need not visit them
     return found
 
 
 def survey(script: str) -> dict:
-    """For each claim of a script: a fingerprint of what its results depend on, and how many mutants it has."""
+    """Return, for each claim of a script, a fingerprint of what its results depend on and the number of its mutants."""
     return {id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in stated(script).items()}
 
 
 def fingerprint(claim) -> str:
-    """Of what a witness can see of a claim; where it stands and what it is called are no part of it."""
+    """Return a hash of what a witness can see of a claim, including the snippet files that it names and all that they import.
+
+    The claim's file, line, title and reasons are left out.
+    """
     bare = replace(claim, file="", line=0, title="", steps=tuple(replace(s, reason="") for s in claim.steps))
     files = [project_files.ROOT / (name.rpartition(".")[0].replace(".", "/") + ".py") for name, *_ in claim.code]
     return sha256(repr((bare, hashes(files))).encode()).hexdigest()
 
 
 def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
+    """Have the named witnesses check a claim's controls. `known` holds their answers to the claim itself."""
     return mutant_trials.try_controls(*stated(script)[id_], names, known)
 
 
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
-    """(witness, operator, outcome, how) for each mutant of a slice and each witness named."""
+    """Return the outcome for each of the claim's mutants from `start` to `stop - 1` under each of the named witnesses."""
     claim, found = stated(script)[id_]
     return [said for mutant in found[start:stop] for said in mutant_trials.try_mutant_with_witnesses(mutant, claim, names)]
 
 
 def vouched(topic: str) -> dict:
-    """By claim and witness what was said of the claim itself, where a certificate tells."""
+    """Return {id: {witness: "accepted" or "not applicable"}} from a topic's certificate; {} if it has no valid one."""
     try:
         claims = certificates.load(topic)["claims"]
     except certificates.CertificateError:
@@ -82,7 +87,7 @@ def vouched(topic: str) -> dict:
 def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
     """Return {topic: {id: result}} for (topic, script) pairs. Try only mutants without a stored result, and those that a recheck picks.
 
-    Raise Differs if a recheck finds another result.
+    `progress(done, more)` is called with the numbers of trials that were finished and found. Raise Differs if a recheck finds another result.
     """
     results: dict = {}
     current = mutant_results.depends_on()
@@ -129,7 +134,7 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
 
 
 def finish(topic: str, id_: str, result: dict, stored: dict, current: dict) -> None:
-    """Store the results of a claim all of whose mutants were tried. Raise Differs if they are not those that are `stored`."""
+    """Store the results of a claim when all its mutants were tried. Raise Differs if they differ from the results in `stored`."""
     if any(stored[name] != result["witnesses"].get(name) for name in stored):
         mutant_results.STORE.clear()
         raise Differs(settings.recheck.difference(f"the mutants of {topic}#{id_}"))

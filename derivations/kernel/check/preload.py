@@ -1,4 +1,4 @@
-"""What the process has done before that the scripts' processes are forked from: what takes long, and is the same for all of them."""
+"""Prepare the process from which the scripts' processes are forked: load and compile everything slow that they all need."""
 
 import ctypes
 import sys
@@ -9,13 +9,15 @@ from ..sympy import witness as sympy  # noqa: F401
 from ..traced import witness as traced  # noqa: F401
 from . import worker  # noqa: F401
 
-TRIM, PAD, APART = -1, -2, -3  # of mallopt: M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD
+TRIM, PAD, APART = -1, -2, -3  # parameters of mallopt: M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD
 KEPT = {TRIM: 2**31 - 1, PAD: 2**26, APART: 2**30}  # bytes
 
 
 def keep_memory() -> None:
-    """Have memory that is given back be used again, not asked of the system anew, which clears each page of it: a witness makes and drops
-    tensors of a few hundred kilobytes by the thousand."""
+    """Make the allocator reuse freed memory instead of returning it to the system, which clears each page before it hands it out again.
+
+    Witnesses create and free thousands of tensors of a few hundred kilobytes each.
+    """
     if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
         for what, size in KEPT.items():
             mallopt(what, size)

@@ -1,4 +1,4 @@
-"""Processes of this machine that try mutants and random claims."""
+"""Start the processes on this machine that try mutants and random claims."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from . import runner, worker
 
 
 def of_this_machine(jobs: int) -> ProcessPoolExecutor:
+    """Return a pool of `jobs` processes."""
     return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start)
 
 
 def start() -> None:
+    """Prepare a new process of the pool: limit its memory, tie its life to its parent's, and discard its output."""
     runner.end_with_parent()
     worker.limit_memory()
-    worker.collect_seldom()  # trees and numbers come and go by the million, and none of them is held by a cycle
+    worker.collect_seldom()  # there are millions of short-lived trees and numbers, but no reference cycles
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,6 +1,6 @@
-"""The SymPy programs of the claims that hold, beside the pages: what is published is the text whose run vouched.
+"""Publish the SymPy programs of accepted claims next to the pages.
 
-A certificate holds each program's text. Files are written from there, never made again.
+A certificate holds the text of each program that the SymPy witness ran. The files are copies of that text; programs are not generated again.
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from ..store import project_files
 from ..store.coq_results import PROGRAMS, program_of
 
 NOTHING = "a definition has nothing to prove"
-TIME_LIMIT = 300  # seconds that one program may run
+TIME_LIMIT = 300  # seconds for one program
 
 
 def folder() -> Path:
+    """Return the folder where programs are published."""
     return project_files.ROOT / "docs" / PROGRAMS
 
 
 def text_of(claim: dict) -> str:
-    """The program of a claim's record; "" if there is none."""
+    """Return the program in a claim's record, or "" if there is none."""
     return next((w.get("source", "") for w in claim["witnesses"] if w["name"] == "sympy"), "")
 
 
 def why_none(claim: dict) -> str:
-    """Why a claim's record has no program."""
+    """Return the reason why a claim's record has no program."""
     return next((w["note"] for w in claim["witnesses"] if w["name"] == "sympy"), "SymPy was not asked")
 
 
 def publish(claims: dict, to: Path, every: bool) -> list:
-    """Write the programs of {topic: records of its claims}, and remove what else stands there. The files that hold a program, in order.
+    """Write the programs of {topic: records of its claims}, remove outdated files, and return the paths of the programs in order.
 
-    Of a topic that is refused, None, what stands there stays: no page links to what is not as it was checked, and it is back once mended.
+    Outdated files are removed from the folders of these topics, or from the whole folder if `every`. The records of a rejected topic are
+    None, and its files are left as they are: no page links to them, and they are used again as soon as the topic holds.
     """
     found = {topic: records for topic, records in claims.items() if records is not None}
     wanted = {
@@ -49,7 +51,10 @@ def publish(claims: dict, to: Path, every: bool) -> list:
 
 
 def run(path: Path) -> tuple:
-    """(does it hold, what it printed): a program in a process of its own, which finds SymPy and nothing of ours."""
+    """Run a program in a separate process that can import SymPy but no module of this project.
+
+    Return (whether it succeeded, its output).
+    """
     try:
         said = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=TIME_LIMIT, cwd=path.parent)
     except subprocess.TimeoutExpired:

@@ -1,12 +1,12 @@
-"""Which witnesses prove a claim, by what its record says."""
+"""Find the witnesses that prove a claim."""
 
 from __future__ import annotations
 
-PROOFS = ("proved", "refuted")  # who agrees, by numbers alone, has proved nothing
+PROOFS = ("proved", "refuted")  # "agrees" is not a proof, since it rests on numbers only
 
 
 def provers(claim: dict) -> list[str]:
-    """The names of the witnesses that prove the claim, or refute what it refutes.
+    """Return the names of the witnesses in a claim's record that prove it, or that refute the relation that it refutes.
 
     >>> provers({"witnesses": [{"name": "exact", "verdict": "proved"}, {"name": "torch", "verdict": "agrees"}]})
     ['exact']

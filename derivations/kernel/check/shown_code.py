@@ -1,13 +1,13 @@
-"""The code that runs is the code that a page shows.
+"""Check that the code that runs is the code that a page shows.
 
-A page shows lines of a file; a witness calls what a module holds under a name. For each module of snippets that a claim's code is in or
-imports, this checks
+A page shows lines of a file; a witness calls the object that a module holds under a name. For each snippet module that contains a claim's code
+or that this code imports, check
 
   the text      the function that the claim names is a `def` at the top level, and no two statements bind the same name
-  the module    the functions and methods that it holds have the code that its text compiles to
+  the module    its functions and methods have the code that its text compiles to
 
-Ruff finds the rest of what an honest author may get wrong (snippets/ruff.toml): F811 and F403 a name defined twice or imported by `*`,
-S102 and S307 `exec` and `eval`, PLW0603 a name that a function declares global. `site/page_lint.py` checks that a page shows the lines.
+Ruff finds the other mistakes that an honest author may make (snippets/ruff.toml): F811 and F403 for names that are defined twice or imported by
+`*`, S102 and S307 for `exec` and `eval`, PLW0603 for names that a function declares global. `site/page_lint.py` checks that pages show the lines.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ..snippet_source.scopes import first_line
 from ..store import project_files
 
 BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
-NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the function that `torch.no_grad()` puts around another
+NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrapper of `torch.no_grad()`
 
 
 class NotShown(KernelError):
-    """What runs differs from what a page shows; the message names file and line."""
+    """The code that runs differs from the code that a page shows; the message names file and line."""
 
 
 class LoadedLibrary(Library):
-    """The project's snippet modules, and those that were loaded from elsewhere."""
+    """The project's snippet modules, and those that were loaded from other places."""
 
     def __init__(self) -> None:
         super().__init__(project_files.ROOT)
@@ -45,7 +45,7 @@ class LoadedLibrary(Library):
 
 
 def require_shown_code(claim: Claim) -> None:
-    """Raise Rejected where what the claim's `code=` names is not what its lines say."""
+    """Raise Rejected if a function that the claim's `code=` names differs from what its lines define."""
     try:
         for name in named(claim):
             check_function(name)
@@ -54,14 +54,14 @@ def require_shown_code(claim: Claim) -> None:
 
 
 def named(claim: Claim) -> list[str]:
-    """Return the functions that a claim's `code=` names, among the arguments of others too, each once."""
+    """Return the names of the functions in a claim's `code=`, including those of nested calls, without duplicates."""
     from ..pytorch.snippet_arguments import snippet_names
 
     return list(dict.fromkeys(name.partition("[")[0] for name in snippet_names(claim.code))) if claim.code else []
 
 
 def check_function(name: str) -> None:
-    """Raise NotShown unless `snippets.chapter.topic.function` is defined where its name says, and the modules that it uses are as shown."""
+    """Raise NotShown unless the module in a function's name defines it, and all modules that it uses hold the code of their texts."""
     from ..pytorch.errors import Disagreement
     from ..pytorch.snippet_arguments import locate_snippet
 
@@ -83,7 +83,7 @@ def check_function(name: str) -> None:
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
-    """Raise NotShown where a name is bound twice, or where a loaded module holds other code than its text defines."""
+    """Raise NotShown if a name is bound twice, or if the loaded module holds other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
         raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
     for name, node in snippet.definitions.items() if module else ():
@@ -95,7 +95,7 @@ def check_module(snippet: Snippet, module: ModuleType | None) -> None:
 
 
 def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
-    """Yield (what is held, its qualified name, its first line) for a function, or for each method of a class."""
+    """Yield (object, qualified name, first line) for a function, or for each method of a class. `held` is the module's object."""
     if isinstance(node, ast.FunctionDef):
         yield held, node.name, first_line(node)
         return
@@ -109,7 +109,7 @@ def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tu
 
 
 def has_code(held: object, snippet: Snippet, name: str, line: int) -> bool:
-    """Return whether a function, bare or within `torch.no_grad()`, has the code that a snippet's text defines on a line."""
+    """Return whether an object is the function that a snippet's text defines on a line, possibly wrapped by `torch.no_grad()`."""
     if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(NO_GRADIENTS):
         held = getattr(held, "__wrapped__", None)
     return isinstance(held, FunctionType) and held.__code__ == snippet.code_of(name, line)

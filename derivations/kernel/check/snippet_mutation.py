@@ -1,4 +1,4 @@
-"""The corrupted snippets of all topics, several topics at once: what became of each."""
+"""Have the code witness check mutated snippets, several topics at once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from ..traced import witness
 from .dask_cluster import processes
 from .worker import load_script
 
-Left = tuple[str, str, str, str]  # the claim, the function, what was changed, and what became of it
+Left = tuple[str, str, str, str]  # the claim, the function, the change, and the outcome
 
 
 def run(
     targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], None], cluster: str = ""
 ) -> dict[str, tuple[Counter, list[Left]]]:
-    """By topic, how many corrupted snippets had which outcome, and those that were not killed."""
+    """Return {topic: (number of mutations by outcome, mutations that were not killed)} for (topic, script) pairs.
+
+    `progress(1)` is called after each topic.
+    """
     with processes(jobs, cluster) as pool:
         waiting = {pool.submit(of_topic, topic, named(script) if cluster else str(script)): topic for topic, script in targets}
         found = {}
@@ -31,7 +34,7 @@ def run(
 
 
 def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
-    """Each function that a topic's claims name is corrupted once, under the first claim whose call is proved."""
+    """Try the mutations of each function that a topic's claims name, with the first call of it that is proved."""
     load_script(Path(ROOT, script))
     counts: Counter = Counter()
     left: list[Left] = []
@@ -44,7 +47,7 @@ def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
 
 
 def first_calls(stated: list) -> Iterator[tuple]:
-    """(claim, number of the call, what is said of it) for the first proved call of each function."""
+    """Yield (claim, number of the call, verdict on the call) for the first proved call of each function."""
     seen = set()
     for claim in stated:
         for k, (name, *_) in enumerate(claim.code):

@@ -1,4 +1,7 @@
-"""What each letter of a claim is: a formula alone does not say whether A B = B A is of numbers or of matrices."""
+"""List the symbols of a claim with their kinds and shapes.
+
+A formula alone does not say whether the letters in A B = B A are numbers or matrices.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ SHAPES = ("a number", "a vector", "a matrix", "a tensor")
 
 
 def letters(claim: Claim) -> list:
-    """Each with its LaTeX, what it is, and how long its axes are; tensors first, then numbers, indices and sizes."""
+    """Return the LaTeX, kind and axis lengths of each symbol in a claim: tensors first, then numbers, indices and sizes."""
     found = {one.data[0]: one for one in named_nodes(*claim.trees)}
     return [described(found[name]) for name in sorted(found, key=lambda name: (order(found[name]), name))]
 
 
 def order(one: Expr) -> tuple:
+    """Return the sort key of a symbol. Tensors with more axes come first."""
     return (one.op == "symbol" and one.data[1] == "size", one.op == "index", -len(one.shape))
 
 
@@ -26,6 +30,7 @@ def described(one: Expr) -> dict:
 
 
 def kind(one: Expr) -> str:
+    """Return the kind of a symbol in words."""
     if one.op == "index":
         return "an index"
     if one.data[1] == "size":

@@ -1,4 +1,4 @@
-"""The witnesses that are asked about every claim, by name. Each is loaded when it is first asked."""
+"""The witnesses that check every claim, by name. Each is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def exact(claim: Claim) -> Verdict:
+    """Return the verdict of the exact witness. Raise Rejected if it rejects the claim."""
     from ..exact.witness import exact as witness
 
     return witness(claim)
 
 
 def sympy(claim: Claim) -> Verdict:
+    """Return the verdict of the SymPy witness. Raise Rejected if it rejects the claim."""
     from ..sympy.witness import check_with_program
 
     *said, source = check_with_program(claim)
@@ -27,6 +29,7 @@ def sympy(claim: Claim) -> Verdict:
 
 
 def torch(claim: Claim) -> Verdict:
+    """Return the verdict of the PyTorch witness. Raise Rejected if it rejects the claim."""
     from ..pytorch.witness import check_with_snippets
 
     *said, ran = check_with_snippets(claim)
@@ -34,14 +37,14 @@ def torch(claim: Claim) -> Verdict:
 
 
 def code(claim: Claim) -> CodeVerdict:
-    """What the code that a claim names computes. It is asked last, and no claim needs it."""
+    """Return the code witness's verdict on the snippets that a claim names. Acceptance does not require it. Raise Rejected if they differ."""
     from ..traced.witness import check_code as witness
 
     return witness(claim)
 
 
 def timed(witness: Callable[[Claim], Verdict]) -> Callable[[Claim], Verdict]:
-    """The witness, and how many seconds it took."""
+    """Return a function that calls a witness and adds the seconds that it took to the verdict."""
 
     def asked(claim: Claim) -> Verdict:
         start = time.perf_counter()
