@@ -23,7 +23,8 @@ from ..store.dependencies import Reads
 from ..store.project_files import ABSENT, state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
-PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")  # the standard library, as files, as one zip file, or frozen
+# The names of files of the standard library begin like this, whether it is a folder, a zip file, or frozen.
+PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")
 INSTALLED = ("site-packages", "dist-packages")
 SYSTEM = ("/proc/", "/dev/", "/sys/")
 

@@ -1,4 +1,4 @@
-"""Checking scripts: from the cache where a certificate still holds, else each in a fresh process, several at once."""
+"""Check scripts, several at once: use a topic's certificate if it is still valid, otherwise check its script in a new process."""
 
 from __future__ import annotations
 
@@ -25,53 +25,54 @@ from ..store.project_files import ROOT
 from ..store.store import settings
 from . import installed_packages
 
-TIME_LIMIT = 900  # seconds a script may take, on a machine that may be busy with ten times as much
-MOST_SAID = 2**28  # bytes of one record
-PATIENCE = 0.2  # seconds until it is looked whether to give up
-PAUSE = 1.0  # seconds that others wait where somebody watches: the page of what was awaited is built meanwhile
-BEHIND = 10  # how far a process lets others go before it, where somebody waits for something else
+TIME_LIMIT = 900  # seconds for one script; generous, because the machine may be busy
+MOST_SAID = 2**28  # the largest size of one record in bytes
+PATIENCE = 0.2  # seconds between two looks at `stop`
+PAUSE = 1.0  # seconds between the topics that somebody waits for and the others, so that the pages of the first are built meanwhile
+BEHIND = 10  # the niceness of a process whose topic nobody waits for
 
-# Each script has a process of its own, forked from one that has SymPy and PyTorch loaded and has run nothing yet.
+# Each script runs in a process of its own, forked from one that has loaded SymPy and PyTorch but has run no script.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
-LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported when first needed
+LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported lazily by libraries
 if CONTEXT.get_start_method() == "forkserver":
     CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.preload"])
-os.environ["PYTHONHASHSEED"] = "0"  # for the processes started from here: a check gives the same messages every time
-os.environ["SYMPY_CACHE_SIZE"] = "20000"  # of each function that it keeps the values of: a claim and its mutants ask for the same ones
+os.environ["PYTHONHASHSEED"] = "0"  # for child processes, so that a check always gives the same messages
+os.environ["SYMPY_CACHE_SIZE"] = "20000"  # values cached per function; a claim and its mutants need the same ones
 
 
 @dataclass
 class Result:
-    """What came of one script: a record a claim, and problems that belong to no claim."""
+    """The result of checking one script: a record for each claim, and the problems that belong to no claim."""
 
     topic: str
     script: Path
     title: str = ""
     records: list = field(default_factory=list)
     problems: list = field(default_factory=list)  # "file:line: message"
-    cached: bool = False
-    stated: int = 0
-    imported: list = field(default_factory=list)  # what the script imported, as far as it came
-    reads: Reads = field(default_factory=Reads)  # and what else it read
-    stopped: bool = False  # given up before it was checked: nothing is known of it
+    cached: bool = False  # whether the records come from a valid certificate
+    stated: int = 0  # the number of claims in the script
+    imported: list = field(default_factory=list)  # files that the script imported before it ended
+    reads: Reads = field(default_factory=Reads)  # what else it read
+    stopped: bool = False  # the check was stopped, so there is no result
 
     @property
     def holds(self) -> bool:
+        """Whether all claims hold and there are no problems."""
         return bool(self.records) and not self.problems and all(r["verdict"] == "holds" for r in self.records)
 
 
 @dataclass(frozen=True)
 class How:
-    """How scripts are checked, where it is not as usual."""
+    """Settings of a round of checks."""
 
-    ask: Callable | None = None  # checks a script elsewhere, as `run` does here
-    loaded: int | None = None  # when the round began (in ns): the checker that checks is the one that was there then
-    first: frozenset = frozenset()  # the topics that somebody waits for: begun before the others, and their end is told at once
-    ready: Callable = lambda result: None  # called with each of these that holds, before its end is told
+    ask: Callable | None = None  # replaces `run`, for example to check scripts on a cluster
+    loaded: int | None = None  # when the round began (in ns); a checker file that is newer counts as changed
+    first: frozenset = frozenset()  # topics that somebody waits for: checked before the others, and reported at once
+    ready: Callable = lambda result: None  # called with the result of each topic in `first` that holds, before it is reported
 
 
 def find(targets: tuple) -> list:
-    """(topic, script) pairs for topics, chapters and paths; all topics if none is named."""
+    """Return (topic, script) pairs for topics, chapters and paths, or for all topics if `targets` is empty. Raise LookupError for other names."""
     known = certificates.topics()
     if not targets:
         return [(t, certificates.script_of(t)) for t in known]
@@ -93,9 +94,10 @@ def find(targets: tuple) -> list:
 
 
 def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: How | None = None) -> list:
-    """Results in the order of targets. progress(done, total) is called as claims are settled; `stop`, once set, gives up what is left.
+    """Check (topic, script) pairs, and return the results in the same order.
 
-    What took longest is begun first; of what was never checked, the longest text.
+    `progress(done, more)` is called with the numbers of claims that were checked and found. Setting `stop` ends the checks that are left.
+    Topics that were never checked are begun first, the longest script first, then those whose last check took longest.
     """
     how = replace(how or How(), loaded=time.time_ns())
     results = each(targets, fresh, jobs, progress, stop, how)
@@ -107,7 +109,10 @@ def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | Non
 
 
 def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
-    """What somebody waits for has the machine to itself; the others begin a little after it is done, behind whatever else there is."""
+    """Check (topic, script) pairs, and return the results by pair.
+
+    The topics in `how.first` are checked alone. The others begin `PAUSE` seconds later, with a lower priority.
+    """
     order = sorted(targets, key=expected, reverse=True)
     stop = stop or Event()
     with ThreadPoolExecutor(max_workers=jobs) as pool, stopping(stop):
@@ -126,7 +131,7 @@ def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, ho
 
 @contextmanager
 def stopping(stop: Event) -> Iterator[None]:
-    """Have the checks in other threads give up if this one is interrupted, as by Ctrl-C: a pool waits for its threads."""
+    """Set `stop` if this thread is interrupted, for example by Ctrl-C. Otherwise the pool would wait until its threads have finished."""
     try:
         yield
     except BaseException:
@@ -135,13 +140,13 @@ def stopping(stop: Event) -> Iterator[None]:
 
 
 def expected(target: tuple) -> tuple:
-    """What tells how long a script may take: how long it took; where nobody knows, how long its text is."""
+    """Return a sort key by the time that a script may take: the time of its last check, and the size of its text."""
     topic, script = target
     return durations.of_topic(topic), script.stat().st_size if script.is_file() else 0
 
 
 def settle(results: list):
-    """Store why topics were rejected, delete what was corrected, and tell of the end of the round if it changed anything."""
+    """Store the rejections of topics, delete those of topics that hold now, and signal the end of the round if it changed anything."""
     inside = [result for result in results if certificates.is_topic(result.topic)]
     before = set(rejections.STORE.keys())
     for result in inside:
@@ -154,12 +159,12 @@ def settle(results: list):
 
 
 def check_uses(results: list):
-    """Refuse each use of a claim of another topic that is not there, and topics that use each other in a circle."""
+    """Reject claims that use a missing claim of another topic, and claims of topics that use each other in a circle."""
     ids, links = {}, {}
     waiting = [(r.topic, [record["claim"] for record in r.records]) for r in results]
-    while waiting:  # the topics asked for, and what they use, from stored certificates
+    while waiting:  # starts with the checked topics; those that they use are read from certificates
         topic, claims = waiting.pop(0)
-        ids[topic] = {claim["id"] for claim in claims if claim["kind"] != "refutation"}  # what is refuted holds nothing up
+        ids[topic] = {claim["id"] for claim in claims if claim["kind"] != "refutation"}  # a refutation cannot be used as a fact
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
         waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
@@ -174,7 +179,7 @@ def check_uses(results: list):
 
 
 def unmet(use: str, held: set) -> str:
-    """Why a claim that is used does not hold it up: its topic has no certificate, or no claim of that name."""
+    """Return why `use` cannot be used: its topic has no valid certificate, or no claim with that id. `held` contains the topic's ids."""
     topic, _, name = use.partition("#")
     if not held:
         return f"it uses '{use}', and '{topic}' was not checked as it is, or does not hold; run: python -m derivations check {topic}"
@@ -182,11 +187,13 @@ def unmet(use: str, held: set) -> str:
 
 
 def refuse(result: Result, record: dict, message: str):
+    """Reject a claim of a checked topic, and delete the topic's certificate."""
     record.update(verdict="refused", message=message)
     certificates.STORE.delete(result.topic)
 
 
 def stored(topic: str) -> list:
+    """Return the claims in a topic's certificate, or [] if it has no valid one."""
     try:
         return certificates.load(topic)["claims"]
     except CertificateError:
@@ -194,7 +201,7 @@ def stored(topic: str) -> list:
 
 
 def circle(links: dict, start: str) -> list:
-    """A way along the links from start back to it, or []."""
+    """Return a path along the links from `start` back to `start`, or [] if there is none."""
     ways = [[start]]
     while ways:
         way = ways.pop()
@@ -207,6 +214,10 @@ def circle(links: dict, start: str) -> list:
 
 
 def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, how: How | None = None) -> Result:
+    """Return the result for one script: from its certificate if that is valid, otherwise by a check, whose results are stored.
+
+    If `fresh`, neither the certificate nor records of earlier checks are used.
+    """
     stop, how = stop or Event(), how or How()
     if stop.is_set():
         return Result(topic, script, stopped=True)
@@ -238,7 +249,7 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
 
 
 def reject_differing(result: Result, stored: dict):
-    """Reject claims that were checked again and got another record, and delete all stored records."""
+    """Reject claims whose new record differs from the stored one, and in that case delete all stored records."""
     for record in result.records:
         one = stored.get(record["claim"]["id"])
         if one and claim_cache.differs(one, record):
@@ -247,7 +258,11 @@ def reject_differing(result: Result, stored: dict):
 
 
 def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
-    """Store the topic's certificate if all its claims hold. Store the records of the claims that hold in either case."""
+    """Store the topic's certificate if all its claims hold, and in either case the records of the claims that hold.
+
+    Store neither if an input changed during the check; if all claims hold, add a problem that says so. Store no records of a script that imports
+    snippets or is imported itself.
+    """
     script, imported = result.script, [Path(p) for p in last["imported"]]
     depends, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, earlier, loaded)
     durations.put(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
@@ -262,7 +277,10 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: De
 
 
 def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
-    """Check a script in a separate process and read its records as they arrive. `before` maps claims to the records of earlier checks."""
+    """Check a script in a separate process and read its records as they arrive.
+
+    Return (result, last record); the last record is None if the process did not finish. `before` maps claims to the records of earlier checks.
+    """
     result, last, late, garbled = Result(topic, script), None, False, False
     homes = looked_through_meanwhile()
     deadline = time.monotonic() + TIME_LIMIT
@@ -271,7 +289,8 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
         process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before))
         process.start()
         sender.close()
-        waits = Timer(TIME_LIMIT + PATIENCE, end, [process])  # where it began to say something, and does not go on
+        # The timer ends a process that stops in the middle of a record, for which `recv_bytes` would wait without end.
+        waits = Timer(TIME_LIMIT + PATIENCE, end, [process])
         waits.daemon = True
         waits.start()
         try:
@@ -283,7 +302,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
                     late = left <= PATIENCE
         except EOFError:
             pass
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script said something in its place
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script itself wrote to the pipe
             garbled = True
         finally:
             waits.cancel()
@@ -305,7 +324,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
 
 
 def looked_through_meanwhile() -> dict:
-    """The packages that modules are a part of, looked through while the process loads that the others are forked from."""
+    """Return the packages that contain each module. Search for them while the process from which the others are forked loads its libraries."""
     if CONTEXT.get_start_method() == "forkserver":
         forkserver.ensure_running()
     return dict(installed_packages.homes())
@@ -315,7 +334,7 @@ in_the_background = partial(run, nice=BEHIND)
 
 
 def work(nice: int, *arguments):
-    """In the new process. The worker, and SymPy with it, is not loaded in the process that only waits."""
+    """Run the worker in the new process. It is imported here, so that the process that only waits does not load SymPy."""
     from . import worker
 
     end_with_parent()
@@ -324,23 +343,24 @@ def work(nice: int, *arguments):
 
 
 def end_with_parent():
-    """End this process as soon as its parent is gone, however that ended: a fork server lives as long as the last process it forked.
+    """End this process as soon as its parent has ended, even if the parent was killed.
 
-    The pipe from the parent closes with the parent, also if that is killed.
+    Otherwise the fork server would go on as well, since it lives as long as the last process that it forked.
     """
     Thread(target=wait_for_parent, daemon=True).start()
 
 
 def wait_for_parent():
+    """Wait until the parent has ended, then end this process and its group."""
     multiprocessing.parent_process().join()
     try:
-        os.killpg(os.getpid(), signal.SIGKILL)  # with all that a script has started
+        os.killpg(os.getpid(), signal.SIGKILL)  # together with all processes that the script started
     except ProcessLookupError:
         os._exit(1)
 
 
 def end(process):
-    """End a script's process, and all that it started."""
+    """End a script's process, and all processes that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -349,7 +369,7 @@ def end(process):
 
 
 def take(event: dict, result: Result, progress):
-    """One record of the worker's into the result; the last one is returned."""
+    """Add one of the worker's records to the result. Return the record if it is the last one, otherwise None."""
     kind = event.pop("event")
     if kind == "loaded":
         result.title, result.stated = event["title"], event["count"]

@@ -37,7 +37,7 @@ def torch(claim: Claim) -> Verdict:
 
 
 def code(claim: Claim) -> CodeVerdict:
-    """Return the code witness's verdict on the snippets that a claim names. Acceptance does not require it. Raise Rejected if they differ."""
+    """Return the code witness's verdict on the snippets that a claim names. Raise Rejected if they compute something else."""
     from ..traced.witness import check_code as witness
 
     return witness(claim)

@@ -1,6 +1,6 @@
-"""One script checked in a process of its own, which sends one record a claim to the process that waits for it.
+"""Check one script in a separate process, and send a record of each claim to the parent process.
 
-A script that crashes, hangs or eats memory takes only this process down. The parent (runner.py) sets the time limit.
+A script that crashes, hangs or uses too much memory ends only this process. The parent (runner.py) enforces the time limit.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from .input_tracking import imported_files, recorded
 
 MEMORY = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
-GARBAGE = 10**6  # objects that are made before the collector looks at them
-ROOM = 2**17  # places on Python's stack, after which as many are left in the piece that is taken for them
-WRITTEN = 2**26  # bytes that a file may grow to, what a script prints included
+GARBAGE = 10**6  # the garbage collector runs after this many new objects
+ROOM = 2**17  # slots of the frame of `with_room`; the chunk of stack that Python allocates for it has at least as many more
+WRITTEN = 2**26  # the largest size of a file that a script writes in bytes, including its output
 
 
 def load_script(path: Path):
-    """Run a script, so that its derivations are in claims.LOADED; what goes wrong is returned as (line, message, claim)."""
+    """Run a script, which puts its derivation into `claims.LOADED`.
+
+    Return None, or (line, message, id of the claim or None) if it fails.
+    """
     del claims.LOADED[:]
     scripts.watched = True
     try:
@@ -46,7 +49,7 @@ def load_script(path: Path):
         return stopped(path, error, str(error))
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
-    except BaseException as error:  # a script is arbitrary Python: whatever it raises is reported, never passed over
+    except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
         said = explain(error) if raised_in_script(error.__traceback__) else error
@@ -61,23 +64,23 @@ def load_script(path: Path):
 
 
 def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
-    """Return the line at which an error stopped a script, the message, and the id of the claim that is stated there."""
+    """Return the line at which an error stopped a script, the message, and the id of the claim that this line states."""
     line = line_in(path, error)
     return line, message, claim_at(path, line)
 
 
 def claim_at(path: Path, line: int) -> str | None:
-    """Return the id of the claim that a call of a method at this line states, read from the script's text; None if there is none."""
+    """Return the id of the claim that a method call on this line states, according to the script's text; None if there is none."""
     for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
             match node.func.value, node.args:
-                case ast.Name(), [ast.Constant(str(id)), *_] if node.func.attr != "define":  # whose first argument is a name
+                case ast.Name(), [ast.Constant(str(id)), *_] if node.func.attr != "define":  # its first argument is a name, not an id
                     return id
     return None
 
 
 def line_in(path: Path, error: BaseException) -> int:
-    """The last line of the script itself on the way to an error."""
+    """Return the last line of the script itself in an error's traceback, or 0 if there is none."""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     return lines[-1] if lines else 0
 
@@ -85,10 +88,11 @@ def line_in(path: Path, error: BaseException) -> int:
 def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict):
     """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
 
-    `earlier` maps claims to the records of earlier checks, which are used if they are current. What the script prints goes to the file `said`.
+    `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file `said`.
+    `homes` maps modules to the packages that contain them.
     """
     installed_packages.know(homes)
-    os.environ.clear()  # this process may have been forked from one that began in another
+    os.environ.clear()  # this process may be forked from one with an older environment
     os.environ.update(environment)
     be_anywhere()
     collect_seldom()
@@ -98,7 +102,7 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
         os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
-    os.setsid()  # so that whatever the script starts can be ended with it
+    os.setsid()  # so that all processes that the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
     sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
@@ -110,9 +114,10 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
 
 
 def with_room(run, *arguments):
-    """Call something in a frame that takes so much of Python's stack that there is room in one piece for all that is called within.
+    """Call a function from a frame so large that the frames of all further calls fit into the same chunk of Python's stack.
 
-    Where a piece ends, Python has another one of the system and gives it back, at each call anew: in a loop there that takes the most.
+    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop, this
+    may take most of the time.
     """
     return run(*arguments)
 
@@ -121,13 +126,16 @@ with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
 
 
 def collect_seldom():
-    """The process ends with its script: what was there before it stays, and little of what it makes is worth looking for sooner."""
+    """Make the garbage collector run rarely, and exclude existing objects from it.
+
+    The process ends with its script, and little of what the script creates needs to be freed earlier.
+    """
     gc.freeze()
     gc.set_threshold(GARBAGE)
 
 
 def be_anywhere():
-    """Have the time zone and the locale be the same wherever a script is checked: neither is kept as what it read."""
+    """Set the same time zone and locale on every machine, because neither is recorded as an input."""
     for name in [name for name in os.environ if name in ("TZ", "LANG", "LANGUAGE") or name.startswith("LC_")]:
         del os.environ[name]
     os.environ |= {"TZ": "UTC", "LC_ALL": LOCALE}
@@ -135,12 +143,12 @@ def be_anywhere():
         time.tzset()
     try:
         locale.setlocale(locale.LC_ALL, LOCALE)
-    except locale.Error:  # not everywhere
+    except locale.Error:  # some systems do not have it
         locale.setlocale(locale.LC_ALL, "C")
 
 
 def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
-    """Check a script, and emit the records of its claims and what it read."""
+    """Check a script, and send the records of its claims and what it read."""
     with recorded() as recorder:
         entangled = check_claims(script, emit, earlier or {})
     imported = imported_files((root, script.parent))
@@ -148,7 +156,10 @@ def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
 
 
 def check_claims(script: Path, emit, earlier: dict) -> bool:
-    """Check each claim; whether the script itself imports snippets: what it does to them then, no claim tells, and nothing is taken over."""
+    """Check each claim of a script and send its record. Return whether the script itself imports snippets.
+
+    Such a script may change the snippets in ways that no claim shows. Therefore no records of earlier checks are used for it.
+    """
     problem = load_script(script)
     entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
     derivation = claims.LOADED[0] if claims.LOADED else None
@@ -168,7 +179,7 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
             refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
             refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
-        except Exception as error:  # a fault of a witness must not pass for a verdict, nor hide the other claims
+        except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
             refused(
                 emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
             )
@@ -187,7 +198,10 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
 
 
 def checked(claim: Claim, before: dict | None) -> dict:
-    """Return a claim's record and what it depends on: the record of an earlier check if it is current, else a new one."""
+    """Return a claim's record, what it depends on, and whether it is the record of an earlier check.
+
+    The record of the earlier check is used if it is current. Raise Rejected if a new check rejects the claim.
+    """
     refuse_unseen(claim)
     stands_on = {"told": claim_fingerprints.told(claim)} | claim_fingerprints.code(claim)
     taken = before is not None and claim_cache.is_current(before, stands_on)
@@ -196,11 +210,12 @@ def checked(claim: Claim, before: dict | None) -> dict:
 
 
 def libraries() -> dict[str, str]:
-    """Version by name of every installed package that was imported, and of what it is a part."""
+    """Return the versions, by name, of all installed packages that contain an imported module."""
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
 def refused(emit, claim: Claim, message: str, start: float):
+    """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
         verdict="refused",
@@ -220,7 +235,7 @@ def refused(emit, claim: Claim, message: str, start: float):
 
 
 def in_words(claim: Claim) -> str:
-    """What is claimed, as plain text, on a line; "" where that is nested too deeply, or was never built as expressions are."""
+    """Return a claim as one line of plain text; "" if it is nested too deeply or is not made of valid expressions."""
     try:
         return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
     except (RecursionError, KernelError, AttributeError, TypeError):
@@ -228,15 +243,17 @@ def in_words(claim: Claim) -> str:
 
 
 def limit_memory():
+    """Limit the memory of this process."""
     limit("RLIMIT_AS", MEMORY)
 
 
 def limit_files():
-    """What is printed without end fills no disk: writing more is an error."""
+    """Limit the size of files, so that endless output does not fill the disk."""
     limit("RLIMIT_FSIZE", WRITTEN)
 
 
 def limit(what: str, most: int):
+    """Set the soft limit of a resource, where the system has such limits."""
     try:
         import resource
     except ImportError:  # not on Windows
