@@ -1,8 +1,8 @@
 """Hash what the verdict on a claim depends on: the claim itself, and the lines of the snippets that its code may run.
 
-The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs when
-they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few. If one
-of the modules can look up names or read files at run time (`DYNAMIC`), the hash covers the whole text of all modules.
+The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs
+when they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few.
+If one of the modules can look up names or read files at run time (`DYNAMIC`), the hash covers the whole text of all modules.
 """
 
 from __future__ import annotations
@@ -158,6 +158,7 @@ def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 @lru_cache(maxsize=4096)
 def dumped(node: ast.AST) -> str:
+    """Return a syntax tree as text without line numbers, cached."""
     return ast.dump(node)
 
 

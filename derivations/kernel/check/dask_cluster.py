@@ -1,8 +1,8 @@
 """Run tasks on a Dask cluster instead of in processes on this machine (`--cluster ADDRESS`).
 
-The results of workers are trusted like those of this machine's processes. Therefore all workers must have the same files and the same versions
-of libraries: each task carries a digest of them, and a worker with another digest rejects the task. If a worker dies, the scheduler gives its
-task to another worker. If the cluster stops, the command ends, and finished results remain stored.
+The results of workers are trusted like those of this machine's processes. Therefore all workers must have the same files and the same
+versions of libraries: each task carries a digest of them, and a worker with another digest rejects the task. If a worker dies, the
+scheduler gives its task to another worker. If the cluster stops, the command ends, and finished results remain stored.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Asking(Executor):
         return self.workers.submit(on_a_worker, self.state, task, *arguments)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Stop submitting tasks, without waiting for those that run."""
+        """Shut down the executor without waiting for running tasks."""
         self.workers.shutdown(wait=False)
 
 
@@ -105,7 +105,7 @@ def processes(jobs: int, address: str = "") -> AbstractContextManager[Executor]:
 def executor(address: str) -> Iterator[Asking]:
     """Connect to the cluster at an address, and yield its workers as an executor.
 
-    Raise ClusterError if no scheduler answers, if there are no workers, if a worker has another checkout, or if the cluster stops meanwhile.
+    Raise ClusterError if no scheduler answers, if there are no workers, if a worker has another checkout, or if the cluster stops.
     """
     try:
         from distributed import CancelledError, Client

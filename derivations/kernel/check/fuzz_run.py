@@ -93,8 +93,8 @@ def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progres
 def passes(result: dict) -> bool:
     """Return whether the counts pass the gate.
 
-    There must be no faults. Each witness must have accepted a true claim and rejected a false one, since otherwise it was not really tried. The
-    judge must have decided enough claims.
+    There must be no faults. Each witness must have accepted a true claim and rejected a false one, since otherwise it was not really
+    tested. The judge must have decided enough claims.
     """
     tried = all(
         result["witnesses"].get(name, {}).get(said, 0) for name in fuzz_claim.SHARES for said in ("true, accepted", "false, refused")

@@ -1,7 +1,7 @@
 """Find the installed packages that contain given modules.
 
-Searching all packages is slow. Therefore the parent process does it once, while its child processes load their libraries, and passes them the
-result.
+Searching all packages is slow. Therefore the parent process does it once, while its child processes load their libraries, and passes the
+result on to them.
 """
 
 from __future__ import annotations

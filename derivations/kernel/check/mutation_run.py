@@ -1,7 +1,7 @@
 """Have the witnesses check mutants of claims in several processes: `python -m derivations mutants`.
 
-A witness covers a mutant if it gives a verdict on the original claim. It must then reject the mutant, unless the judge finds that the mutant is
-true. The gate: no mutant survives, none is left unclassified, every control is accepted, and no mutant is printed like its claim.
+A witness covers a mutant if it gives a verdict on the original claim. It must then reject the mutant, unless the judge finds that the
+mutant is true. The gate: no mutant survives, none is left unclassified, every control is accepted, and no mutant is printed like its claim.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def vouched(topic: str) -> dict:
 def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None, cluster: str = "") -> dict:
     """Return {topic: {id: result}} for (topic, script) pairs. Try only mutants without a stored result, and those that a recheck picks.
 
-    `progress(done, more)` is called with the numbers of trials that were finished and found. Raise Differs if a recheck finds another result.
+    `progress(done, more)` is called with the numbers of trials that were finished and added. Raise Differs if a recheck finds another
+    result.
     """
     results: dict = {}
     current = mutant_results.depends_on()

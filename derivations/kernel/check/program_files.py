@@ -1,6 +1,6 @@
 """Publish the SymPy programs of accepted claims next to the pages.
 
-A certificate holds the text of each program that the SymPy witness ran. The files are copies of that text; programs are not generated again.
+A certificate holds the text of each program that the SymPy witness ran. The files are copies of it; no program is generated again.
 """
 
 from __future__ import annotations

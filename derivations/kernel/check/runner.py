@@ -72,7 +72,10 @@ class How:
 
 
 def find(targets: tuple) -> list:
-    """Return (topic, script) pairs for topics, chapters and paths, or for all topics if `targets` is empty. Raise LookupError for other names."""
+    """Return (topic, script) pairs for topics, chapters and paths, or for all topics if `targets` is empty.
+
+    Raise LookupError for a target that is none of these.
+    """
     known = certificates.topics()
     if not targets:
         return [(t, certificates.script_of(t)) for t in known]
@@ -260,8 +263,8 @@ def reject_differing(result: Result, stored: dict):
 def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
     """Store the topic's certificate if all its claims hold, and in either case the records of the claims that hold.
 
-    Store neither if an input changed during the check; if all claims hold, add a problem that says so. Store no records of a script that imports
-    snippets or is imported itself.
+    Store neither if an input changed during the check; if all claims hold, add a problem that says so. Store no records of a script that
+    imports snippets or is imported itself.
     """
     script, imported = result.script, [Path(p) for p in last["imported"]]
     depends, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, earlier, loaded)
@@ -279,7 +282,8 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: De
 def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
     """Check a script in a separate process and read its records as they arrive.
 
-    Return (result, last record); the last record is None if the process did not finish. `before` maps claims to the records of earlier checks.
+    Return (result, last record). The last record is None if the process did not finish. `before` maps claims to the records of earlier
+    checks.
     """
     result, last, late, garbled = Result(topic, script), None, False, False
     homes = looked_through_meanwhile()
@@ -324,7 +328,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
 
 
 def looked_through_meanwhile() -> dict:
-    """Return the packages that contain each module. Search for them while the process from which the others are forked loads its libraries."""
+    """Return the packages that contain each module. The process from which the others are forked loads its libraries meanwhile."""
     if CONTEXT.get_start_method() == "forkserver":
         forkserver.ensure_running()
     return dict(installed_packages.homes())

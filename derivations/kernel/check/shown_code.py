@@ -1,13 +1,14 @@
 """Check that the code that runs is the code that a page shows.
 
-A page shows lines of a file; a witness calls the object that a module holds under a name. For each snippet module that contains a claim's code
-or that this code imports, check
+A page shows lines of a file; a witness calls the object that a module holds under a name. For each snippet module that a claim's code is
+in or imports, this module checks
 
   the text      the function that the claim names is a `def` at the top level, and no two statements bind the same name
   the module    its functions and methods have the code that its text compiles to
 
-Ruff finds the other mistakes that an honest author may make (snippets/ruff.toml): F811 and F403 for names that are defined twice or imported by
-`*`, S102 and S307 for `exec` and `eval`, PLW0603 for names that a function declares global. `site/page_lint.py` checks that pages show the lines.
+Ruff finds the other mistakes that an honest author may make (snippets/ruff.toml): F811 and F403 for names that are defined twice or
+imported by `*`, S102 and S307 for `exec` and `eval`, PLW0603 for names that a function declares global. `site/page_lint.py` checks that
+pages show the lines.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class LoadedLibrary(Library):
         super().__init__(project_files.ROOT)
 
     def path(self, module: str) -> Path:
+        """Return the path of a module's file: in the project, or else where the module was loaded from."""
         path = super().path(module)
         file = getattr(sys.modules.get(module), "__file__", None)
         return Path(file) if file and not path.is_file() else path

@@ -25,6 +25,7 @@ def order(one: Expr) -> tuple:
 
 
 def described(one: Expr) -> dict:
+    """Return the LaTeX, kind and axis lengths of a symbol."""
     axes = [one.data[1]] if one.op == "index" else one.shape
     return {"latex": name_latex(one.data[0]), "is": kind(one), "axes": [latex(size) for size in axes]}
 

@@ -88,8 +88,8 @@ def line_in(path: Path, error: BaseException) -> int:
 def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict):
     """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
 
-    `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file `said`.
-    `homes` maps modules to the packages that contain them.
+    `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file
+    `said`. `homes` maps modules to the packages that contain them.
     """
     installed_packages.know(homes)
     os.environ.clear()  # this process may be forked from one with an older environment
@@ -116,8 +116,8 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
 def with_room(run, *arguments):
     """Call a function from a frame so large that the frames of all further calls fit into the same chunk of Python's stack.
 
-    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop, this
-    may take most of the time.
+    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop,
+    this may take most of the time.
     """
     return run(*arguments)
 
