@@ -76,7 +76,7 @@ def code(claim: Claim) -> dict[str, Any]:
     """Return hashes of a claim's code, and the files that it can reach.
 
     "lines" hashes the code that may run, and does not change if the code moves within its file. "texts" hashes the files as a whole, for a
-    verdict that names a line. Both are "" if a file cannot be read or parsed.
+    verdict that names a line. Both are "none" if the claim names no code, and "" if a file cannot be read or parsed.
     """
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}

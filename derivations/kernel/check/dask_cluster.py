@@ -149,7 +149,7 @@ def require_alike(client: Any, address: str) -> None:
 
 
 def asking(workers: Asking) -> Callable:
-    """Return a function that checks a script on a worker, with the signature of `runner.run`."""
+    """Return a function that checks a script on a worker, to be used instead of `runner.run`."""
 
     def ask(topic: str, script: Path, progress: Callable, stop: Any, before: dict) -> tuple:
         nonce = secrets.token_bytes()

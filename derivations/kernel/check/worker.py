@@ -200,7 +200,7 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
 def checked(claim: Claim, before: dict | None) -> dict:
     """Return a claim's record, what it depends on, and whether it is the record of an earlier check.
 
-    The record of the earlier check is used if it is current. Raise Rejected if a new check rejects the claim.
+    The record of the earlier check is used if it is current. Raise Rejected if `refuse_unseen` or a witness rejects the claim.
     """
     refuse_unseen(claim)
     stands_on = {"told": claim_fingerprints.told(claim)} | claim_fingerprints.code(claim)
