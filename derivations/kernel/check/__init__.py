@@ -4,8 +4,8 @@ Scripts: `runner.py` starts a process for each script, and `worker.py` checks th
 `claim_records.py` writes the record of a claim, and `shown_code.py` checks that the code that runs is the code that a page shows.
 
 Other runs: `mutation_run.py` and `snippet_mutation.py` try mutants of claims and snippets, `fuzz_run.py` tries random claims, and
-`coq_run.py` runs Coq. `process_pool.py` starts the processes for mutants and random claims, and `dask_cluster.py` runs all kinds of tasks on
-other machines.
+`coq_run.py` runs Coq. `process_pool.py` starts the processes for mutants and random claims, and `dask_cluster.py` runs tasks of all kinds
+on other machines.
 
 Results go to the store.
 
