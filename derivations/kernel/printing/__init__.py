@@ -12,5 +12,5 @@ A tree is printed as it is, operands in order, with brackets where they matter. 
 | `mathml.py` | LaTeX to MathML |
 | `relation_signs.py` | the detection of relations in text and in formulas that are typed by hand |
 
-May import: the kernel's errors, nothing else. Start with `latex.py`.
+May import: the kernel's errors, nothing else. Begin with `latex.py`.
 """
