@@ -198,14 +198,14 @@ class Rebuild:
         else:
             pages = concerned()
             now = self.now(pages)
-            if now or not pages:  # without affected pages, the changed file may be an asset, which MkDocs copies; if all pages wait, do not build
+            if now or not pages:  # no affected page: MkDocs copies the changed file; all pages wait: no build
                 self.some(now)
         self.around = around
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """Return the pages to build now, and start a timer for the others.
 
-        Urgent pages wait SOON seconds. The other pages and the search index wait until nothing has changed for QUIET seconds.
+        Urgent pages that are not built first wait SOON seconds. The other pages and the search index wait until nothing has changed for QUIET seconds.
         """
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
         first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}

@@ -34,7 +34,7 @@ def begin(around: str) -> None:
 
 
 def reuse(name: str, source: str, make: Callable[[], Any], may_be_stored: Callable[[Any], bool] = lambda made: True) -> Any:
-    """Return the stored result for a page if its source and all other dependencies are unchanged; otherwise call `make`, and store its result.
+    """Return the stored result for a page if its dependencies are unchanged; otherwise call `make` and store the result.
 
     `may_be_stored` can exclude a new result. Raise PageError if a recheck finds that a stored result differs from a new one.
     """
