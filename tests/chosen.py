@@ -2,8 +2,8 @@
 
     make test SINCE=main        # changes since then, including uncommitted ones
 
-A change affects a test file if it touches a file that the test file or its conftest files import, a file of a topic that they name, an import
-of one of these, or a data file next to one of these. A test file that searches for files or starts a process may be affected by any change,
+A change affects a test file if it touches a file that the test file or its conftest files import, a file of a topic that they name, an
+import of one of these, or a data file next to one of these. A test file that searches for files or starts a process may be affected by any change,
 so it is always selected. The sample depends on the commit. CI uses this selection for proposed changes; before a version is published, the
 tests of all files have passed.
 """
@@ -69,7 +69,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests in files that are not selected: pytest collects files named on its command line regardless of pytest_ignore_collect."""
+    """Deselect tests in files that are not selected, since pytest also collects every file that is named on its command line."""
     if KEPT in os.environ:
         wanted = [item for item in items if name_of(item.path) in chosen_now()]
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])

@@ -49,7 +49,7 @@ derivation.identity("sum", (A + B).T, A.T + B.T)
 
 @pytest.fixture
 def computing(monkeypatch, tmp_path):
-    """Return a function that states that a function with a given body computes `want`, and returns the claim. Its module is snippets.planted."""
+    """Return a function that makes a claim that a given function body computes `want`. The module of the body is snippets.planted."""
 
     def state(body: str, arguments: list, want, given=(), head: str = "import torch\n", names: str = "x, y, z, u"):
         path = tmp_path / "snippets" / "planted.py"
@@ -70,7 +70,7 @@ def computing(monkeypatch, tmp_path):
 
 @pytest.fixture
 def checked():
-    """Return a function that lets `state` make claims on a new derivation, checks them, and returns the verdicts of both witnesses by id."""
+    """Return a function that lets `state` make claims on a new derivation, checks them, and returns both verdicts by id."""
 
     def check(state):
         derivation = Derivation("test")
@@ -84,8 +84,10 @@ def checked():
 
 @pytest.fixture
 def proved(checked):
-    """Return a function that checks one claim, asserts that the exact witness decides it and that SymPy does not reject it, and returns the
-    exact verdict."""
+    """Return a function like `checked` for a single claim, which returns the verdict of the exact witness.
+
+    It asserts that the exact witness proves or refutes the claim, and that the SymPy witness decides it too or does not apply.
+    """
 
     def check(state):
         ((verdict, by_sympy),) = checked(state).values()
@@ -162,7 +164,7 @@ def tree(tmp_path, monkeypatch, kernel_read):
 
 @pytest.fixture
 def certify():
-    """Return a function that stores a certificate as a check does, unless a dependency has changed, and returns the changed dependencies."""
+    """Return a function that stores a certificate as a check does, unless a dependency changed, and returns the changed dependencies."""
 
     def put(topic, script, title, claims, imported=(), **more):
         depends, changed = certificates.depended_on(script, list(imported), **more)
