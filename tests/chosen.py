@@ -34,6 +34,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    """Select the test files if --since is given. Raise UsageError if its commit does not exist."""
     commit = config.getoption("--since")
     if hasattr(config, "workerinput"):
         return
@@ -55,6 +56,7 @@ def pytest_unconfigure(config):
 
 
 def pytest_report_header():
+    """Return a line with the number of selected files for each reason."""
     if KEPT in os.environ:
         chosen = chosen_now()
         counts = ", ".join(f"{list(chosen.values()).count(why)} {why}" for why in sorted({*chosen.values()}))
@@ -161,6 +163,7 @@ def of_topics(file: Path) -> set[Path]:
 
 @cache
 def all_topics() -> frozenset[str]:
+    """Return the names of all topics."""
     from derivations.kernel.store import certificates
 
     return frozenset(certificates.topics())

@@ -205,7 +205,8 @@ class Rebuild:
     def now(self, pages: dict[str, set[str]]) -> list[str]:
         """Return the pages to build now, and start a timer for the others.
 
-        Urgent pages that are not built first wait SOON seconds. The other pages and the search index wait until nothing has changed for QUIET seconds.
+        Urgent pages that are not built first wait SOON seconds. The other pages and the search index wait until nothing has changed for
+        QUIET seconds.
         """
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
         first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}

@@ -37,10 +37,12 @@ def around(config, files) -> str:
 
 
 def on_post_build(**_):
+    """End a build."""
     coq_results.end_build()
 
 
 def on_build_error(**_):
+    """End a build that failed."""
     coq_results.end_build()
 
 

@@ -41,6 +41,7 @@ def variable(name: str, key: bytes) -> str:
 
 
 def variable_called(name: str) -> str:
+    """Return how messages name an environment variable."""
     return f"the environment variable {name}"
 
 
