@@ -3,9 +3,9 @@
     make test SINCE=main        # changes since then, including uncommitted ones
 
 A change affects a test file if it touches a file that the test file or its conftest files import, a file of a topic that they name, an
-import of one of these, or a data file next to one of these. A test file that searches for files or starts a process may be affected by any change,
-so it is always selected. The sample depends on the commit. CI uses this selection for proposed changes; before a version is published, the
-tests of all files have passed.
+import of one of these, or a data file next to one of these. A test file that searches for files or starts a process may be affected by any
+change, so it is always selected. The sample depends on the commit. CI uses this selection for proposed changes; before a version is
+published, the tests of all files have passed.
 """
 
 import ast
