@@ -1,32 +1,34 @@
-"""Make the fonts that are changed, from the packages' own: `npm pack @fontsource/stix-two-math@5.3.0 @fontsource-variable/inter@5.3.0`,
-unpack each, and `python .ci/fonts.py THEIR_FOLDERS`.
+"""Make the site's modified fonts from the original packages.
 
-Needs fonttools 4.68 and brotli 1.2. A sign that is not listed here is drawn in another font: add it and run this again.
+    npm pack @fontsource/stix-two-math@5.3.0 @fontsource-variable/inter@5.3.0    then unpack both
+    python .ci/fonts.py THEIR_FOLDERS
+
+This needs fonttools 4.68 and brotli 1.2. A character that is not listed here is drawn in another font: add it and run this script again.
 """
 
 import sys
 from pathlib import Path
 
-# What formulas hold, and the signs among labels. tests/site/test_fonts.py compares with the pages and with the font.
+# The characters of formulas, and the symbols in labels. tests/site/test_fonts.py compares them with the pages and with the font.
 SIGNS = (
     " !'()+,-./0123456789:;<=>?[]|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     "ΔΠαβγδεζηθικλμνξπρστυφχψωϕϵ𝟎𝟏"
     "\u2061\u00b7×‖ℓ→∂∑−√∞≈≔≠≤≥≰⊙⊤⋅✓"
 )
 
-# A letter that stands alone in a formula is drawn as the italic of it, which has a code of its own.
+# A single letter in a formula is drawn in italics, which have separate code points.
 UPRIGHT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzΔΠΣΦΩαβγδεζηθικλμνξοπρςστυφχψω∂ϵϑϰϕϱϖ"
 ITALIC = "𝐴𝐵𝐶𝐷𝐸𝐹𝐺𝐻𝐼𝐽𝐾𝐿𝑀𝑁𝑂𝑃𝑄𝑅𝑆𝑇𝑈𝑉𝑊𝑋𝑌𝑍𝑎𝑏𝑐𝑑𝑒𝑓𝑔ℎ𝑖𝑗𝑘𝑙𝑚𝑛𝑜𝑝𝑞𝑟𝑠𝑡𝑢𝑣𝑤𝑥𝑦𝑧𝛥𝛱𝛴𝛷𝛺𝛼𝛽𝛾𝛿𝜀𝜁𝜂𝜃𝜄𝜅𝜆𝜇𝜈𝜉𝜊𝜋𝜌𝜍𝜎𝜏𝜐𝜑𝜒𝜓𝜔𝜕𝜖𝜗𝜘𝜙𝜚𝜛"
 ALONE = dict(zip(UPRIGHT, ITALIC, strict=True))
 
-# What labels hold, as thin and as bold as they get.
+# The code points and the range of weights of labels.
 LABELS = [*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2010, 0x2027), 0x2022, 0x2190, 0x2191, 0x2192, 0x2193, 0x2212]
 WEIGHTS = (400, 600)
 
-# Thousandths of the font's size. The font's own lower a subscript by what its letter hangs below the line, and raise a superscript
-# by how tall it is, so that those of q and of k are not in one line. TeX does either for brackets alone; these come close.
-# A bar of at most a pixel is drawn as one, a thicker one as one or two, by where on the screen it comes to lie; and two pixels are
-# left between a root's bar and its letters, which touched.
+# In thousandths of the font size. With the font's original constants, a subscript depends on the descent of its base and a superscript on
+# the height of its base, so that the scripts of q and k are not aligned. TeX does this for brackets only; these values come close to TeX.
+# A bar of at most one pixel is always drawn with one pixel, a thicker one with one or two, depending on its position on the screen.
+# The vertical gap leaves two pixels between the bar of a root and the letters below it, which touched before.
 BAR = 52
 CONSTANTS = {
     "SubscriptBaselineDropMin": 0,
@@ -38,14 +40,14 @@ CONSTANTS = {
 
 
 def drawn(sign: str) -> set[str]:
-    """What a sign of a formula may be drawn as: itself, or its italic."""
+    """Return the characters as which a character of a formula may be drawn: itself and its italic form."""
     return {sign, ALONE.get(sign, sign)}
 
 
 def narrow_radicals(font):
-    """Give every size of the root sign the width of the smallest, and the beginning of its bar the thickness of the bar.
+    """Give every size of the root sign the width of the smallest, and reduce the start of the bar to the thickness of the bar.
 
-    MathML sets room aside for the widest size there is, whichever is drawn, so that a space followed each small root.
+    MathML reserves the width of the widest size, whichever size is drawn, which left a space after each small root.
     """
     from fontTools.pens.transformPen import TransformPen
     from fontTools.pens.ttGlyphPen import TTGlyphPen
@@ -69,7 +71,7 @@ def narrow_radicals(font):
 
 
 def thin_bar(points, by):
-    """Raise the lower edge of the bar with which a root sign ends; what has no bar has no such edge."""
+    """Raise the lower edge of the bar at the end of a root sign. A glyph without a bar has no points there and stays unchanged."""
     top = max(y for _, y in points)
     for number, (x, y) in enumerate(points):
         if y == top - BAR - by:
@@ -77,22 +79,23 @@ def thin_bar(points, by):
 
 
 def set_constants(font):
+    """Set CONSTANTS in the MATH table of a font."""
     constants = font["MATH"].table.MathConstants
     for name, value in CONSTANTS.items():
         getattr(constants, name).Value = value
 
 
 def mathematics(source: Path, to: Path) -> None:
-    """The signs of formulas, with all sizes of those that grow."""
+    """Write the font for formulas, with all sizes of the stretchable characters."""
     font, subset, options = opened(source)
     cut(font, subset, options, {ord(shape) for sign in SIGNS for shape in drawn(sign)})
-    narrow_radicals(font)  # before the thickness of the bar is another
+    narrow_radicals(font)  # before `set_constants`, since it reads the original thickness
     set_constants(font)
     subset.save_font(font, to, options)
 
 
 def labels(source: Path, to: Path) -> None:
-    """The letters of labels, in the weights that they are set in."""
+    """Write the font for labels, limited to the weights that the site uses."""
     from fontTools.varLib import instancer
 
     font, subset, options = opened(source)
@@ -102,6 +105,7 @@ def labels(source: Path, to: Path) -> None:
 
 
 def opened(source: Path):
+    """Return the font in a file, the module fontTools.subset, and its options."""
     from fontTools import subset
     from fontTools.ttLib import TTFont
 
@@ -109,6 +113,7 @@ def opened(source: Path):
 
 
 def cut(font, subset, options, codes: set[int]) -> None:
+    """Reduce a font to these code points."""
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=codes)
     subsetter.subset(font)

@@ -1,9 +1,9 @@
-"""Serve a folder on this machine alone.
+"""Serve a folder on the local host.
 
-    python .ci/serve.py PORT           say whether PORT is free, and no more
+    python .ci/serve.py PORT           only check that PORT is free
     python .ci/serve.py PORT FOLDER    serve FOLDER there until Ctrl-C
 
-Like setup.py, it must parse under a Python that is too old: the port is looked at before anything else.
+Like setup.py, this file must parse under a Python that is too old, since the port is checked before anything else.
 """
 
 from __future__ import print_function
@@ -18,20 +18,21 @@ HOST = "127.0.0.1"
 
 
 class Refused(Exception):
-    """There is no serving on this port. The text is one line: what happened, and what to do."""
+    """The folder cannot be served on this port. The message is one line that says what happened and what to do."""
 
 
 def port_number(text):
-    """The port that the text names; 0 is whichever the system has free."""
+    """Return the port as a number; for 0 the system chooses a free port. Raise Refused if the text is not a port number."""
     if not re.match("[0-9]{1,5}$", text) or int(text) > 65535:
         raise Refused("PORT=%s is no port. Give a number up to 65535: make serve PORT=8001" % text)
     return int(text)
 
 
 def require_free(port):
+    """Raise Refused unless the port is free."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: a port just left is free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: a port that was just released is free
         probe.bind((HOST, port))
     except (IOError, OSError) as error:
         raise refusal(port, error)
@@ -40,6 +41,7 @@ def require_free(port):
 
 
 def refusal(port, error):
+    """Return the error to raise if the system refuses a port."""
     if error.errno == errno.EADDRINUSE:
         what = "port %d is in use" % port
         other = port + 1 if port < 65535 else 8000
@@ -53,15 +55,16 @@ def refusal(port, error):
 
 
 def serve(port, folder):
+    """Serve a folder until interrupted. Raise Refused if the port cannot be used."""
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
     class Handler(SimpleHTTPRequestHandler):
         def end_headers(self):
-            self.send_header("Cache-Control", "no-cache")  # a page built anew is seen at once
+            self.send_header("Cache-Control", "no-cache")  # so that browsers show a rebuilt page at once
             SimpleHTTPRequestHandler.end_headers(self)
 
         def log_request(self, code="-", size="-"):
-            """Leave out what went well; errors are still told."""
+            """Do not log successful requests; errors are still logged."""
 
     try:
         server = ThreadingHTTPServer((HOST, port), functools.partial(Handler, directory=folder))

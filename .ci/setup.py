@@ -1,9 +1,9 @@
-"""Make .venv hold exactly what requirements.txt pins, and do nothing when it does already.
+"""Make .venv contain exactly the packages that requirements.txt pins; do nothing if it does already.
 
     python3 .ci/setup.py
 
-Uses the standard library alone. Even Python 2.7 can parse this file: a Python that is too old must get as far as the line
-that says so.
+This file uses only the standard library. It must parse even under Python 2.7, so that a Python that is too old can report
+that it is.
 """
 
 from __future__ import print_function
@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 
-OLDEST = (3, 11, 5)  # older ones lack what pymdown-extensions asks of them
+OLDEST = (3, 11, 5)  # pymdown-extensions needs this version
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 REQUIREMENTS = os.path.join(ROOT, "requirements.txt")
 VENV = os.path.join(ROOT, ".venv")
@@ -25,7 +25,7 @@ PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "made-from")
 LOG = os.path.join(VENV, "setup.log")
 
-# How pip words a package index that it cannot reach.
+# Parts of pip's messages about a package index that it cannot reach.
 UNREACHABLE = (
     "connection broken",
     "NewConnectionError",
@@ -40,10 +40,11 @@ UNREACHABLE = (
 
 
 class Refused(Exception):
-    """Setup cannot go on. The text is one line: what happened, and what to do."""
+    """The setup cannot continue. The message is one line that says what happened and what to do."""
 
 
 def require_python():
+    """Raise Refused if the Python that runs this script is too old."""
     if sys.version_info < OLDEST:
         raise Refused(
             "%s is Python %s, and %s or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
@@ -52,13 +53,15 @@ def require_python():
 
 
 def dotted(version):
+    """Return a tuple of version numbers as text."""
     return ".".join(str(part) for part in version)
 
 
 def require_venv():
+    """Raise Refused if this Python cannot make virtual environments."""
     try:
         import ensurepip  # noqa: F401
-        import venv  # noqa: F401  Debian ships Python without the first
+        import venv  # noqa: F401  Debian ships Python without ensurepip
     except ImportError:
         raise Refused(
             "%s has no venv module. On Debian or Ubuntu: apt-get install python3-venv. Elsewhere, name a Python that "
@@ -68,7 +71,7 @@ def require_venv():
 
 @contextlib.contextmanager
 def alone():
-    """Let one setup run at a time; a second one waits, and then finds the work done."""
+    """Let only one setup run at a time. A second one waits, and then finds that nothing is left to do."""
     import fcntl
 
     with open(os.path.realpath(__file__)) as this:
@@ -81,14 +84,14 @@ def alone():
 
 
 def recipe():
-    """What a finished .venv was made from: the pins, the Python, and the place (a virtual environment cannot be moved)."""
+    """Return what .venv depends on: the pins, the Python, and its path, since a virtual environment cannot be moved."""
     with open(REQUIREMENTS, "rb") as pins:
         digest = hashlib.sha256(pins.read()).hexdigest()
     return "\n".join((digest, sys.version, sys.base_prefix, VENV))
 
 
 def finished():
-    """Whether .venv was made from today's recipe, to the end, and its Python still runs."""
+    """Return whether .venv was completely made from the current recipe, and its Python runs."""
     try:
         with open(STAMP) as stamp:
             return stamp.read() == recipe() and subprocess.call([PYTHON, "-c", ""], stderr=subprocess.DEVNULL) == 0
@@ -97,7 +100,7 @@ def finished():
 
 
 def build():
-    """Make .venv anew. The stamp is written last, so that whatever is cut short is begun again."""
+    """Make .venv from scratch. Write the stamp last, so that an interrupted setup starts over."""
     made_from = recipe()
     if os.path.exists(STAMP):
         os.remove(STAMP)
@@ -111,6 +114,7 @@ def build():
 
 
 def make_environment():
+    """Make an empty virtual environment. Raise Refused if that fails."""
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
@@ -121,10 +125,10 @@ def make_environment():
 
 
 def install():
-    """Run pip in .venv, keep all that it says in the log, and show only how far it has come."""
+    """Install the pinned packages with pip. Write its output to the log, and show only the progress. Raise Refused if pip fails."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
-    }  # each would install elsewhere
+    }  # these variables would make pip install elsewhere
     command = [
         PYTHON,
         "-I",
@@ -145,7 +149,7 @@ def install():
                 log.write(line)
                 progress.heard(line)
         except BaseException:
-            pip.kill()  # it must not go on behind our back
+            pip.kill()  # do not leave it running in the background
             raise
     if pip.wait() != 0:
         with open(LOG, encoding="utf-8") as log:
@@ -153,25 +157,27 @@ def install():
 
 
 def make_importable():
-    """Let a script run on its own, as in `python derivations/scaling/variance.py`: its imports begin at the root."""
+    """Put the root on the path of .venv, so that a script can be run directly, as in `python derivations/scaling/variance.py`."""
     folder = subprocess.check_output([PYTHON, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True)
     with open(os.path.join(folder.strip(), "root-of-the-site.pth"), "w") as path:
         path.write(ROOT + "\n")
 
 
 def pin_count():
+    """Return the number of pinned packages."""
     with open(REQUIREMENTS) as pins:
         return sum("==" in line.split("#")[0] for line in pins)
 
 
 class Progress:
-    """One line on a terminal, written over and over; nothing elsewhere."""
+    """A progress line on a terminal; without a terminal, nothing is shown."""
 
     def __init__(self, total):
         self.total = total
         self.seen = 0
 
     def heard(self, line):
+        """Update the progress from a line of pip's output."""
         words = line.split()
         if words and words[0] in ("Collecting", "Processing"):
             self.seen += 1
@@ -180,6 +186,7 @@ class Progress:
             self.show("installing %d packages" % self.seen)
 
     def show(self, text):
+        """Replace the progress line by this text."""
         if sys.stdout.isatty():
             width = shutil.get_terminal_size().columns - 1
             print("\r" + ("  " + text)[:width].ljust(width), end="", flush=True)
@@ -194,7 +201,7 @@ class Progress:
 
 
 def explained(log):
-    """One line that says what pip's failure means."""
+    """Return one line that explains why pip failed, given its log."""
     missing = re.search(r"No matching distribution found for (\S+)", log)
     if any(sign in log for sign in UNREACHABLE):
         text = "no network: pip cannot reach its package index. Connect, then run the same command again."
@@ -217,12 +224,13 @@ def explained(log):
 
 
 def last_line(text):
+    """Return the last line that is not blank, without its final period."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1].rstrip(".") if lines else "it gave no reason"
 
 
 def main():
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to stop is to be interrupted
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle a termination like Ctrl-C
     try:
         require_python()
         with alone():

@@ -1,9 +1,9 @@
-"""Build the package of the snippets, and try it in an environment that has nothing else.
+"""Build the package of the snippets, and test it in an empty environment.
 
     python .ci/wheel.py [FOLDER]    into FOLDER, or dist/
 
-It is built from a copy, so that nothing that an earlier build left can get in. Then pip installs it with what it depends on, at the
-versions of requirements.txt where that has them; each of its modules is imported there, and the examples of some are run.
+The package is built from a copy, so that it cannot contain leftovers of an earlier build. pip installs it into the empty environment with
+its dependencies, at the versions that requirements.txt pins. All of its modules are imported there, and the examples of some are run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "snippets"
-TRIED = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a file of data
+TRIED = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a data file
 
 IMPORT_ALL = f"""
 import importlib, pkgutil, {PACKAGE}
@@ -40,11 +40,11 @@ for name in sys.argv[1:]:
 
 
 class Refused(Exception):
-    """The package is not what it should be: what was expected, and what was found."""
+    """The package cannot be built or is wrong. The message says what was expected and what was found."""
 
 
 def build(folder: Path) -> Path:
-    """The wheel, in a folder. Raises Refused."""
+    """Build the wheel, copy it into a folder, and return its path. Raise Refused if the build fails or its contents are wrong."""
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place)
         for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -60,26 +60,26 @@ def build(folder: Path) -> Path:
 
 
 def dependencies() -> list[str]:
-    """The packages that the snippets import, by their own account."""
+    """Return the names of the packages on which the snippets depend, as pyproject.toml declares them."""
     lines = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     return [re.match(r"[\w-]+", line)[0] for line in lines]
 
 
 def expected() -> set[str]:
-    """The files of the package: all that lies in its folder, but for what only its authors use."""
+    """Return the files that the package must contain: all files in its folder except caches, hidden files and ruff.toml."""
     files = (path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob("*") if path.is_file() and path.name != "ruff.toml")
     return {path.as_posix() for path in files if not any(part == "__pycache__" or part.startswith(".") for part in path.parts)}
 
 
 def refuse_wrong_contents(wheel: Path) -> None:
-    """Raise Refused unless the wheel holds the package's files and its own description, and nothing else."""
+    """Raise Refused unless the wheel contains the files of the package, its metadata, and nothing else."""
     found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     if found != expected():
         raise Refused(f"{wheel.name} lacks {sorted(expected() - found)}, and has too much: {sorted(found - expected())}")
 
 
 def try_out(wheel: Path) -> str:
-    """What was done with the wheel in an empty environment. Raises Refused."""
+    """Install the wheel in an empty environment, import its modules, run examples, and return the output. Raise Refused if a step fails."""
     with tempfile.TemporaryDirectory() as place:
         empty = Path(place) / "environment"
         venv.create(empty, with_pip=True)
@@ -90,7 +90,7 @@ def try_out(wheel: Path) -> str:
 
 
 def run(command: list, folder: str | Path) -> str:
-    """What a command prints. Raises Refused with what it said where it fails."""
+    """Run a command in a folder and return what it prints. Raise Refused with its output if it fails."""
     done = subprocess.run([str(part) for part in command], cwd=folder, text=True, capture_output=True)
     if done.returncode:
         said = (done.stdout + done.stderr).strip()[-3000:]

@@ -1,10 +1,11 @@
-"""A pytest plugin: of the test files those that a change may reach, and one in 20 of the others, by the commit other ones each time.
+"""A pytest plugin that selects the test files that a change may affect, and a sample of one in 20 of the others.
 
-    make test SINCE=main        # what changed since then, what is not committed included
+    make test SINCE=main        # changes since then, including uncommitted ones
 
-A file is reached by what it and its conftest files import, by the topics that it names, by what these import, and by what is no Python beside
-that. One that looks for files by itself, or starts a process, may be reached by anything. CI asks for a choice where a change is proposed;
-what is published has passed the tests of every file.
+A change affects a test file if it touches a file that the test file or its conftest files import, a file of a topic that they name, an
+import of one of these, or a data file next to one of these. A test file that searches for files or starts a process may be affected by any
+change, so it is always selected. The sample depends on the commit. CI uses this selection for proposed changes; before a version is
+published, the tests of all files have passed.
 """
 
 import ast
@@ -18,9 +19,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = "TESTS_CHOSEN"  # in the environment: what was chosen, for the processes that pytest-xdist starts
+KEPT = "TESTS_CHOSEN"  # the environment variable that passes the selection to the processes of pytest-xdist
 OF_REST = 20
-# What a change of these may reach, nobody tells.
+# A change of one of these files may affect any test.
 ALL = re.compile(r"(requirements\.txt|pyproject\.toml|Makefile|\.ci/.*|tests/(conftest|chosen)\.py|(derivations|snippets)/__init__\.py)$")
 ROAMS = re.compile(r"\b(ROOT|topics|rglob|glob|iterdir|listdir|subprocess|Popen|CliRunner|cli|__file__|runpy|site)\b")
 TOPIC = re.compile(r"\b([a-z0-9_]+/[a-z0-9_]+)\b")
@@ -33,13 +34,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    """Select the test files if --since is given. Raise UsageError if its commit does not exist."""
     commit = config.getoption("--since")
     if hasattr(config, "workerinput"):
         return
-    os.environ.pop(KEPT, None)  # what is chosen is told to processes of this run alone
+    os.environ.pop(KEPT, None)  # a selection holds for the processes of one run only
     if not commit:
         return
-    from derivations.kernel.command import git_changes  # here, so that nothing of the project is loaded where nothing is chosen
+    from derivations.kernel.command import git_changes  # not at the top: load nothing of the project if nothing is selected
 
     try:
         files = test_files(config)
@@ -54,6 +56,7 @@ def pytest_unconfigure(config):
 
 
 def pytest_report_header():
+    """Return a line with the number of selected files for each reason."""
     if KEPT in os.environ:
         chosen = chosen_now()
         counts = ", ".join(f"{list(chosen.values()).count(why)} {why}" for why in sorted({*chosen.values()}))
@@ -61,14 +64,14 @@ def pytest_report_header():
 
 
 def pytest_ignore_collect(collection_path, config):
-    """True where a file is not chosen; None leaves it to pytest."""
+    """Return True for a file that is not selected, and None to leave the decision to pytest."""
     if KEPT in os.environ and collection_path.suffix == ".py" and collection_path.is_relative_to(ROOT):
         return collection_path.relative_to(ROOT).as_posix() not in chosen_now() or None
     return None
 
 
 def pytest_collection_modifyitems(config, items):
-    """Files that are named to pytest are collected whatever else is said of them."""
+    """Deselect tests in files that are not selected, since pytest also collects every file that is named on its command line."""
     if KEPT in os.environ:
         wanted = [item for item in items if name_of(item.path) in chosen_now()]
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
@@ -76,41 +79,43 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """Where a change reaches no test, none is asked for."""
+    """Exit successfully if no test was selected."""
     if KEPT in os.environ and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
 
 
 @cache
 def chosen_now() -> dict[str, str]:
+    """Return the selected files, each with the reason."""
     return json.loads(os.environ[KEPT])
 
 
 def test_files(config) -> list[Path]:
-    """The files that may hold tests, examples in docstrings included."""
+    """Return the files that may contain tests, including examples in docstrings."""
     homes = [ROOT / home for home in config.getini("testpaths")]
     files = {path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))}
     return sorted(path for path in files if path.name != "conftest.py" and "bench" not in path.parts)
 
 
 def choice(files: list[Path], paths: set[str], drawn) -> dict[str, str]:
-    """Why each file is chosen that is, by its name."""
+    """Return the selected files by name, each with the reason: "reached", "roaming" or "drawn"."""
     every = any(ALL.match(path) for path in paths)
     why = {name_of(file): "reached" if every or reaches(file, paths) else "roaming" if roams(file) else "" for file in files}
     return {name: said or "drawn" for name, said in why.items() if said or drawn(name)}
 
 
 def drawn_by(commit: str):
-    """Whether a name is among those that are drawn at this commit."""
+    """Return a function that says whether a file name belongs to the sample of a commit."""
     return lambda name: int(sha256(f"{commit}{name}".encode()).hexdigest(), 16) % OF_REST == 0
 
 
 def reaches(file: Path, paths: set[str]) -> bool:
+    """Return whether a change of these paths may affect a test file."""
     return bool(paths & within_reach(file))
 
 
 def within_reach(file: Path) -> set[str]:
-    """The names of a file, of its conftest files, of the topics that these name, of all that they import, and of what that may read."""
+    """Return the names of a file, its conftest files, the topics that these name, all their imports, and the data files of these."""
     around = [file, *(home / "conftest.py" for home in file.parents if home.is_relative_to(ROOT / "tests"))]
     waiting = [path for one in around if one.is_file() for path in (one, *of_topics(one))]
     found: set[Path] = set()
@@ -124,7 +129,7 @@ def within_reach(file: Path) -> set[str]:
 
 @cache
 def imported(file: Path) -> frozenset[Path]:
-    """The files of the project that a file imports, wherever in it, and the packages that these stand in."""
+    """Return the project files that a file imports, in functions too, and the `__init__.py` files of their packages."""
     names: set[tuple[Path, str]] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -136,20 +141,20 @@ def imported(file: Path) -> frozenset[Path]:
 
 
 def modules(home: Path, name: str) -> list[Path]:
-    """The files of a module, or of a name in one, and of the packages on the way."""
+    """Return the files of a dotted name, which may end with a name in a module, and of the packages that contain it."""
     on_the_way = [home.joinpath(*name.split(".")[:k]) for k in range(name.count(".") + 2)]
     return [path for one in on_the_way for path in (one.with_suffix(".py"), one / "__init__.py") if path.is_file()]
 
 
 @cache
 def beside(folder: Path) -> tuple[Path, ...]:
-    """What a module may read, of what stands beside it: stored numbers, preludes of Coq."""
+    """Return the data files in a folder that a module there may read, such as stored numbers and Coq preludes."""
     read = folder.is_relative_to(ROOT / "derivations") or folder.is_relative_to(ROOT / "snippets")
     return tuple(path for path in folder.iterdir() if read and path.is_file() and path.suffix != ".py")
 
 
 def of_topics(file: Path) -> set[Path]:
-    """The files of the topics that a file names, and the snippets that it names."""
+    """Return the files of the topics that a file names, and of the snippets that it names."""
     text = file.read_text(encoding="utf-8")
     named = {home.format(topic) for topic in {*TOPIC.findall(text)} & all_topics() for home in HOMES}
     named |= {f"snippets/{name.replace('.', '/')}.py" for name in SNIPPET.findall(text)}
@@ -158,15 +163,17 @@ def of_topics(file: Path) -> set[Path]:
 
 @cache
 def all_topics() -> frozenset[str]:
+    """Return the names of all topics."""
     from derivations.kernel.store import certificates
 
     return frozenset(certificates.topics())
 
 
 def roams(file: Path) -> bool:
-    """Whether the tests may read what no name in them tells. The examples in docstrings of snippets and of the language read nothing."""
+    """Return whether a test file may read files that it does not name. The docstrings of snippets and of the language read no files."""
     return file.is_relative_to(ROOT / "tests") and bool(ROAMS.search(file.read_text(encoding="utf-8")))
 
 
 def name_of(path: Path) -> str:
+    """Return a path relative to the root."""
     return path.relative_to(ROOT).as_posix()

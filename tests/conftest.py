@@ -1,5 +1,7 @@
-"""Parts that need a program from outside, such as a browser: where it is missing they are not tested, and that is said last. And in which
-turn, and by how many processes, tests are run beside one another."""
+"""Fixtures and hooks for all tests: optional programs, the order of the tests, and the number of processes.
+
+Tests that need an external program, such as a browser, are skipped if it is not installed. The last lines of pytest's output list them.
+"""
 
 import os
 import re
@@ -8,8 +10,8 @@ import shutil
 import pytest
 
 PREFIX = "NOT TESTED: "
-# Files and folders that take longest are begun first, so that no process is left with one of them at the end. One file has the site built,
-# and the others that look at it come when it is there: who asks for it meanwhile waits.
+# The slowest files and folders start first, so that no process still runs one of them at the end. test_every_page.py builds the site, and
+# most tests that use it start later, so that few processes wait for it.
 FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/site/test_api.py", "tests/kernel/", "tests/site/")
 
 
@@ -20,6 +22,7 @@ def pytest_addoption(parser):
 
 
 def shares(text):
+    """Return K and N from "K/N". Raise UsageError unless 1 <= K <= N."""
     said = re.fullmatch(r"(\d+)/(\d+)", text)
     part, parts = (int(number) for number in said.groups()) if said else (0, 0)
     if not 1 <= part <= parts:
@@ -29,14 +32,14 @@ def shares(text):
 
 @pytest.fixture(scope="session")
 def share(pytestconfig):
-    """A function of numbered things: is this one in the share that is asked for?"""
+    """Return a function that says whether the item with a given number belongs to the share selected by --share."""
     part, parts = pytestconfig.getoption("--share")
     return lambda number: number % parts == part - 1
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """One more than there are cores: a test that waits for a browser or another program leaves its core to one that does not."""
+    """Start one process more than there are cores, since some tests only wait for a browser or another program."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ or config.option.numprocesses != "auto":
         return None
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -47,13 +50,13 @@ def pytest_collection_modifyitems(items):
 
 
 def turn(item):
-    """The number of the first of these that an item belongs to; tests of one stay in their order."""
+    """Return the sort key of a test: the index of the first entry of FIRST that contains it. The sort is stable."""
     return next((number for number, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
 
 
 @pytest.fixture(scope="session")
 def program():
-    """A function from names of a program to its path. Without one the test is skipped; in CI it fails."""
+    """Return a function from the possible names of a program to its path. If there is no such program, skip the test; in CI, fail."""
 
     def find(*names: str) -> str:
         path = next(filter(None, map(shutil.which, names)), None)
@@ -67,7 +70,7 @@ def program():
 
 
 def pytest_unconfigure(config):
-    """After pytest's own closing line, so that nothing comes behind it."""
+    """List the tests that were skipped for lack of a program, after pytest's own last line."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     for report in reporter.stats.get("skipped", []) if reporter else []:
         reason = str(report.longrepr[2]).removeprefix("Skipped: ")

@@ -1,4 +1,4 @@
-"""Claims stated and checked in this process, and a small tree of scripts for what needs files."""
+"""Fixtures that state and check claims in this process, and a small checkout for tests that need files."""
 
 import json
 import os
@@ -14,14 +14,17 @@ from click.testing import CliRunner
 
 
 def of_the_kernel(code):
-    """The code as if it stood in the kernel, which looks for the line that states a claim and passes over its own."""
+    """Return the code object with a file name in the kernel.
+
+    The kernel reports the line that states a claim, and skips the frames of its own files to find it.
+    """
     return code.replace(
         co_filename=str(Path(__file__).parents[2] / "derivations" / "kernel" / "mutmut.py"),
         co_consts=tuple(of_the_kernel(c) if isinstance(c, CodeType) else c for c in code.co_consts),
     )
 
 
-if "mutmut" in sys.modules:  # `make mutmut`: calls of the kernel go through what picks the mutant; the kernel is loaded after this
+if "mutmut" in sys.modules:  # under `make mutmut`, a trampoline wraps every kernel function; patch it before the kernel is loaded
     from mutmut.mutation import trampoline
 
     trampoline.wrap_in_trampoline.__code__ = of_the_kernel(trampoline.wrap_in_trampoline.__code__)
@@ -46,7 +49,7 @@ derivation.identity("sum", (A + B).T, A.T + B.T)
 
 @pytest.fixture
 def computing(monkeypatch, tmp_path):
-    """A function that states of a body of code that it computes `want`, and gives the claim; its module is snippets.planted."""
+    """Return a function that makes a claim that a given function body computes `want`. The module of the body is snippets.planted."""
 
     def state(body: str, arguments: list, want, given=(), head: str = "import torch\n", names: str = "x, y, z, u"):
         path = tmp_path / "snippets" / "planted.py"
@@ -67,7 +70,7 @@ def computing(monkeypatch, tmp_path):
 
 @pytest.fixture
 def checked():
-    """A function that lets `state` make claims on a new derivation, checks them, and gives both verdicts by id."""
+    """Return a function that lets `state` make claims on a new derivation, checks them, and returns both verdicts by id."""
 
     def check(state):
         derivation = Derivation("test")
@@ -81,7 +84,10 @@ def checked():
 
 @pytest.fixture
 def proved(checked):
-    """The same for a single claim that the exact witness proves or refutes, and that SymPy does not contradict."""
+    """Return a function like `checked` for a single claim, which returns the verdict of the exact witness.
+
+    It asserts that the exact witness proves or refutes the claim, and that the SymPy witness decides it too or does not apply.
+    """
 
     def check(state):
         ((verdict, by_sympy),) = checked(state).values()
@@ -94,9 +100,9 @@ def proved(checked):
 
 @pytest.fixture
 def refused():
-    """A function that gives the message with which the exact witness, or the statement itself, refuses the claim of `state`.
+    """Return a function that returns the message with which the statement itself or the exact witness rejects the claim of `state`.
 
-    The message begins with the file and the line of the claim in the test, and with the claim's id.
+    It asserts that the message starts with the file and line of the claim in the test and the id of the claim, and removes them.
     """
 
     def refusal(state, id="claim"):
@@ -116,7 +122,7 @@ def refused():
 
 @pytest.fixture
 def sympy_refuses():
-    """A function that gives the message with which the SymPy witness, asked on its own, refuses the claim of `state`."""
+    """Return a function that returns the message with which the SymPy witness alone rejects the claim of `state`."""
 
     def refusal(state):
         derivation = Derivation("test")
@@ -130,14 +136,14 @@ def sympy_refuses():
 
 @pytest.fixture(scope="session")
 def kernel_read():
-    """The kernel's files as bytes, by their paths below the root: read once, and written by each test that has a checkout of its own."""
+    """Return the contents of the kernel's files by path relative to the root. Each test with its own checkout writes them there."""
     files = [ROOT / "derivations" / "__init__.py", ROOT / "derivations" / "__main__.py", *project_files.kernel_files()]
     return {path.relative_to(ROOT): path.read_bytes() for path in files}
 
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch, kernel_read):
-    """A checkout of its own: the kernel, and one topic `chapter/tiny`. The kernel of this process works on it."""
+    """Make a temporary checkout with the kernel and one topic, `chapter/tiny`, and make the kernel of this process work on it."""
     root = tmp_path / "checkout"
     kernel = root / "derivations" / "kernel"
     kernel.mkdir(parents=True)
@@ -158,7 +164,7 @@ def tree(tmp_path, monkeypatch, kernel_read):
 
 @pytest.fixture
 def certify():
-    """A function that stores a certificate as a check does, or nothing, and returns what changed since the check began."""
+    """Return a function that stores a certificate as a check does, unless a dependency changed, and returns the changed dependencies."""
 
     def put(topic, script, title, claims, imported=(), **more):
         depends, changed = certificates.depended_on(script, list(imported), **more)
@@ -171,7 +177,7 @@ def certify():
 
 @pytest.fixture
 def command():
-    """A function that runs `python -m derivations ARGUMENTS` in this process; scripts still run in processes of their own."""
+    """Return a function that runs `python -m derivations ARGUMENTS` in this process. Scripts still run in separate processes."""
 
     def run(*arguments):
         result = CliRunner().invoke(cli.main, [str(a) for a in arguments], prog_name="python -m derivations")
@@ -184,7 +190,7 @@ def command():
 
 @pytest.fixture
 def records(command):
-    """A function that runs `check --json ARGUMENTS` and gives the exit code and the records."""
+    """Return a function that runs `check --json ARGUMENTS` and returns the exit code and the records."""
 
     def run(*arguments):
         result = command("check", "--json", *arguments)
@@ -195,8 +201,10 @@ def records(command):
 
 @pytest.fixture
 def hang(tmp_path, monkeypatch):
-    """What a script does to hang, as text. The runner's clock stands still until the script has begun to, and is past the limit then:
-    nothing is waited for but the script, however long a busy machine takes over it. One script at a time is to be checked."""
+    """Yield code that makes a script hang, and control the runner's clock so that the time limit expires as soon as the script hangs.
+
+    So the test waits only until the script reaches this code, however slow the machine is. Check only one script at a time.
+    """
     begun = tmp_path / "hangs"
     os.mkfifo(begun)
     reader = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
@@ -204,7 +212,7 @@ def hang(tmp_path, monkeypatch):
 
     def monotonic():
         asked.append(None)
-        if len(asked) == 2:  # the first is when the limit begins to run, the second is how much of it is left
+        if len(asked) == 2:  # the first call starts the limit; the second computes the remaining time
             select.select([reader], [], [], runner.TIME_LIMIT)
         return (len(asked) > 1) * (runner.TIME_LIMIT + 1.0)
 
@@ -215,7 +223,7 @@ def hang(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def local():
-    """Two workers on this machine, as processes that may start others."""
+    """Yield a local cluster of two worker processes, which may start other processes."""
     import dask
     from distributed import LocalCluster
 

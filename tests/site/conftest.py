@@ -1,4 +1,4 @@
-"""Pages made from sample certificates, without a generator."""
+"""Fixtures that render pages from sample certificates without a site generator, and fixtures that build the whole site."""
 
 import importlib.util
 import os
@@ -18,8 +18,8 @@ from derivations.kernel.site.page_source import RANKS
 from derivations.kernel.store.certificates import CertificateError
 
 
-# Test modules are imported one by one, so that a helper beside them is loaded by hand.
 def beside(name):
+    """Load a helper module of this folder. An import statement would not find it, since this folder is not on the path."""
     spec = importlib.util.spec_from_file_location(f"site_{name}", Path(__file__).with_name(f"{name}.py"))
     module = sys.modules[f"site_{name}"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -27,7 +27,7 @@ def beside(name):
 
 
 def pytest_itemcollected(item):
-    """What opens pages in a browser has a command of its own, and what builds the site once more takes minutes."""
+    """Mark the tests that need a browser, which `make` runs separately, and those that build the site again, which takes minutes."""
     asked = {*getattr(item, "fixturenames", ())}
     if {"browse", "chromium"} & asked:
         item.add_marker(pytest.mark.browser)
@@ -40,7 +40,7 @@ samples, browser, visiting = beside("samples"), beside("browser"), beside("visit
 
 @pytest.fixture
 def certificates(monkeypatch):
-    """The certificates that pages see, by topic; a test may change them."""
+    """Return the certificates that pages load, by topic. A test may change them."""
     store = samples.certificates()
 
     def load(topic):
@@ -54,7 +54,7 @@ def certificates(monkeypatch):
 
 @pytest.fixture
 def page(certificates, tmp_path):
-    """A function that turns the text of docs/<name> into HTML."""
+    """Return a function that renders a text as the page docs/<name> and returns its HTML."""
     docs = tmp_path / "docs"
 
     def make(text, name="notes/page.md", front="", **options):
@@ -72,7 +72,7 @@ def page(certificates, tmp_path):
 
 @pytest.fixture
 def refused(page):
-    """A function that returns the one line with which a page is refused."""
+    """Return a function that returns the message with which a page is rejected, and asserts that it is one line."""
 
     def make(text, **options):
         with pytest.raises(site.PageError) as caught:
@@ -89,6 +89,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(root, *command):
+    """Run `python -m COMMAND` in a folder, and fail with its output if it fails."""
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=root,
@@ -102,8 +103,10 @@ def run(root, *command):
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory, worker_id):
-    """A function that has a folder made once for all of the processes that run tests together. One at a time is made, since what they
-    build from, a folder of kept results, is one."""
+    """Return a function that makes a folder once for all processes of a test run.
+
+    A lock lets only one be made at a time, since all builds use the same folder of stored results.
+    """
     root = tmp_path_factory.getbasetemp()
     shared = root if worker_id == "master" else root.parent
 
@@ -118,7 +121,7 @@ def once(tmp_path_factory, worker_id):
 
 @pytest.fixture(scope="session")
 def build(once):
-    """A function that builds the site with MkDocs, under a name of its own, and returns where it is."""
+    """Return a function that builds the site with MkDocs under a given name and returns its folder."""
 
     def into(folder):
         run(ROOT, "mkdocs", "build", "--strict", "--site-dir", str(folder / "site"))
@@ -129,15 +132,17 @@ def build(once):
 
 @pytest.fixture(scope="session")
 def built(build):
-    """The site as MkDocs builds it; or BUILT_SITE, a folder where it was built already, for whoever works on one of these tests."""
+    """Return the folder of the site, built with MkDocs. To skip the build while working on a test, set BUILT_SITE to a built site."""
     there = os.environ.get("BUILT_SITE")
     return Path(there).resolve() if there else build("built-site")
 
 
-@pytest.fixture(scope="module")  # Playwright's loop may not run while another file's tests run theirs
+@pytest.fixture(scope="module")  # Playwright's event loop must not run while the tests of another file run theirs
 def browse(built, program):
-    """A function that opens a page of the site, such as "softmax/temperature/", in a browser that a test drives as a reader does: see
-    browser.py. Further arguments are those of `look`."""
+    """Yield a function that opens a page of the site, such as "softmax/temperature/", in a browser (see browser.py).
+
+    Further arguments are passed to `look`.
+    """
     with visiting.served(built) as site, browser.started(program(*browser.BROWSERS)) as one:
 
         def browse(page, **look):
@@ -150,26 +155,29 @@ def browse(built, program):
 
 @pytest.fixture(scope="session")
 def chromium(program):
-    """A function that starts a browser of its own, for a block."""
+    """Return a function that returns a context manager which runs a new browser."""
     path = program(*browser.BROWSERS)
     return lambda: browser.started(path)
 
 
 @pytest.fixture(scope="session")
 def visits():
-    """The visits to every page of a site: see visits.py."""
+    """Return the module visits.py, which visits every page of a site."""
     return visiting
 
 
 @pytest.fixture(scope="session")
 def zensical(once):
-    """The site as Zensical builds it, from a copy: it has no option for where to build. It also keeps pages it rendered,
-    whatever became of their certificates: hence --clean."""
+    """Return the folder of the site, built with Zensical.
+
+    Zensical builds a copy of the project, since it has no option for the output folder. It caches rendered pages even if their certificates
+    changed, so the build needs --clean.
+    """
 
     def into(root):
         for name in ("docs", "snippets", "derivations", ".certificates"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("mkdocs.yml", "pyproject.toml"):  # the rooms are drawn from the contracts
+        for name in ("mkdocs.yml", "pyproject.toml"):  # a figure of the rooms reads the contracts in it
             shutil.copy(ROOT / name, root)
         (root / "tests/kernel").mkdir(parents=True)
         shutil.copy(ROOT / "tests/kernel/recipes.py", root / "tests/kernel")  # the claim language's page includes it
@@ -182,10 +190,10 @@ def zensical(once):
 
 @pytest.fixture(scope="session")
 def asked():
-    """The pages that ask for claims, by their place in the site, and how many blocks each has."""
+    """Return the number of blocks with claims on each page that has some, by the path of the page in the site."""
     found = {}
     for path in sorted((ROOT / "docs").rglob("*.md")):
-        openings = site.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # not what a fence shows
+        openings = site.Source(path.read_text(encoding="utf-8"), ROOT / "docs").openings()  # without those in code fences
         blocks = sum(opening.name in (*RANKS, "derivation") for opening in openings)
         place = path.relative_to(ROOT / "docs").with_suffix("")
         if blocks:
@@ -195,6 +203,7 @@ def asked():
 
 @pytest.fixture(scope="session")
 def kept_labs():
+    """Return a function that lists the files of the stored labs."""
     return lambda: sorted((ROOT / ".certificates" / "labs").glob("*"))
 
 
@@ -203,7 +212,7 @@ def kept_labs():
 
 @pytest.fixture(scope="session")
 def packaging():
-    """The script that builds the package and tries it."""
+    """Return the module .ci/wheel.py, which builds the package and tests it."""
     spec = importlib.util.spec_from_file_location("ci_wheel", ROOT / ".ci" / "wheel.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -212,8 +221,10 @@ def packaging():
 
 @pytest.fixture(scope="session")
 def installed(once, packaging):
-    """A Python that has the built package of the snippets, and does not see this repository. The other packages are those of the
-    Python that runs the tests; `make wheel` tries the package without them."""
+    """Return the path of a Python that has the built package of the snippets installed and does not see this repository.
+
+    It uses the dependencies installed for the Python that runs the tests; `make wheel` tests the package without them.
+    """
 
     def into(folder):
         venv.create(folder / "environment", with_pip=False)

@@ -1,15 +1,15 @@
-r"""The block that draws a picture when the site is built.
+r"""The `figure` block, which draws a picture when the site is built.
 
     /// figure | scaling/variance:widths
     What the picture shows, in one sentence.
     ///
 
-A second word, `play=temperature`, has a widget play it (widgets.py).
+With a second word such as `play=temperature`, a widget animates the figure (widgets.py).
 
-It calls the function `widths` of docs/figures/scaling/variance.py, which returns a Picture (see diagrams.py) and takes its numbers
-from snippets. A picture is stored with the hash of every file of the project that it came from: the function's own, those that it
-imports, however indirectly, what it draws with, what it says that it reads, by `READS = ("pyproject.toml",)` at its top, and the files and
-environment variables that it was seen to read (check/input_tracking.py). While they are unchanged, nothing is run.
+The block calls the function `widths` of docs/figures/scaling/variance.py, which takes its numbers from snippets and returns a Picture
+(see diagrams.py). The picture is stored with the hashes of all project files that it depends on: the file of the function, its direct
+and indirect imports, the drawing modules, the files that it declares by `READS = ("pyproject.toml",)` at its top, and the files and
+environment variables that it read when it was run (check/input_tracking.py). While all of them are unchanged, nothing is run.
 """
 
 import ast
@@ -36,7 +36,7 @@ from .widgets import Played
 ROOT = Path(__file__).resolve().parents[3]
 STORE = Store("figures")
 PACKAGE = "snippets"
-PHONE, LEGIBLE = 358.0, 11.0  # pixels: the breadth of a phone's column, and the smallest type that is read there
+PHONE, LEGIBLE = 358.0, 11.0  # in pixels: the width of a column on a phone, and the smallest legible type there
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/([a-z][a-z0-9_]*):([a-z][a-z0-9_]*)")
 
@@ -46,16 +46,16 @@ def _name(path: Path) -> str:
 
 
 _DRAWS_WITH = re.compile(r"^from derivations\.kernel\.site\.(\w+) import", re.M)
-# What this process draws with, whatever the files become while it runs.
+# Hashes of the drawing modules as this process loaded them; their files may change while it runs.
 _LOADED = {_name(Path(module.__file__)): file_hash(Path(module.__file__)) for module in (diagrams, head_view, svg_picture)}
 
 
 class FigureError(ValueError):
-    """A figure that cannot be drawn: what was found and what to do, without a place."""
+    """A figure cannot be drawn. The message says what is wrong and what to do; it does not name a line of the page."""
 
 
 def figure(name: str, docs: Path, number: int) -> tuple[str, str, dict]:
-    """A figure's picture as HTML, the id of the figure, and the numbers for a widget that plays it. Raises FigureError."""
+    """Return a figure as HTML, its id, and the numbers for a widget that animates it. Raise FigureError if it cannot be drawn."""
     match = _NAME.fullmatch(name)
     if not match:
         found = repr(name) if name else "nothing"
@@ -83,14 +83,14 @@ def _markup(content: dict, identifier: str) -> str:
             "aria-labelledby": names["title"],
             "aria-describedby": names["desc"],
             "data-search-exclude": "",
-            "width": f"{content['width'] / 20:g}rem",  # the page's type is 20 pixels to the rem, and more on large screens
+            "width": f"{content['width'] / 20:g}rem",  # 1rem = 20px, more on large screens
         },
     )
     for part, identifier in names.items():
         SubElement(svg, part, {"id": identifier}).text = content[part]
     svg.extend(fromstring(content["drawing"]))
     box = Element("div", {"class": "picture__box"})
-    if content["smallest"] * min(1, PHONE / content["width"]) < LEGIBLE:  # keeps its size and is scrolled, also by keyboard
+    if content["smallest"] * min(1, PHONE / content["width"]) < LEGIBLE:  # scroll it instead of shrinking it, also by keyboard
         svg.set("class", "picture__svg picture__svg--wide")
         box.set("tabindex", "0")
     box.append(svg)
@@ -101,7 +101,7 @@ def _markup(content: dict, identifier: str) -> str:
 
 
 def _stored(path: Path, function: str) -> dict:
-    """Return the stored picture if nothing changed that it came from; else draw it and store it."""
+    """Return the stored picture if its dependencies are unchanged; otherwise draw it and store it."""
 
     def holds(content: dict) -> bool:
         page_dependencies.note_files(ROOT / name for name in content["depends"]["inputs"])
@@ -110,11 +110,11 @@ def _stored(path: Path, function: str) -> dict:
     def draw() -> dict:
         page_dependencies.note_files(
             [path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")]
-        )  # of a picture that fails, all that may mend it
+        )  # if drawing fails, a change of any of these may repair it
         depends = Dependencies.now(
             [ROOT / name for name in _dependencies(path)], libraries=_versions()
-        )  # a change meanwhile is seen next time
-        with input_tracking.recorded(all_threads=False) as recorder:  # a server has others, which read for themselves
+        )  # hashed before drawing, so that a change during drawing is noticed next time
+        with input_tracking.recorded(all_threads=False) as recorder:  # a server's other threads read files for other purposes
             drawn = _draw(path, function)
         depends.inputs |= _LOADED
         return _content(drawn) | {"depends": Dependencies.now([], recorder.reads).merged(depends).stored()}
@@ -123,6 +123,7 @@ def _stored(path: Path, function: str) -> dict:
 
 
 def _content(drawn: Picture) -> dict:
+    """Return a picture as JSON values."""
     group = Element("g")
     group.extend(drawn.elements)
     return {
@@ -141,13 +142,17 @@ def _versions() -> dict[str, str]:
 
 
 def _dependencies(path: Path) -> list[str]:
-    """The file, what it draws with, every snippet that it imports, and they import, and data that has a snippet's name."""
+    """Return the names of the files that a figure file depends on.
+
+    These are the file itself, its drawing modules, the files that it declares, the snippets that it imports directly or indirectly, and
+    data files named like one of these. Raise FigureError if the file is not Python.
+    """
     finder = ModuleFinder(path=[str(ROOT)], excludes=["derivations"])
     try:
         finder.run_script(str(path))
     except SyntaxError as error:
         raise FigureError(f"{_name(path)}:{error.lineno} is not Python: {error.msg}") from None
-    except ValueError as error:  # bytes that are no text
+    except ValueError as error:  # null bytes, or an invalid encoding
         raise FigureError(f"{_name(path)} is not Python: {error}") from None
     found = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
     beside = (Path(__file__).with_name(f"{name}.py") for name in _DRAWS_WITH.findall(path.read_text(encoding="utf-8")))
@@ -158,7 +163,7 @@ def _dependencies(path: Path) -> list[str]:
 
 
 def _declared(path: Path) -> tuple[str, ...]:
-    """The files, from the root on, that a file of figures says it reads."""
+    """Return the paths, relative to the root, that a figure file declares in READS. Raise FigureError if they are not file names."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
             try:
@@ -175,6 +180,7 @@ def _declared(path: Path) -> tuple[str, ...]:
 
 
 def _draw(path: Path, function: str) -> Picture:
+    """Run a function of a figure file and return its picture. Raise FigureError if that fails."""
     with _fresh(PACKAGE):
         try:
             module = _imported(path)
@@ -203,8 +209,10 @@ def _imported(path: Path) -> ModuleType:
 
 @contextmanager
 def _fresh(package: str):
-    """Import a package anew inside, since a server that goes on running holds modules whose files were changed; then put back
-    what was loaded."""
+    """Import a package afresh inside the context, and restore the modules that were loaded before.
+
+    A server that keeps running holds modules whose files may have changed since they were loaded.
+    """
 
     def loaded():
         return {name for name in sys.modules if name == package or name.startswith(f"{package}.")}

@@ -1,7 +1,7 @@
-"""While the site is served: build again the pages that a change concerns, and no others.
+"""While the site is served, rebuild only the pages that a change affects.
 
-A page is noted with what it was made from (page_dependencies.py) and what that was like. Where anything else changed (the set of pages,
-mkdocs.yml, the theme), all is built, and so it is where this knows too little.
+For each page, its dependencies (page_dependencies.py) and their states are recorded when it is built. If something else changed (the set of
+pages, mkdocs.yml, the theme), or if no page has been recorded, the whole site is built.
 """
 
 import logging
@@ -23,49 +23,49 @@ from ..store.certificates import CertificateError
 from ..store.project_files import file_hash
 from . import page_dependencies
 
-LABS = "labs/"  # of the pages' folder: notebooks, which are run
-SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the topic that was edited
-MANY = 10  # topics on one page
-QUIET = 20  # seconds without a change: who writes is not to wait for pages that they do not look at
-PUBLISHED = ("sympy", "coq")  # of the pages' folder: what checks write there while pages are built
+LABS = "labs/"  # in the docs folder: notebooks, which are executed
+SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the edited topic
+MANY = 10  # a page with more topics than this has low priority
+QUIET = 20  # seconds without a change before the other pages are built, so that an author need not wait for them
+PUBLISHED = ("sympy", "coq")  # folders in the docs folder to which checks write while pages are built
 State = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class Made:
-    """A page as it was built: where to, and what it came from was like."""
+    """A page that was built: its output file, its URL, and the states of its dependencies (None if unknown)."""
 
     into: Path
     url: str
     came_from: dict[str, object]
 
 
-_made: dict[str, Made] = {}  # by the page's address in the docs folder
+_made: dict[str, Made] = {}  # by the path of the page in the docs folder
 _began: list[int] = [0]
-_is_hurried: list[bool] = [False]  # what leads to pages can wait: somebody writes
-_again: set[str] = set()  # the pages that are being built again, by their addresses on the site; empty when all are
+_is_hurried: list[bool] = [False]  # an author is editing, so the search index can wait
+_again: set[str] = set()  # URLs of the pages that are being rebuilt; empty during a full build
 
 
 def begin() -> None:
-    """A page is about to be rendered."""
+    """Start recording the dependencies of a page that is about to be rendered."""
     _began[0] = time.time_ns()
     page_dependencies.begin()
 
 
 def end(address: str, source: Path, into: Path, url: str, more=()) -> None:
-    """The page was rendered, from what was noted, its own file, and more files."""
+    """Store the dependencies of a page that was rendered: those recorded since `begin`, its source file, and the files in `more`."""
     page_dependencies.note_files([source, *more])
     now = state_now()
     _made[address] = Made(into, url, {name: None if later(name) else now(name) for name in page_dependencies.end()})
 
 
 def later(name: str) -> bool:
-    """Whether this may have changed while the page was rendered: then the page is made again next time."""
+    """Return whether a dependency may have changed while the page was rendered. Such a page must be rendered again next time."""
     return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths_of(*name.partition(":")[::2]))
 
 
 def paths_of(kind: str, rest: str) -> list[Path]:
-    """The files by which a noted name changes."""
+    """Return the files that determine the state of the dependency `kind:rest`."""
     if kind == "file":
         return [Path(rest)]
     if kind == "within":
@@ -74,7 +74,7 @@ def paths_of(kind: str, rest: str) -> list[Path]:
 
 
 def state_now() -> State:
-    """A function that says what a noted name is like, each looked at once."""
+    """Return a function from a dependency to its current state. The function computes each state once."""
 
     @cache
     def state(name: str) -> object:
@@ -91,10 +91,12 @@ def state_now() -> State:
 
 
 def files_within(folder: str) -> list[Path]:
+    """Return all files in a folder and its subfolders, sorted."""
     return sorted(path for path in Path(folder).rglob("*") if path.is_file())
 
 
 def of_topic(topic: str) -> object:
+    """Return the state of a topic: of its certificate and Coq's results, or of its rejection."""
     try:
         return certificates.identity(topic), project_files.state(coq_results.STORE.path(topic))
     except CertificateError as error:
@@ -103,16 +105,19 @@ def of_topic(topic: str) -> object:
 
 
 def concerned() -> dict[str, set[str]]:
-    """The pages that are not as what they were made from, and what of it changed."""
+    """Return the pages that are out of date, each with its changed dependencies."""
     now = state_now()
     found = {address: {name for name, was in made.came_from.items() if was is None or now(name) != was} for address, made in _made.items()}
     return {address: names for address, names in found.items() if names}
 
 
 def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
-    """Whether the page shows a file that was edited, or a topic of which a check has ended. A lab runs for long, a page of everything
-    is read for long, a page that only leads to another one shows a few of its words, and what is stale may just be checked, unless that was
-    waited for: all of these can wait."""
+    """Return whether a page should be rebuilt soon: it shows an edited file, or a topic whose check has ended.
+
+    Labs are not urgent, since they run for a long time, unless the lab itself was edited. Nor are pages with many topics, or pages whose
+    only changed files are other pages. A page with an edited file and a stale topic waits for the check of that topic, unless it has
+    `waited` already.
+    """
     own = any(name.endswith(f"/{address}") for name in names)
     if own or address.startswith(LABS):
         return own
@@ -123,8 +128,11 @@ def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
 
 
 def is_first(address: str, names: set[str], is_awaited: bool) -> bool:
-    """Whether an urgent page waits for no other: it was edited itself, or its own topic, whose check has ended. One that shows no topic
-    waits only while the page of a topic that was edited `is_awaited`."""
+    """Return whether an urgent page is built before other urgent pages.
+
+    It is if its own source was edited, or if its own topic changed and the check of that topic has ended. A page on which no topic changed
+    is built first too, unless the page of a changed topic `is_awaited`.
+    """
     topics = {rest for kind, _, rest in (name.partition(":") for name in names) if kind == "topic"}
     topic = address.removesuffix(".md")
     own = any(name.endswith(f"/{address}") for name in names)
@@ -132,13 +140,13 @@ def is_first(address: str, names: set[str], is_awaited: bool) -> bool:
 
 
 def is_of_everything(address: str, names: set[str]) -> bool:
-    """Whether the page was made from all topics, or from many."""
+    """Return whether the page depends on all topics, or on more than MANY."""
     kinds = [name.partition(":")[0] for name in {*names, *(_made[address].came_from if address in _made else ())}]
     return "all" in kinds or kinds.count("topic") > MANY
 
 
 def is_settled(topic: str) -> bool:
-    """Whether the topic holds, or is refused, as it stands."""
+    """Return whether the current state of a topic was checked: it has a valid certificate or a rejection that is up to date."""
     try:
         certificates.identity(topic)
     except CertificateError:
@@ -148,14 +156,15 @@ def is_settled(topic: str) -> bool:
 
 
 def search_waits() -> bool:
+    """Return whether the search index need not be made now: some pages are being rebuilt, and others will follow."""
     return bool(_again) and _is_hurried[0]
 
 
-# What checks publish comes and goes while pages are built: the list of files is looked at again, and what is gone is nobody's fault.
+# Checks write and delete published files while pages are built. So the list of files is updated, and a missing file is no error.
 
 
 def published(files: Files, config: MkDocsConfig) -> None:
-    """Have the list of files name each published one that there is just now: a page links to no other."""
+    """Add the published files that exist now to the list of files, so that pages can link to them."""
     docs = Path(config.docs_dir)
     for path in (path for name in PUBLISHED for path in (docs / name).rglob("[!.]*") if path.is_file()):
         if (name := path.relative_to(docs).as_posix()) not in files.src_uris:
@@ -163,7 +172,7 @@ def published(files: Files, config: MkDocsConfig) -> None:
 
 
 def copy_published(files: Files) -> None:
-    """Copy those that are still there, and leave nothing of them for MkDocs to copy."""
+    """Copy the published files that still exist, and remove all of them from the list, so that MkDocs does not copy them."""
     for file in [file for file in files if file.src_uri.partition("/")[0] in PUBLISHED]:
         with suppress(FileNotFoundError):
             file.copy_file(dirty=bool(_again))
@@ -171,31 +180,34 @@ def copy_published(files: Files) -> None:
 
 
 class Rebuild:
-    """What the server calls when something changed."""
+    """The callback for the server, which calls it when something changed. `everything` builds the whole site."""
 
     def __init__(self, config: MkDocsConfig, everything: Callable[[], None]):
         self.config, self.everything = config, everything
         self.around = self.surroundings()
         self.is_quiet = False  # nothing has changed for a while
-        self.has_waited = False  # no check has ended in a short one
+        self.has_waited = False  # the urgent pages have waited for SOON seconds
         self.clock: Timer | None = None
 
     def __call__(self) -> None:
         around, before = self.surroundings(), self.around
-        self.around = None  # until it went well
+        self.around = None  # until the build succeeds: after an error, build everything
         if around != before or not _made:
             _made.clear()
             self.everything()
         else:
             pages = concerned()
             now = self.now(pages)
-            if now or not pages:  # what was changed may be no page, and is copied; where all pages wait, so does the build
+            if now or not pages:  # no affected page: MkDocs copies the changed file; all pages wait: no build
                 self.some(now)
         self.around = around
 
     def now(self, pages: dict[str, set[str]]) -> list[str]:
-        """The pages to build now. The others, and the search, wait until nothing has changed for a while, those that are urgent a shorter
-        one."""
+        """Return the pages to build now, and start a timer for the others.
+
+        Urgent pages that are not built first wait SOON seconds. The other pages and the search index wait until nothing has changed for
+        QUIET seconds.
+        """
         is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
         first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}
         urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
@@ -212,15 +224,17 @@ class Rebuild:
         return [address for address in pages if address in wanted]
 
     def soon(self) -> None:
+        """Make the server build the urgent pages."""
         self.has_waited = True
         rejections.end_round()
 
     def quiet(self) -> None:
+        """Make the server build all pages that are out of date."""
         self.is_quiet = True
         rejections.end_round()
 
     def surroundings(self) -> object:
-        """What every page may depend on: the files that there are, and how they are put together."""
+        """Return what every page may depend on: the names of the source files, and the hashes of mkdocs.yml and the theme's templates."""
         config, docs = self.config, Path(self.config.docs_dir)
         listed = (path.relative_to(docs) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
         named = sorted(map(str, (path for path in listed if path.parts[0] not in PUBLISHED)))
@@ -229,7 +243,7 @@ class Rebuild:
         return named, [file_hash(path) for path in shared]
 
     def some(self, addresses: list[str]) -> None:
-        """Build as MkDocs does after `--dirty`: a page that is not in the folder is made, and one that is stays."""
+        """Delete the outputs of these pages and build with `--dirty`, by which MkDocs builds the pages whose output is missing."""
         config = load_config(
             config_file=self.config.config_file_path,
             site_dir=self.config.site_dir,
@@ -249,7 +263,7 @@ class Rebuild:
 
 @contextmanager
 def without_warning():
-    """MkDocs warns that a build of some pages may leave others out of date; which do is what this knows."""
+    """Suppress MkDocs' warning that a dirty build may leave pages out of date: this module tracks which pages are."""
     log = logging.getLogger("mkdocs.commands.build")
 
     def others(record: logging.LogRecord) -> bool:

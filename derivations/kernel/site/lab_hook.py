@@ -1,8 +1,8 @@
-"""MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and keep their pages light.
+"""MkDocs hook for labs, the notebooks that mkdocs-jupyter executes: run them only when needed, and reduce their pages to plain HTML.
 
-What a lab shows is stored with a digest of everything that it depends on: its own text, every module of the project that it imports,
-however indirectly, data that has such a module's name, and the pinned versions. What else a notebook reads is not tracked: put it beside
-the module that reads it, under its name.
+The content of a lab is stored with a digest of everything that it depends on: its source, every project module that it imports directly
+or indirectly, data files named like such a module, and the pinned versions. Other files that a notebook reads are not tracked: put a data
+file next to the module that reads it, under the same name.
 """
 
 import re
@@ -27,11 +27,11 @@ from derivations.kernel.store.store import Store, digest
 ROOT = Path(__file__).resolve().parents[3]
 STORE = Store("labs")
 
-# What of JupyterLab's page a reader needs: text, code, and what the code gave. The rest is 590 kB of styles for a whole
+# The parts of JupyterLab's page that a reader needs: text, code and output. The rest is 590 kB of styles for the whole
 # application, a second copy of the code for a button, and MathJax from another host.
 _NEEDED = ".jp-RenderedMarkdown, .highlight-ipynb, .jp-OutputArea-output"
 
-# What Matplotlib draws with, as an HTML parser names it.
+# The elements and attributes of SVG that Matplotlib uses, in the lower case of an HTML parser.
 _ELEMENTS = "svg g path defs clippath rect circle line polygon polyline use text tspan title desc"
 _ATTRIBUTES = """class clip-path cx cy d height href id points preserveaspectratio r role rx ry style transform version viewbox width x x1
 x2 xlink:href xmlns xmlns:xlink y y1 y2"""
@@ -47,7 +47,7 @@ def on_pre_page(page, **_):
 
 
 def render_or_say(page, execute) -> None:
-    """The page; where a mistake stops it, and mistakes are shown, what stopped it."""
+    """Render the page. If a mistake prevents that and mistakes are shown on pages, show the mistake instead."""
     try:
         render(page, execute)
     except PageError as error:
@@ -56,7 +56,7 @@ def render_or_say(page, execute) -> None:
 
 
 def render(page, execute) -> None:
-    """Give the page its content, title and table of contents: the stored ones, or those of a new run."""
+    """Set the content, title and table of contents of the page, from the store or from a new run. Raise PageError if a cell fails."""
     notebook = Path(page.file.abs_src_path)
     depends = depends_on(notebook)
 
@@ -72,12 +72,15 @@ def render(page, execute) -> None:
 
 
 def depends_on(notebook: Path) -> str:
-    """Return a digest of everything that the lab's page depends on."""
+    """Return a digest of everything that the lab's content depends on."""
     return digest(sys.version, [[path.name, file_hash(path)] for path in dependencies(notebook)])
 
 
 def dependencies(notebook: Path) -> list[Path]:
-    """The notebook, every project module it imports (and they import), the pinned versions, and this hook."""
+    """Return the files that a lab depends on: the notebook, all that it imports, their data, the pinned versions, and this hook.
+
+    Raise PageError if the notebook is not Python.
+    """
     finder = ModuleFinder(path=[str(ROOT)])
     try:
         finder.run_script(str(notebook))
@@ -89,10 +92,10 @@ def dependencies(notebook: Path) -> list[Path]:
 
 
 def light(content: str, notebook: Path) -> str:
-    """What mkdocs-jupyter rendered, as plain sections: no styles, no scripts, mathematics as MathML, figures inline.
+    """Return the output of mkdocs-jupyter as plain sections, without styles and scripts, with formulas in MathML and inline figures.
 
-    Raises PageError for a relation in the notebook's prose, as on any page, in the words of a cell that is shown, and in what a cell
-    gives, which is text or a figure.
+    Raise PageError if the prose, the comments or docstrings of a visible cell, or the output of a cell state a relation, or if an output is
+    neither text nor a figure.
     """
     source = Source(notebook.read_text(encoding="utf-8"), notebook.parents[1], notebook)
     _refuse_words(source)
@@ -116,7 +119,7 @@ def _section(part, source: Source, number: int) -> str:
         link["class"], link["title"] = "headerlink", "Permanent link"
     prose = Prose(source)
     prose.feed(part.decode_contents())
-    if prose.mistakes:  # shown, and not built: what follows may not be kept for a build that is
+    if prose.mistakes:  # `mkdocs serve` only collects mistakes; raise, so that this content is not stored for a build
         raise prose.mistakes[0][1]
     for text in part.find_all(string=re.compile(r"\$")):
         if not text.find_parent(["code", "pre"]):
@@ -125,7 +128,7 @@ def _section(part, source: Source, number: int) -> str:
 
 
 def _refuse_words(source: Source) -> None:
-    """Raise PageError where a comment or a docstring of a shown cell states a relation."""
+    """Raise PageError if a comment or docstring of a visible cell states a relation."""
     shown, hidden = set(), False
     for number, line in enumerate(source.lines, start=1):
         if line.startswith("# %%"):
@@ -135,14 +138,14 @@ def _refuse_words(source: Source) -> None:
     try:
         told = [*page_lint.comments(parse("", source.text)), *page_lint.docstrings(parse("", source.text))]
     except (SyntaxError, TokenError, ValueError):
-        return  # that is said where it is run
+        return  # running the notebook reports it
     for line, words, fault in told:
         if fault and line in shown:
             raise source.error(line, f"{words.strip()!r} {fault}; show a claim of it on a page, or say it in words")
 
 
 def _printed(part, source: Source) -> str:
-    """The text that a cell gave. Raises PageError where it gave something else, or a relation in words."""
+    """Return the text output of a cell. Raise PageError if it is not text, or if it states a relation."""
     inside = [child for child in part.children if getattr(child, "name", None) or str(child).strip()]
     if [child.name for child in inside] != ["pre"] or inside[0].find(["pre", "section", "div", "table", "img", "svg"]):
         raise source.error(0, "an output of a cell is neither text nor a figure in SVG; print text, or display a figure")
@@ -154,7 +157,7 @@ def _printed(part, source: Source) -> str:
 
 
 def _refuse_drawn(drawn: str, source: Source) -> None:
-    """Raise PageError where a figure holds more than Matplotlib draws, or a relation in its words."""
+    """Raise PageError if a figure contains elements or attributes that Matplotlib does not use, or if its text states a relation."""
     read = BeautifulSoup(drawn, "html.parser")
     for element in read.find_all(True):
         address = element.get("xlink:href") or element.get("href") or "#"
@@ -176,20 +179,20 @@ def _with_notation(text: str, source: Source) -> str:
 
 
 def _in_ink(figure: str) -> str:
-    """A figure by Matplotlib in the page's own ink on no ground, so that it suits light and dark."""
+    """Return a Matplotlib figure with the text color of the page and no background, so that it suits light and dark themes."""
     figure = figure[figure.index("<svg") :].replace("<svg", '<svg role="img"', 1)
     figure = re.sub(r"<style\b.*?</style>|<metadata\b.*?</metadata>|<!--.*?-->", "", figure, flags=re.DOTALL)
-    figure = re.sub(r"font-family: ?[^;\"]*;? ?", "", figure)  # and in its letters
+    figure = re.sub(r"font-family: ?[^;\"]*;? ?", "", figure)  # use the font of the page
     return re.sub(r"fill: ?#ffffff\b", "fill: none", figure).replace("#000000", "currentColor")
 
 
 def _named(figure: str, prefix: str) -> str:
-    """A figure whose ids no other figure has: Matplotlib gives each figure's parts the same. What nothing refers to needs none."""
+    """Return a figure with a prefix on its ids, since Matplotlib uses the same ids in every figure. Remove ids that nothing refers to."""
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', figure))
     figure = re.sub(r' id="([^"]*)"', lambda one: f' id="{prefix}{one[1]}"' if one[1] in used else "", figure)
     return re.sub(r'(href="|url\()#', rf"\1#{prefix}", figure)
 
 
 def tokens(toc) -> list[dict]:
-    """A table of contents as what get_toc makes it from."""
+    """Return a table of contents as JSON values, in the form that `get_toc` takes."""
     return [{"name": item.title, "id": item.id, "level": item.level, "children": tokens(item.children)} for item in toc]

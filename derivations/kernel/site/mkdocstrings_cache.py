@@ -1,24 +1,28 @@
-"""What the reference made from docstrings does beside its page: what it reads, and where each name stands, for links and the inventory.
+"""Record the side effects that mkdocstrings has while a page is rendered, and repeat them for a page that is not rendered again.
 
-A page that is kept is not rendered, so that this is kept with it, and told again.
+While it renders a page, mkdocstrings registers the anchor of each documented name with autorefs, for links, and adds the name to the
+inventory of the site. A page from the cache is not rendered, so these registrations are stored with the page.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-KERNEL = "derivations.kernel"  # of all of whose files each page is taken to be made
-Told = dict[str, list]  # "read": names; "anchors": what autorefs is told but for the page; "items": those of the inventory
+KERNEL = "derivations.kernel"  # every page is assumed to depend on all files of this package
+Told = dict[str, list]  # "read": names; "anchors": arguments of register_anchor after the page; "items": inventory entries
 
 
 def is_known(told: Told) -> bool:
-    """Whether all that mkdocstrings read for a page is known: it tells no file that it reads."""
+    """Return whether all names that mkdocstrings read for a page belong to the kernel. It does not report the files that it reads."""
     return all(name == KERNEL or name.startswith(f"{KERNEL}.") for name in told["read"])
 
 
 @contextmanager
 def noted(plugins: Any) -> Iterator[Told]:
-    """What is told while a page is rendered, as if it were the only one; the inventory has it once it is told (`tell`)."""
+    """Record what mkdocstrings reads and registers while a page is rendered.
+
+    Meanwhile an empty inventory replaces the site's, so the entries of this page reach the site's inventory only by `tell`.
+    """
     told: Told = {"read": [], "anchors": [], "items": []}
     if "mkdocstrings" not in plugins:
         yield told
@@ -42,7 +46,7 @@ def noted(plugins: Any) -> Iterator[Told]:
 
 @contextmanager
 def noting(home: Any, name: str, note: Callable) -> Iterator[None]:
-    """Have each call of a method be noted."""
+    """Call `note` with the arguments of every call of the method `home.name`, before the method itself."""
     own = getattr(home, name)
 
     def noting_first(*given: Any, **named: Any) -> Any:
@@ -57,7 +61,10 @@ def noting(home: Any, name: str, note: Callable) -> Iterator[None]:
 
 
 def tell(told: Told, page: Any, plugins: Any) -> None:
-    """Tell where the names of a page stand. As mkdocstrings has it, another name of what is shown yields to what has that name already."""
+    """Register the recorded anchors and inventory entries of a page.
+
+    As in mkdocstrings, an alias (an entry whose priority is not 1) does not replace an entry of the same name.
+    """
     for identifier, anchor, title, primary in told["anchors"]:
         plugins["autorefs"].register_anchor(page, identifier, anchor, title=title, primary=primary)
     for item in told["items"]:

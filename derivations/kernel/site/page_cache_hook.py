@@ -1,6 +1,6 @@
-"""MkDocs hook: do not render a page again that would come out as before (page_cache.py).
+"""MkDocs hook: reuse the stored content of a page whose dependencies are unchanged (page_cache.py).
 
-While the site is served, incremental_build.py decides what is built again.
+While the site is served, nothing is reused here: incremental_build.py decides which pages are built again.
 """
 
 import logging
@@ -19,6 +19,7 @@ from derivations.kernel.store.store import digest
 
 
 def on_files(files, *, config):
+    """Begin a build."""
     page_cache.begin("" if page_errors.are_shown() else around(config, files))
     if not page_errors.are_shown():
         coq_results.begin_build()
@@ -26,7 +27,7 @@ def on_files(files, *, config):
 
 
 def around(config, files) -> str:
-    """Return a digest of what any page may depend on."""
+    """Return a digest of what any page may depend on: the kernel, the installed packages, the settings, and the list of files."""
     given = [Path(config.config_file_path), *project_files.kernel_files()]
     read = [(path.as_posix(), project_files.file_hash(path)) for path in given]
     versions = sorted((one.metadata["Name"], one.version) for one in distributions())
@@ -36,15 +37,17 @@ def around(config, files) -> str:
 
 
 def on_post_build(**_):
+    """End a build."""
     coq_results.end_build()
 
 
 def on_build_error(**_):
+    """End a build that failed."""
     coq_results.end_build()
 
 
 def on_pre_page(page, **_):
-    """Replace MkDocs' render by one that stores its result."""
+    """Replace the `render` method of a Markdown page by one that stores its result."""
     if not page_errors.are_shown() and page.file.src_uri.endswith(".md"):
         execute = page.render
         page.render = lambda config, files: render(page, config.plugins, files, lambda: execute(config, files))
@@ -52,7 +55,7 @@ def on_pre_page(page, **_):
 
 
 def render(page, plugins, files, execute: Callable[[], None]) -> None:
-    """Give the page its content and what MkDocs knows of it: the stored ones, or those of a new render."""
+    """Set the content and metadata of a page, from the store or by calling `execute`. A result with warnings is not stored."""
     counted = CountHandler(level=logging.WARNING)
 
     def make() -> dict[str, Any]:
@@ -73,6 +76,7 @@ def render(page, plugins, files, execute: Callable[[], None]) -> None:
 
 
 def stored(page) -> dict[str, Any]:
+    """Return the attributes of a rendered page as JSON values."""
     return {
         "content": page.content,
         "title": page.title,
@@ -83,6 +87,7 @@ def stored(page) -> dict[str, Any]:
 
 
 def restore(page, told: dict[str, Any], files) -> None:
+    """Set the attributes of a page from what `stored` returned."""
     page.content, page.title, page.toc = told["content"], told["title"], get_toc(told["toc"])
     page.present_anchor_ids = set(told["anchors"])
     page.links_to_anchors = {files.get_file_from_path(name): links for name, links in told["links"].items()}

@@ -1,8 +1,8 @@
-"""Certificates: the records that pages are rendered from, and when one may be used.
+"""Store certificates, the records from which pages are rendered, and load one only if it is valid.
 
-A certificate may be used only if a run of the checker on this machine sealed it, nobody edited it since, and everything that it depends on is
-unchanged: the checker, the versions of libraries, the project's modules that were imported, and the files and environment variables that
-input_tracking.py saw the script and its snippets read.
+A certificate is valid only if a run of the checker on this machine sealed it, nobody has edited it since, and everything that it depends on
+is unchanged: the checker, the versions of libraries, the project's modules that were imported, and the files and
+environment variables that the script and its snippets read (check/input_tracking.py).
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ STORE = Store("certificates")
 
 
 class CertificateError(Exception):
-    """A certificate that must not be shown; the message says why, and what to do."""
+    """A certificate is missing or invalid. The message says why, and what to do."""
 
 
 def script_of(topic: str) -> Path:
+    """Return the path of the script of a topic."""
     return project_files.ROOT / "derivations" / f"{topic}.py"
 
 
 def is_topic(topic: str) -> bool:
+    """Return whether this is the name of a topic, `chapter/name`, that has a script."""
     parts = topic.split("/")
     return len(parts) == 2 and all(p.isidentifier() for p in parts) and parts[0] != "kernel" and script_of(topic).is_file()
 
 
 def topics() -> list[str]:
-    """Return all topics, by chapter and name."""
+    """Return the names of all topics, sorted."""
     home = project_files.ROOT / "derivations"
     found = (path.relative_to(home).with_suffix("").as_posix() for path in home.glob("*/*.py"))
     return sorted(topic for topic in found if is_topic(topic) and not topic.endswith("/__init__"))
@@ -49,9 +51,10 @@ def depended_on(
     earlier: Dependencies | None = None,
     loaded: int | None = None,
 ) -> tuple[Dependencies, list[str]]:
-    """Return what a check depends on, and what of it changed since the check `began` (in ns), or the checker since it was `loaded`.
+    """Return the dependencies of a check, and the names of those that changed while it ran.
 
-    `earlier` is what an earlier check depended on whose records are used again.
+    A script or module has changed if it was modified after the check `began`; a file of the checker, if it was modified after it was
+    `loaded` (times in ns). `earlier` holds the dependencies of an earlier check whose records are used again.
     """
     checker = project_files.checker_files()
     found = Dependencies.now([], reads)
@@ -66,7 +69,7 @@ def depended_on(
 
 
 def changes(content: dict) -> list[str]:
-    """Return what a certificate depends on that is not as it was, new files of the checker included."""
+    """Return the names of the dependencies of a certificate that have changed, including new files of the checker and new libraries."""
     new = [name for name in map(relative, project_files.checker_files()) if name not in content["inputs"]]
     return sorted({*Dependencies.of(content).changes(), *new, *(versions().keys() - content["versions"].keys())})
 
@@ -80,7 +83,7 @@ def put(topic: str, title: str, claims: list[dict], depends: Dependencies) -> No
 
 
 def load(topic: str) -> dict:
-    """Return the certificate of a topic. Raise CertificateError if there is none that may be used."""
+    """Return the certificate of a topic. Raise CertificateError if there is no valid one."""
     again = f"run: python -m derivations check {topic}"
     if not is_topic(topic):
         raise CertificateError(f"there is no derivation '{topic}'; python -m derivations list shows those there are")
@@ -95,6 +98,7 @@ def load(topic: str) -> dict:
 
 
 def reject_stale(topic: str, content: dict) -> None:
+    """Raise CertificateError if a dependency of the certificate has changed."""
     if changed := changes(content):
         raise CertificateError(
             f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; run: python -m derivations check {topic}"
@@ -102,7 +106,7 @@ def reject_stale(topic: str, content: dict) -> None:
 
 
 def identity(topic: str) -> str:
-    """Return a hash of a topic's certificate. Raise CertificateError if there is none that may be used. Read it only if it changed."""
+    """Return a hash of a topic's certificate. Raise CertificateError if there is no valid one. Read the file only if it has changed."""
     path = STORE.path(topic)
     now = (file_hash(path), secret()) if path.is_file() else None
     was, known = _known.get(path, (None, {}))

@@ -1,11 +1,13 @@
-"""The records of claims that hold, stored so that an edit of one claim or snippet has only those checked again that it touches.
+"""Store the records of claims that hold, so that after an edit only the affected claims are checked again.
 
-They are stored by topic under a digest of the checker and of Python's and the libraries' versions, each with what its verdict depends on: how
-the claim is stated, and the lines that its code may run (check/claim_fingerprints.py). A topic's records are used only if everything else that its
-check read is unchanged, except the script and the snippets, of which each record says itself what matters. Nothing is stored for a script that
-imports snippets or is imported, since no claim tells what it does to them. If a topic is rejected, the records of its claims that hold are
-stored, so that an author who corrects one need not wait for the others; but those of claims that name code only up to the first rejected
-claim, as that may have left something behind.
+The records of a topic are stored together, under a digest of the topic's name, the checker, and the versions of Python and the libraries.
+Each record contains what its verdict depends on: the statement of the claim, and the lines of code that it may run
+(check/claim_fingerprints.py). The records of a topic are used only if all other files that its check read are unchanged; changes of the
+script and the snippets are allowed, since each record contains the parts of them that matter. Nothing is stored for a script that imports
+snippets or that another script imports, since the records do not show how it affects them.
+
+If a topic is rejected, the records of the claims that hold are stored, so that an author who corrects one claim need not wait for the
+others. Records of claims that name code are stored only up to the first rejected claim, since that claim may have left side effects.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ STORE = Store("claims", by_digest=True, most=300)
 
 
 def key(topic: str) -> str:
-    """Return a digest of what is known before a script runs, apart from the script."""
+    """Return a digest of the topic's name, the checker, and the versions of the libraries, all known before the script runs."""
     return digest(topic, {relative(path): file_hash(path) for path in project_files.checker_files()}, versions())
 
 
 def get(topic: str) -> dict:
-    """Return {id: {"record", "stands_on"}}, and "depends", what their check depended on; {} if they may not be used."""
+    """Return the stored records of a topic: {"claims": {id: {"record", "stands_on"}}, "depends": the dependencies of their check}.
+
+    Return {} if there are none, or if they may not be used.
+    """
     content = STORE.get(key(topic))
     if content is None:
         return {}
@@ -34,13 +39,14 @@ def get(topic: str) -> dict:
 
 
 def put(topic: str, records: list, depends: Dependencies) -> None:
-    """Store the records of the claims that hold, with what their check depended on."""
+    """Store the reusable records of a topic with the dependencies of their check."""
     checker = set(map(relative, project_files.checker_files()))
     inputs = {name: was for name, was in depends.inputs.items() if name not in checker}
     STORE.put(key(topic), depends.stored() | {"inputs": inputs, "claims": reusable(records)})
 
 
 def delete(topic: str) -> None:
+    """Delete the stored records of a topic."""
     STORE.delete(key(topic))
 
 
@@ -55,14 +61,14 @@ def reusable(records: list) -> dict:
 
 
 def is_current(stored: dict, stands_on: dict) -> bool:
-    """Return whether nothing changed that a verdict depends on. If the verdict names a line of the code, no line may have moved."""
+    """Return whether everything that a verdict depends on is unchanged. If the verdict names a line of code, line numbers matter too."""
     was = stored["stands_on"]
     parts = ("told", "texts") if ".py:" in stored["record"]["computed"].get("reason", "") else ("told", "lines")
     return all(was[part] and was[part] == stands_on[part] for part in parts)
 
 
 def differs(stored: dict, record: dict) -> bool:
-    """Return whether a claim that was checked again got another record, although nothing changed that its verdict depends on."""
+    """Return whether a recheck gave a different record, although everything that the verdict depends on is unchanged."""
     if "stands_on" not in record or not is_current(stored, record["stands_on"]):
-        return False  # rejected, or another claim by now
+        return False  # the claim was rejected, or has changed
     return durations.without(record["claim"] | {"line": 0}) != durations.without(stored["record"] | {"line": 0})

@@ -1,6 +1,6 @@
-"""Coq's verdicts, stored under a digest of everything that a verdict depends on: the source, what it imports, what judges Coq's answer, and Coq.
+"""Store Coq's verdicts under a digest of what a verdict depends on: the source, its imports, the code that reads Coq's output, and Coq.
 
-So a source that comes again is not proved again, whatever else changed.
+A source with a stored verdict is not proved again, even if other things have changed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ Said = tuple[bool, str]  # whether Coq proved it, and its message
 def prove(
     texts: dict[str, str], keys: dict[str, str], ask: Callable, is_verdict: Callable[[Said], bool], fresh: bool = False
 ) -> dict[str, Said]:
-    """Return Coq's answer for each source: the stored one, or that of `ask`. Raise Differs if a recheck finds another one.
+    """Return the verdict on each source by name, from the store or from `ask`. Raise Differs if a recheck gives a different verdict.
 
-    `ask(texts, decided)` calls `decided(name, answer)` as each source is decided. Answers are stored at once, so that an interrupted run
-    loses nothing; those that are no verdict (Coq was stopped, or is not there) are not stored.
+    `texts` maps names to sources, `keys` maps names to digests. `ask(texts, decided)` returns answers by name and calls
+    `decided(name, answer)` for each as soon as it is known. Each answer is stored at once, so that an interrupted run loses nothing.
+    Answers that are not verdicts (Coq was stopped, or is not installed) are not stored.
     """
     stored = {} if fresh else {name: (found["ok"], found["message"]) for name in texts if (found := STORE.get(keys[name]))}
     picked = {name for name in stored if settings.recheck.picks(keys[name])}

@@ -1,4 +1,4 @@
-"""Coq's results for the claims of a topic, stored beside its certificate and valid for just that certificate."""
+"""Store Coq's results for the claims of a topic. They are valid only together with the certificate for which they were made."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from .dependencies import Dependencies
 from .store import Store, digest
 
 STORE = Store("coq")
-NOT_STATED: dict = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # steps: those proved
-PROGRAMS = "sympy"  # the folder of the pages' folder where SymPy's programs are published
+NOT_STATED: dict = {"ok": None, "message": "not stated in Coq", "scope": "", "source": "", "file": "", "steps": []}  # proved steps
+PROGRAMS = "sympy"  # the folder in docs/ where SymPy programs are published
 
-_certificates: dict[str, dict] = {}  # those that the pages of one build show
+_certificates: dict[str, dict] = {}  # the certificates of the current build
 _is_building = [False]
 
 
 def begin_build() -> None:
-    """Show the same certificates on all pages until `end_build`, whatever is checked meanwhile."""
+    """Return the same certificates from `load` until `end_build`, so that all pages agree even if topics are checked meanwhile."""
     end_build()
     _is_building[0] = True
 
 
 def end_build() -> None:
+    """Load certificates afresh from now on."""
     _certificates.clear()
     _is_building[0] = False
 
 
 def load(topic: str) -> dict:
-    """Return the certificate of a topic with Coq's verdicts beside those of the other witnesses, and beside the steps that it proves.
+    """Return the certificate of a topic with Coq among the witnesses of each claim, and of each step that Coq proves.
 
-    Where Coq was not run, it is not named.
+    If Coq was not run, it is not added. Raise CertificateError if the topic has no valid certificate.
     """
     if topic not in _certificates:
         content = with_coq(topic)
@@ -39,6 +40,7 @@ def load(topic: str) -> dict:
 
 
 def with_coq(topic: str) -> dict:
+    """Return the certificate as `load` does, always read anew."""
     content = certificates.load(topic)
     results = get(content)
     for claim in content["claims"]:
@@ -67,23 +69,23 @@ def with_coq(topic: str) -> dict:
 
 
 def program_of(topic: str, id_: str) -> str:
-    """Return where a claim's program is published, from the folder of the programs."""
+    """Return the path of a claim's published SymPy program, relative to the folder of programs."""
     return f"{topic}/{id_}.py"
 
 
 def get(certificate: dict) -> dict | None:
-    """Return Coq's results for just these claims: {"coq": its version, "claims": {id: result}}."""
+    """Return the results for this certificate, {"coq": version, "claims": {id: result}}, or None if there are none."""
     results = STORE.get(certificate["topic"])
     return results if results and results["certificate"] == identity(certificate) else None
 
 
 def put(topic: str, results: dict, coq: str) -> None:
-    """Store the results of this version of Coq for the claims as they are."""
+    """Store the results of the Coq version `coq` for the current certificate of a topic."""
     STORE.put(topic, {"certificate": identity(certificates.load(topic)), "coq": coq, "claims": results})
 
 
 def identity(certificate: dict) -> str:
-    """Return a digest of what two certificates share that were made from the same things, and of how Coq is run."""
+    """Return a digest of a certificate's topic and dependencies, the files of the Coq witness, and the list of open Coq proofs."""
     coq = [path for path in project_files.kernel_files() if project_files.room(path).partition("/")[0] == "coq"]
     asked = [*map(project_files.file_hash, coq), project_files.state("derivations/coq_open.toml")]
     return digest(certificate["topic"], Dependencies.of(certificate).stored(), asked)

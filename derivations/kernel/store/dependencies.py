@@ -1,4 +1,4 @@
-"""What a result depends on, and what of it has changed since."""
+"""Describe what a result depends on, and find what has changed since."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ LIBRARIES = ("python", "sympy", "mpmath", "python-flint", "quicktions")  # every
 
 @cache
 def versions() -> dict[str, str]:
+    """Return the versions of Python and the libraries on which every check depends."""
     return {name: installed(name) for name in LIBRARIES}
 
 
@@ -34,18 +35,19 @@ def installed(name: str) -> str:
 
 
 def variable(name: str, key: bytes) -> str:
-    """Return a hash of an environment variable's value, or ABSENT. Without the key, the hash does not reveal the value."""
+    """Return a keyed hash of an environment variable's value, or ABSENT. The key prevents guessing the value from the hash."""
     value = os.environ.get(name)
     return ABSENT if value is None else hmac.new(key, f"{name}\0{value}".encode(errors="surrogateescape"), hashlib.sha256).hexdigest()
 
 
 def variable_called(name: str) -> str:
+    """Return how messages name an environment variable."""
     return f"the environment variable {name}"
 
 
 @dataclass
 class Reads:
-    """What a check read beside the checker: files by absolute path, with their state when they were read, and names of variables."""
+    """What a check read in addition to the checker: files by absolute path, with their states when they were read, and variable names."""
 
     files: dict[str, str] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
@@ -53,37 +55,42 @@ class Reads:
 
 @dataclass
 class Dependencies:
-    """What a result depends on."""
+    """The dependencies of a result, with the state of each."""
 
-    inputs: dict[str, str] = field(default_factory=dict)  # hashes of files, or ABSENT, by their names from the root
+    inputs: dict[str, str] = field(default_factory=dict)  # hashes of files, or ABSENT, by path relative to the root
     variables: dict[str, str] = field(default_factory=dict)  # hashes of values, or ABSENT
     versions: dict[str, str] = field(default_factory=dict)  # of libraries
 
     @classmethod
     def of(cls, stored: dict) -> Dependencies:
-        """Return the dependencies that are part of a stored result."""
+        """Return the dependencies that a stored result contains."""
         return cls(stored["inputs"], stored["variables"], stored["versions"])
 
     @classmethod
     def now(cls, files: Iterable[str | Path], reads: Reads | None = None, libraries: dict[str, str] | None = None) -> Dependencies:
-        """Return files as they are now, what was read as it was then, and versions of libraries."""
+        """Return dependencies on files in their current state, on `reads` in the state in which they were read, and on libraries."""
         reads = reads or Reads()
         inputs = {named(path): was for path, was in reads.files.items()} | {named(path): state(path) for path in files}
         return cls(inputs, {name: variable(name, secret()) for name in reads.variables}, libraries or {})
 
     def stored(self) -> dict:
+        """Return the dependencies as JSON values, for `of`."""
         return asdict(self)
 
     def merged(self, other: Dependencies) -> Dependencies:
+        """Return the union of both; where both name a dependency, the state in `other` counts."""
         return Dependencies(self.inputs | other.inputs, self.variables | other.variables, self.versions | other.versions)
 
     def with_earlier(self, earlier: Dependencies) -> Dependencies:
-        """Add what an earlier check depended on whose records are used again. Files that changed in between are recorded as they are now."""
+        """Return these dependencies and those of an earlier check whose records are used again.
+
+        Files of the earlier check are recorded in their current state.
+        """
         now = Dependencies({name: state(name) for name in earlier.inputs}, earlier.variables, earlier.versions)
         return now.merged(self)
 
     def changes(self) -> list[str]:
-        """Return the names of the files, variables and libraries that are not as they were."""
+        """Return the names of the files, variables and libraries that have changed, sorted."""
         found = [name for name, was in self.inputs.items() if state(name) != was]
         found += [variable_called(name) for name, was in self.variables.items() if variable(name, secret()) != was]
         found += [name for name, was in self.versions.items() if installed(name) != was]

@@ -1,6 +1,6 @@
-"""The counts of the last full runs of mutants and fuzzing, which take too long for each build.
+"""Record the counts of the last full runs of mutation testing and fuzzing, which take too long to repeat in every build.
 
-They are recorded in a tracked file beside the scripts, each with its commit, so that anyone can count again.
+The counts are recorded with their commits in a tracked file next to the scripts, so that anyone can reproduce them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,27 @@ COUNTS = {"mutants": ("claims", "tried", "left"), "code": ("topics", "tried", "l
 
 
 class NotRecorded(Exception):
-    """Counts that nobody could reproduce; the message says why, and what to do."""
+    """Counts cannot be recorded because nobody could reproduce them. The message says why, and what to do."""
 
 
 def record(run: str, **counts: int) -> None:
-    """Record the counts of a full run of the current commit. Raise NotRecorded or CertificateError."""
+    """Record the counts of a full run of the current commit.
+
+    Raise NotRecorded if there are uncommitted changes, and CertificateError if the file with earlier counts is invalid.
+    """
     runs = read() | {run: {"commit": commit(), "date": datetime.date.today().isoformat()} | counts}
     FILE.write_text(json.dumps(dict(sorted(runs.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def commit() -> str:
-    """Return the current commit. Raise NotRecorded if there are changes."""
+    """Return the hash of the current commit. Raise NotRecorded if there are uncommitted changes."""
     if git("status", "--porcelain", "--", ".", f":(exclude){NAME}"):
         raise NotRecorded("there are changes that are not committed, and counts of them could not be made again; commit, then count")
     return git("rev-parse", "HEAD")
 
 
 def git(*command: str) -> str:
+    """Return the output of a git command. Raise NotRecorded if it fails."""
     try:
         return subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError) as error:
@@ -42,7 +46,7 @@ def git(*command: str) -> str:
 
 
 def read() -> dict[str, dict]:
-    """Return by run its commit, date and counts; {} if none was recorded. Raise CertificateError."""
+    """Return the commit, date and counts of each recorded run, by its name. Raise CertificateError if the file is invalid."""
     try:
         runs = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
         for run, kept in runs.items():

@@ -1,4 +1,4 @@
-"""The counts of fuzzing, stored under a digest of everything that they depend on."""
+"""Store the counts of fuzzing under a digest of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def depends_on() -> str:
 
 
 def get() -> dict | None:
-    """Return the counts of the kernel as it is."""
+    """Return the counts for the current kernel, or None if there are none."""
     return STORE.get(depends_on())
 
 
 def put(result: dict) -> None:
-    """Store counts, unless there are some of more claims."""
+    """Store counts, unless counts of more claims are stored already."""
     before = get()
     if before is None or before["claims"] <= result["claims"]:
         STORE.put(result["depends_on"], result)

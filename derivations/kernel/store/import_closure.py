@@ -1,4 +1,4 @@
-"""Which of the project's files a file imports, and what is in them: what is kept of a result falls with any of them."""
+"""Hash a file together with all project files that it imports, so that a stored result becomes invalid when one of them changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import project_files
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:
-    """By name, the files and all of the project's that they import, wherever in them they do so."""
+    """Return the hashes of these files and of all project files that they import, directly or indirectly, by path relative to the root."""
     found: dict[str, str] = {}
     waiting = [path for path in files if path.exists()]
     while waiting:
@@ -24,8 +24,11 @@ def hashes(files: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def imports(path: Path, digest: str) -> tuple[Path, ...]:
-    """The project's files that a file imports. What starts a script or a command has no part in what a witness says."""
-    # Not by `parse`, which would keep the syntax trees of the whole kernel.
+    """Return the project files that a file imports, in functions too. `digest` is the hash of the file, which makes the cache safe.
+
+    Files that only start a script or a command (cli.py, worker.py) are left out, since no verdict depends on them.
+    """
+    # `parse` would cache the syntax trees of the whole kernel.
     origins = [one.origin for one in Snippet(project_files.relative(path), path.read_text(encoding="utf-8")).imports]
     modules = {one.module for one in origins} | {f"{one.module}.{one.name}" for one in origins if one.name}
     names = {project_files.ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in modules}

@@ -1,4 +1,4 @@
-"""What became of the mutants: of each claim under each witness, stored under a digest of everything that the result depends on."""
+"""Store the outcomes of mutation testing, by claim and witness, under a digest of everything that a result depends on."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from .import_closure import hashes
 from .store import Store, digest
 
 STORE = Store("mutants", by_digest=True)
-SURVEYS = Store("surveys", by_digest=True)  # of a topic: each claim's fingerprint and number of mutants, stored when all were tried
+SURVEYS = Store("surveys", by_digest=True)  # for each topic, its claims' fingerprints and numbers of mutants, once all were tried
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
-MAKERS = ("claim_mutants", "equivalent_rewrites", "judge")  # the modules that make, rewrite and judge mutants, with all that they import
+MAKERS = ("claim_mutants", "equivalent_rewrites", "judge")  # make, rewrite and judge mutants; their imports count too
 
 
 def depends_on() -> dict[str, str]:
-    """Return for each witness a digest of everything that its results depend on except the claims."""
+    """Return, for each witness, a digest of everything but the claims on which its results depend."""
     attack = {path.stem: path for path in project_files.kernel_files() if project_files.room(path) == "attack"}
     makers = [attack[name] for name in MAKERS]
-    own = project_files.file_hash(attack["mutant_trials"])  # itself alone: it imports every witness
+    own = project_files.file_hash(attack["mutant_trials"])  # without its imports, which include every witness
     versions = dependencies.versions() | {name: dependencies.installed(name) for name in ("torch", "numpy", "hypothesis")}
     return {name: digest(own, versions, hashes([*makers, *files_of(name)])) for name in WITNESSES}
 
 
 def files_of(name: str) -> list:
-    """Return the files of a witness; all of the kernel's for one that is not ours."""
+    """Return the Python files of a witness, or of the whole kernel if no witness of ROOMS has this name."""
 
     def its_own(path) -> bool:
         room = project_files.room(path).partition("/")[0]
@@ -36,13 +36,14 @@ def files_of(name: str) -> list:
 
 
 def read_by(topic: str) -> dict:
-    """Return what the check of a topic read, except the kernel and Python files, which a claim's fingerprint covers."""
+    """Return the states of the files and variables that the check of a topic read, except sources, which other digests cover."""
     content = certificate(topic)
     inputs = {name: was for name, was in content.get("inputs", {}).items() if not name.endswith((".py", ".v"))}
     return inputs | content.get("variables", {})
 
 
 def certificate(topic: str) -> dict:
+    """Return the certificate of a topic, or {} if there is no valid one."""
     try:
         return certificates.load(topic)
     except certificates.CertificateError:
@@ -50,38 +51,42 @@ def certificate(topic: str) -> dict:
 
 
 def key(fingerprint: str, depends: str, read: dict) -> str:
+    """Return the key of the results of a claim under a witness."""
     return digest(fingerprint, depends, read)
 
 
 def get(fingerprint: str, current: dict[str, str], read: dict) -> dict[str, dict]:
-    """Return the stored results of a claim by witness."""
+    """Return the stored results of a claim by witness. `current` is the result of `depends_on`, `read` that of `read_by`."""
     found = {name: STORE.get(key(fingerprint, depends, read)) for name, depends in current.items()}
     return {name: result for name, result in found.items() if result is not None}
 
 
 def put(fingerprint: str, results: dict[str, dict], current: dict[str, str], read: dict) -> None:
+    """Store the results of a claim by witness."""
     for name, result in results.items():
         STORE.put(key(fingerprint, current[name], read), result)
 
 
 def put_survey(topic: str, survey: dict) -> None:
-    """Store of which claims a topic consists, once all their mutants were tried."""
+    """Store the claims of a topic whose mutants were all tried. Do nothing if the topic has no valid certificate."""
     if content := certificate(topic):
         SURVEYS.put(survey_key(content, depends_on()), survey)
 
 
 def survey_key(content: dict, current: dict[str, str]) -> str:
+    """Return the key of a survey: a digest of the topic's certificate and the witnesses."""
     inputs = {name: was for name, was in content["inputs"].items() if not name.startswith("derivations/kernel/")}
     return digest(content["topic"], inputs, content["variables"], current)
 
 
 def of_topics(topics: list) -> dict[str, dict | None]:
-    """Return for each topic the results of its claims, if all were tried with the topic and the witnesses as they are; else None."""
+    """Return, for each topic, the results of its claims, or None unless all were tried with the current topic and witnesses."""
     current = depends_on()
     return {topic: of_topic(topic, current) for topic in topics}
 
 
 def of_topic(topic: str, current: dict[str, str]) -> dict | None:
+    """Return the results of the claims of a topic by id, or None if some are missing."""
     content = certificate(topic)
     survey = content and SURVEYS.get(survey_key(content, current))
     if not survey:
@@ -92,17 +97,18 @@ def of_topic(topic: str, current: dict[str, str]) -> dict | None:
 
 
 def of_claim(witnesses: dict[str, dict]) -> dict:
-    """Return a claim's result: those of the witnesses, and the mutants that are printed like the claim."""
+    """Return the result of a claim: the results of the witnesses, and the mutants that print the same as the claim."""
     alike = {mutant: None for result in witnesses.values() for mutant in result["alike"]}
     return {"alike": list(alike), "witnesses": witnesses}
 
 
 def empty() -> dict:
+    """Return a result without outcomes."""
     return dict.fromkeys(COUNTS, 0) | {"operators": {}, "listed": [], "hows": {}}
 
 
 def record(result: dict, outcomes: list) -> None:
-    """Count outcomes in the results of a claim by witness."""
+    """Add outcomes to the results of a claim, which are stored by witness. Outcomes other than "killed" are also listed."""
     for o in outcomes:
         w = result[o["witness"]]
         w[o["outcome"]] += 1
@@ -116,7 +122,7 @@ def record(result: dict, outcomes: list) -> None:
 
 
 def totals(results: dict) -> dict:
-    """Return by witness how many claims it covers, what became of the mutants, and the controls."""
+    """Return, by witness, the numbers of claims that it covers, of mutants by outcome, of controls, and of failed controls."""
     found: dict[str, Counter] = {}
     for result in (r for claims in results.values() for r in claims.values()):
         for name, w in result["witnesses"].items():
@@ -128,7 +134,10 @@ def totals(results: dict) -> dict:
 
 
 def passes(results: dict) -> bool:
-    """Return whether the gate is passed: something was tried, and every witness rejected what it had to."""
+    """Return whether mutation testing passes.
+
+    At least one mutant was killed, none survived or is unclassified, no control failed, and no mutant prints the same as its claim.
+    """
     sums, alike = totals(results).values(), [r for claims in results.values() for r in claims.values() if r["alike"]]
     return (
         any(w["killed"] for w in sums) and not alike and not any(w["survived"] or w["unclassified"] or w["controls failed"] for w in sums)

@@ -1,4 +1,4 @@
-"""The project's files: their names from the root, hashes of their contents, and which of the kernel's files a check loads."""
+"""Name and hash the project's files, and list the files of the kernel that a check loads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ABSENT = "absent"
-SETTLED = 10**9  # nanoseconds: no file system's clock is coarser than half of it
+SETTLED = 10**9  # in ns: at least twice the resolution of any file system's timestamps
 # No process that checks a script loads these rooms and files.
 OF_CHECK = (
     "dask_cluster",
@@ -31,11 +31,12 @@ ASIDE = ("attack", "command", "coq", "site", *(f"check/{name}.py" for name in OF
 
 
 def relative(path: Path) -> str:
+    """Return a path relative to the root, with slashes. Raise ValueError if it lies outside."""
     return path.relative_to(ROOT).as_posix()
 
 
 def named(path: str | Path) -> str:
-    """Return a file's name, from the root if it lies there."""
+    """Return a path relative to the root if it lies below it, and unchanged otherwise."""
     return relative(Path(path)) if Path(path).is_relative_to(ROOT) else Path(path).as_posix()
 
 
@@ -48,13 +49,13 @@ def _hash_of(path: str, modified: int, size: int) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's content; OSError if it cannot be read."""
+    """Return the SHA-256 of a file's content. Raise OSError if it cannot be read."""
     stat = path.stat()
     return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
 
 
 def state(name: str | Path) -> str:
-    """Return the SHA-256 of a file's content, or ABSENT where there is no file that can be read. Names are absolute, or from the root."""
+    """Return the SHA-256 of a file's content, or ABSENT if it cannot be read. The name is absolute or relative to the root."""
     path = Path(ROOT, name)
     try:
         return file_hash(path) if path.is_file() else ABSENT
@@ -63,7 +64,7 @@ def state(name: str | Path) -> str:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file whole or not at all. While it is incomplete it has a name that no site includes."""
+    """Write a text file atomically, unless it has this content already. The incomplete file has a name that the site ignores."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -76,29 +77,30 @@ def put(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Listed:
-    """The kernel's files, as they were listed."""
+    """A list of the kernel's files, with the times by which to notice that it is out of date."""
 
-    folders: dict[str, float]  # when each was changed
+    folders: dict[str, float]  # modification times
     files: list[Path]
-    of_checker: list[Path]  # those that a check of a script loads
+    of_checker: list[Path]  # files that a check of a script loads
 
 
 def kernel() -> Path:
+    """Return the folder of the kernel."""
     return ROOT / "derivations" / "kernel"
 
 
 def kernel_files() -> list[Path]:
-    """Return all of the kernel's sources, room by room."""
+    """Return all source files of the kernel, sorted."""
     return list(listed().files)
 
 
 def checker_files() -> list[Path]:
-    """Return the kernel's sources without those that no check of a script loads."""
+    """Return the source files of the kernel except those that no check of a script loads."""
     return list(listed().of_checker)
 
 
 def listed() -> Listed:
-    """List the kernel's files, again only if a folder changed."""
+    """Return the list of the kernel's files, from the cache if no folder has changed."""
     home = kernel()
     if (known := _listed.get(home)) and all(stamp(folder) == was for folder, was in known.folders.items()):
         return known
@@ -113,7 +115,7 @@ _listed: dict[Path, Listed] = {}
 
 
 def stamp(folder: str) -> float:
-    """Return when a folder was changed; NaN if that was so recently that another change may get the same time."""
+    """Return the modification time of a folder in ns, or NaN if it is so recent that another change could have the same time."""
     try:
         changed = os.stat(folder).st_mtime_ns
     except OSError:
@@ -122,10 +124,10 @@ def stamp(folder: str) -> float:
 
 
 def room(path: Path) -> str:
-    """Return the room of one of the kernel's files; "" for the kernel's own folder."""
+    """Return the folder of a kernel file relative to the kernel; "" for a file directly in the kernel's folder."""
     return "/".join(path.parts[len(kernel().parts) : -1])
 
 
 def is_aside(within: Path) -> bool:
-    """Return whether no check of a script loads the file of this name in the kernel's folder."""
+    """Return whether no check of a script loads a file. `within` is its path relative to the kernel."""
     return within.parts[0] in ASIDE or within.as_posix() in ASIDE

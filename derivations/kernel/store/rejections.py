@@ -1,4 +1,7 @@
-"""Why the last check rejected a topic, stored so that its page can show it while somebody works on it. Deleted as soon as the topic holds."""
+"""Store why the last check rejected a topic, so that its page can show the reasons while an author works on it.
+
+The reasons are deleted as soon as the topic holds.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ STORE = Store("rejections")
 
 
 def put(topic: str, script: Path, title: str, records: list, problems: list, imported: list, reads: Reads | None = None) -> None:
-    """Store what was said of each claim, and of the script as a whole."""
+    """Store the message about each claim, and the problems of the script as a whole."""
     depends = Dependencies.now([script, *imported], reads)
     content = {
         "topic": topic,
@@ -28,7 +31,10 @@ def put(topic: str, script: Path, title: str, records: list, problems: list, imp
 
 
 def claim(record: dict) -> dict:
-    """Return which claim it is, and why it is rejected; "" if it holds. `stated` is text: pages show no formulas of these."""
+    """Return the id, title, line and statement of a claim, and the message that rejects it, "" if it holds.
+
+    The statement is text, since pages show no formulas of rejected claims.
+    """
     stated = record["claim"]
     return {
         "id": stated["id"],
@@ -40,12 +46,12 @@ def claim(record: dict) -> dict:
 
 
 def get(topic: str) -> dict | None:
-    """Return what was stored, whether or not anything changed since."""
+    """Return the stored rejection of a topic, even if it is out of date; None if there is none."""
     return STORE.get(topic)
 
 
 def changes(content: dict) -> list[str]:
-    """Return the files and variables that are not as they were when the topic was rejected."""
+    """Return the names of the files and variables that have changed since the topic was rejected."""
     return Dependencies.of(content).changes()
 
 
@@ -53,7 +59,7 @@ def changes(content: dict) -> list[str]:
 
 
 def round_file() -> Path:
-    """Return the file that is written when a round of checks has ended. A server of pages watches this one, not each certificate."""
+    """Return the file that is written at the end of a round of checks. `mkdocs serve` watches this file, not each certificate."""
     path = store.FOLDER / "checked"
     if not path.exists():
         store.FOLDER.mkdir(exist_ok=True)
@@ -62,5 +68,5 @@ def round_file() -> Path:
 
 
 def end_round() -> None:
-    """Tell a server of pages that certificates may have changed."""
+    """Notify `mkdocs serve` that certificates may have changed."""
     round_file().write_text(f"{time.time_ns()}\n")

@@ -1,9 +1,10 @@
-"""The one store for results that may be used again: of checks, proofs, mutants, fuzzing, pages, figures, notebooks and search.
+"""Store results for reuse: of checks, proofs, mutants, fuzzing, pages, figures, notebooks and the search index.
 
-A result is a JSON object. Its key is a digest of everything that it depends on, or a name such as a topic; then the result says itself what
-it depends on, and its reader compares. A file is written whole or not at all, with a seal over its kind, its key and its content. So a file
-that was damaged, edited, moved, or written in another checkout or format counts as missing. This catches mistakes, not malice: anyone who can write to
-the store can forge a seal. Trust rests on computing again: `python -m derivations check --fresh`, or `--replay N` for a sample.
+A result is a JSON object. Its key is either a digest of everything that it depends on, or a name such as a topic; in that case the result
+contains its dependencies, and its reader compares them. Files are written atomically, with a seal over the kind, the key and the content.
+A file that was damaged, edited, moved, or written in another checkout or format counts as missing. The seal catches mistakes, not
+malice: anyone who can write to the store can forge a seal. To verify stored results, compute them again: run
+`python -m derivations check --fresh`, or `--replay N` for a sample.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from typing import Any
 
 from ..errors import KernelError
 
-FORMAT = 1  # to be raised whenever the content of any kind of result changes: results in another format count as missing
+FORMAT = 1  # increase it when the content of any kind of result changes: results in another format count as missing
 FOLDER = Path(__file__).resolve().parents[3] / ".certificates"
 
 
 class StoreError(KernelError):
-    """A stored result that must not be used; the message says why."""
+    """A stored result must not be used. The message says why."""
 
 
 class Missing(StoreError):
@@ -36,27 +37,27 @@ class Missing(StoreError):
 
 
 class Differs(KernelError):
-    """A result that was computed again differs from the stored one, although nothing that it depends on changed."""
+    """A result that was computed again differs from the stored one, although its dependencies are unchanged."""
 
 
 class NoFolder(KernelError):
-    """An address that is no folder; the message says why."""
+    """An address is not a folder. The message says why."""
 
 
 def digest(*parts: Any) -> str:
-    """Return a digest of JSON values, for example of everything that a result depends on."""
+    """Return the SHA-256 of JSON values in hexadecimal."""
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def secret() -> bytes:
-    """Return the random key that seals this checkout's results, made on first use."""
+    """Return the random key that seals the results of this checkout. It is generated on first use."""
     path = FOLDER / "key"
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         fresh = FOLDER / f"key.{secrets.token_hex()}"
         fresh.write_text(secrets.token_hex())
         fresh.chmod(0o600)
-        with contextlib.suppress(FileExistsError):  # another process was first: its key counts
+        with contextlib.suppress(FileExistsError):  # another process was faster: use its key
             os.link(fresh, path)
         fresh.unlink()
     return path.read_bytes()
@@ -66,24 +67,25 @@ def secret() -> bytes:
 
 
 class Folder:
-    """Files below an address that fsspec knows: a path, or an object store."""
+    """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise NoFolder."""
 
     def __init__(self, address: str):
-        import fsspec  # takes 40 ms, and the processes that check scripts store nothing
+        import fsspec  # this takes 40 ms, and processes that check scripts store nothing
 
         try:
             self.files, self.root = fsspec.core.url_to_fs(address)
-        except Exception as error:  # each kind of file system has its own errors for an address that it cannot read
+        except Exception as error:  # the type of error depends on the file system
             raise NoFolder(f"{address} is no folder that can be shared: {error}") from None
         self.is_local = "file" in self.files.protocol
         self.address = address
-        self.faults: dict[str, str] = {}  # why nothing is read any more, or written
+        self.faults: dict[str, str] = {}  # why reading or writing was given up, by "read" or "write"
 
     def read(self, name: str) -> bytes:
+        """Return the content of a file. Raise FileNotFoundError, or another error of the file system."""
         return self.files.cat_file(f"{self.root}/{name}")
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file whole or not at all. Object stores do so by themselves; elsewhere the file is renamed when it is complete."""
+        """Write a file atomically. Object stores do so by themselves; a local file is renamed when it is complete."""
         path = f"{self.root}/{name}"
         self.files.makedirs(path.rpartition("/")[0], exist_ok=True)
         if not self.is_local:
@@ -94,20 +96,21 @@ class Folder:
         os.replace(partial, path)
 
     def attempt(self, what: str, do: Callable[..., Any], *arguments: Any) -> Any:
-        """Call `do`; return None if the file is missing. A folder that fails once to be read or written is not tried again."""
+        """Return the result of `do`, or None if the file is missing or `do` fails. After a failure, do not try the same again."""
         if what in self.faults:
             return None
         try:
             return do(*arguments)
         except FileNotFoundError:
             return None
-        except Exception as error:  # each kind of file system has its own: the work is done without the folder
+        except Exception as error:  # the type of error depends on the file system; continue without the folder
             self.faults[what] = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}"
             return None
 
 
 @cache
 def folder_at(address: str) -> Folder:
+    """Return the folder at an address. Raise NoFolder if the address is invalid."""
     return Folder(address)
 
 
@@ -115,17 +118,18 @@ def folder_at(address: str) -> Folder:
 
 
 def sealed(name: str, value: dict, key: bytes) -> bytes:
-    """Return a result as the content of a file: a line with its seal, and JSON."""
+    """Return the content of the file for a result: a line with the seal, then JSON."""
     body = json.dumps(value, sort_keys=True).encode()
     return seal(name, body, key) + b"\n" + body
 
 
 def seal(name: str, body: bytes, key: bytes) -> bytes:
+    """Return a keyed hash of the format, the name and the content of a file."""
     return hmac.new(key, f"{FORMAT} {name}\n".encode() + body, sha256).hexdigest().encode()
 
 
 def opened(name: str, data: bytes, key: bytes) -> dict:
-    """Return the result in a file's content. Raise StoreError if the seal does not fit."""
+    """Return the result in a file's content. Raise StoreError if the seal does not match."""
     found, _, body = data.partition(b"\n")
     if not hmac.compare_digest(found, seal(name, body, key)):
         raise StoreError("was damaged, edited, moved, or written in another checkout or format")
@@ -137,17 +141,20 @@ def opened(name: str, data: bytes, key: bytes) -> dict:
 
 @dataclass(frozen=True)
 class Recheck:
-    """The sample of stored results that are computed again although nothing changed: one in `one_in`, none by 0. A seed always picks the
-    same ones, so that a difference can be reproduced; the default is the day."""
+    """A sample of the stored results that are computed again although nothing changed: one in `one_in`, or none if that is 0.
+
+    The same seed always picks the same results, so that a difference can be reproduced. The default seed is the date.
+    """
 
     one_in: int = 0
     seed: str = field(default_factory=lambda: time.strftime("%Y-%m-%d"))
 
     def picks(self, name: str) -> bool:
+        """Return whether the result with this name is in the sample."""
         return bool(self.one_in) and int(digest(self.seed, name), 16) % self.one_in == 0
 
     def difference(self, name: str) -> str:
-        """Return the message about a result that was computed again and differs from the stored one."""
+        """Return the message for a result that differs from the stored one."""
         return (
             f"{name}: differs from its stored result, although nothing that it depends on changed (recheck of 1 in {self.one_in}, seed "
             f"{self.seed}); the stored results of this kind were deleted: run the command again, and look for what the result depends on"
@@ -156,13 +163,13 @@ class Recheck:
 
 @dataclass
 class Settings:
-    """What holds for every store of this process."""
+    """The settings of every store in this process."""
 
-    shared: Folder | None = None  # a folder that a team shares
+    shared: Folder | None = None  # a folder that several people share
     recheck: Recheck = field(default_factory=Recheck)
 
 
-settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # a command has options instead; a build of the site has none
+settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # a build of the site uses the variable; commands have options
 
 
 # The store -----------------------------------------------------------------------------------------------------------------------
@@ -170,29 +177,29 @@ settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # a co
 
 @dataclass(frozen=True)
 class Store:
-    """The results of one kind. Those whose keys are digests are also read from and written to the shared folder, if there is one."""
+    """The stored results of one kind. Those whose keys are digests are also read from and written to the shared folder, if there is one."""
 
     kind: str
     by_digest: bool = False
-    most: int = 10_000  # of those whose keys are digests, `prune` leaves so many
+    most: int = 10_000  # the number of results that `prune` keeps
 
     def path(self, key: str) -> Path:
-        """Return where a result is stored on this machine."""
+        """Return the path of a result on this machine."""
         return FOLDER / self.kind / key
 
     def get(self, key: str) -> dict | None:
-        """Return the result with this key, from this machine or else from the shared folder; None if there is none to be trusted."""
+        """Return the result with this key from this machine or from the shared folder, or None if neither has a valid one."""
         try:
             value = self.require(key)
         except StoreError:
             return self._shared(key)
         if self.by_digest:
             with contextlib.suppress(OSError):
-                os.utime(self.path(key))  # for `prune`
+                os.utime(self.path(key))  # `prune` deletes the results that were not used for longest
         return value
 
     def require(self, key: str) -> dict:
-        """Return the result with this key from this machine. Raise Missing, or another StoreError that says what is wrong with it."""
+        """Return the result with this key from this machine. Raise Missing if there is none, or StoreError if it is invalid."""
         try:
             data = folder_at(str(FOLDER)).read(f"{self.kind}/{key}")
         except FileNotFoundError:
@@ -214,7 +221,7 @@ class Store:
         return value
 
     def put(self, key: str, value: dict) -> None:
-        """Store a result."""
+        """Store a result on this machine, and in the shared folder if its key is a digest."""
         self._write(key, value)
         folder = settings.shared
         if folder and self.by_digest:
@@ -223,18 +230,20 @@ class Store:
 
     def _write(self, key: str, value: dict) -> None:
         data, path = sealed(f"{self.kind}/{key}", value, secret()), self.path(key)
-        if not (path.is_file() and path.read_bytes() == data):  # a file that stays the same is not newer for those who watch it
+        if not (path.is_file() and path.read_bytes() == data):  # an unchanged file keeps its time, since servers watch it
             folder_at(str(FOLDER)).write(f"{self.kind}/{key}", data)
 
     def delete(self, key: str) -> None:
+        """Delete the result with this key on this machine, if there is one."""
         self.path(key).unlink(missing_ok=True)
 
     def keys(self) -> list[str]:
-        """Return the keys of everything that is stored on this machine."""
+        """Return the keys of all results on this machine, sorted."""
         home = FOLDER / self.kind
         return sorted(path.relative_to(home).as_posix() for path in self.files() if path.suffix != ".partial")
 
     def files(self) -> Iterator[Path]:
+        """Yield the paths of all files of this kind on this machine, including incomplete ones."""
         return (path for path in (FOLDER / self.kind).rglob("*") if path.is_file())
 
     def clear(self) -> None:
@@ -243,7 +252,7 @@ class Store:
             path.unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Delete all but the `most` results that were used last: a result that a digest names is never replaced."""
+        """Delete all but the `most` recently used results. Without this, results with digests as keys would accumulate."""
         stored = sorted(((path.stat().st_mtime, path) for path in self.files()), reverse=True)
         for _, path in stored[self.most :]:
             path.unlink(missing_ok=True)
@@ -255,9 +264,10 @@ class Store:
         holds: Callable[[dict], bool] = lambda value: True,
         may_be_stored: Callable[[dict], bool] = lambda value: True,
     ) -> dict:
-        """Return the stored result if it `holds`; else compute it, and store it if it may be. Raise Differs if a recheck finds another one.
+        """Return the stored result if it `holds`; otherwise compute it, and store it if it `may_be_stored`.
 
-        What the results say in "depends" is not compared: computing again may read more, or less, than the first time.
+        Raise Differs if a recheck computes a different result. The entries "depends" are not compared, since a second computation may
+        read more or fewer files than the first.
         """
         stored = self.get(key)
         if stored is not None and holds(stored):
