@@ -67,7 +67,7 @@ def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
     before = dask_cluster.checkout()
     assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
     tree.script.write_text(tree.script.read_text() + "# more")
-    monkeypatch.setattr(dependencies, "versions", lambda: {"python": "0"})
+    monkeypatch.setattr(dask_cluster, "versions", lambda: {"python": "0"})
     assert dask_cluster.unlike(before, dask_cluster.checkout())[0] == "derivations/chapter/tiny.py"
     assert {"python", "sympy"} <= set(dask_cluster.unlike(before, dask_cluster.checkout()))
     assert dask_cluster.digest(before) != digest(dask_cluster.checkout())

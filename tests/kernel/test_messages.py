@@ -40,6 +40,8 @@ from derivations.kernel import (
 from derivations.kernel.core.claims import read_values
 from derivations.kernel.core.expr import Expr, lift, symbols
 from derivations.kernel.errors import KernelError
+from derivations.kernel.exact import proofs
+from derivations.kernel.exact import witness as check
 from derivations.kernel.exact import witness as check
 
 d, n, m = sizes("d n m")
@@ -516,7 +518,7 @@ LONG = {
 
 @pytest.mark.parametrize("state, says, length", LONG.values(), ids=LONG)
 def test_a_long_polynomial_is_cut(state, says, length, refused, monkeypatch):
-    monkeypatch.setattr(check, "show_polynomial", lambda p, *near: "p + " * 1000)
+    monkeypatch.setattr(proofs, "show_polynomial", lambda p, *near: "p + " * 1000)
     said = "p + " * (length // 4 - 1) + "p …"
     assert len(said) <= length and refused(state) == says.format(said)
 

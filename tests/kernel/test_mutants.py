@@ -396,7 +396,7 @@ def test_a_witness_that_takes_too_long_leaves_its_mutants_unclassified(trial):
 
 
 def test_a_witness_that_breaks_leaves_the_mutant_unclassified_and_is_named(trial, monkeypatch):
-    monkeypatch.setattr(mutant_trials, "still_proved", lambda claim, given: 1 / 0)
+    monkeypatch.setattr(mutant_trials, "is_proved_under", lambda claim, given: 1 / 0)
     mutant = make_mutants(SLIPS[0][1])[0]
     (told,) = mutant_trials.try_mutant_with_witnesses(mutant, SLIPS[0][1], ["exact"])
     assert (told["outcome"], told["how"]) == ("unclassified", "broke: ZeroDivisionError")

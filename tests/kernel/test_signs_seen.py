@@ -110,7 +110,7 @@ def test_no_sign_is_seen_that_is_not_there():
 
 
 def test_two_levels_of_indices_that_are_held_by_one_name_are_found_out(monkeypatch):
-    monkeypatch.setattr(normal_form, "hold", lambda indices: tuple(("held", (*a, 1)) if a[0] == "b" else a for a in indices))
+    monkeypatch.setattr(normal_form, "free_bound_indices", lambda indices: tuple(("held", (*a, 1)) if a[0] == "b" else a for a in indices))
     assert sum(bool(seen_wrongly(seed)) for seed in range(400)) > 2
 
 

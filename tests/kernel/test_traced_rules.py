@@ -491,7 +491,7 @@ def corrupted(own: Callable, kinds: tuple[str, ...]) -> list[tuple[str, Callable
     found = []
     for what, changed in mutate_function(tree):
         text = lines[changed.line - 1].strip()
-        if what in kinds and "[ONE] *" not in text:  # axes of length 1 put before: no more of them than there are
+        if what in kinds and "[UNIT_AXIS] *" not in text:  # axes of length 1 put before: no more of them than there are
             seen: dict = {}
             exec(compile(ast.fix_missing_locations(changed.tree), own.__code__.co_filename, "exec"), own.__globals__, seen)
             found.append((f"{own.__name__}, line {first + changed.line - 1}: {text}", seen[own.__name__]))

@@ -197,7 +197,7 @@ HOSTILE = """</title></svg><script>alert(1)</script><img src=x onerror=alert(1)>
 
 
 def test_hostile_text_stays_text(site, monkeypatch):
-    monkeypatch.setattr(pictures_, "fault_of_text", lambda said: "")  # or it would be refused for its < and =
+    monkeypatch.setattr(pictures_, "find_text_fault", lambda said: "")  # or it would be refused for its < and =
     site.define(f"return bars([({HOSTILE!r}, 1)], title={HOSTILE!r}, description={HOSTILE!r})")
     html = site.show()
     assert html.find("script") is None and html.find("img") is None and len(html.find_all("svg")) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import PageError, Source, code_imports, full_source, page_lint
+from derivations.kernel.site import PageError, Source, code_imports, code_regions, full_source
 from derivations.kernel.site.code_regions import read_snippet
 from derivations.kernel.snippet_source import parse
 
@@ -29,7 +29,7 @@ LEFT_OUT = {
 
 
 def blocks_of(path, root=ROOT):
-    return code_imports.read_blocks(Source(page_lint.text_of(path), root / "docs", path), root)
+    return code_imports.read_blocks(Source(code_regions.read_text(path), root / "docs", path), root)
 
 
 @cache

@@ -259,7 +259,7 @@ def clocks(monkeypatch):
             self.runs = False
 
     monkeypatch.setattr(incremental_build, "Timer", Clock)
-    monkeypatch.setattr(rejections, "ring", lambda: None)
+    monkeypatch.setattr(rejections, "end_round", lambda: None)
     return made
 
 
@@ -286,9 +286,9 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     def standing(topic):
         raise certificates.CertificateError("stale")
 
-    monkeypatch.setattr(certificates, "standing", standing)
-    monkeypatch.setattr(rejections, "known", lambda topic: {"inputs": files} if files else None)
-    monkeypatch.setattr(rejections, "changed", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
+    monkeypatch.setattr(certificates, "identity", standing)
+    monkeypatch.setattr(rejections, "get", lambda topic: {"inputs": files} if files else None)
+    monkeypatch.setattr(rejections, "changes", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
     assert not incremental_build.is_urgent(*shows)
     files["a"] = "new"  # it was refused as it stands
@@ -300,7 +300,7 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     assert not incremental_build.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
     assert incremental_build.is_urgent("index.md", both)
-    monkeypatch.setattr(certificates, "standing", standing)
+    monkeypatch.setattr(certificates, "identity", standing)
     assert not incremental_build.is_urgent("index.md", both) and incremental_build.is_urgent("index.md", both, waited=True)
     monkeypatch.setitem(incremental_build._made, "trust.md", incremental_build.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
     assert not incremental_build.is_urgent("trust.md", both, waited=True)

@@ -13,5 +13,5 @@ Printing: `parse_plain.py` and `parse_latex.py` parse what is printed, so that a
 
 Snippets: `snippet_mutations.py` mutates the functions that claims name, and `snippet_mutant_trials.py` has the code witness check them.
 
-May import: the witnesses, `traced`, `core`, `printing`. Begin with `claim_mutants.py`.
+May import: the witnesses, `traced`, `core`, `printing`, `snippet_source`. Begin with `claim_mutants.py`.
 """

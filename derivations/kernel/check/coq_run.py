@@ -144,7 +144,7 @@ def result(key: str, source: coq_witness.Source, verdicts: dict, why: str = "") 
         "scope": source.scope,
         "steps": list(steps),
         "source": source.text or "",
-        "file": coq_witness.file_of(key, FOLDER).relative_to(FOLDER.parent).as_posix(),
+        "file": coq_process.path_of_source(key, FOLDER).relative_to(FOLDER.parent).as_posix(),
     }
 
 
@@ -167,7 +167,7 @@ def publish(results: dict, every: bool):
     """
     proved = {FOLDER.parent / r["file"]: r["source"] for claims in results.values() for r in claims.values() if r["steps"]}
     proved |= {FOLDER / f"{name}.v": shared.text for name, shared in coq_witness.PRELUDES.items()}
-    homes = [FOLDER] if every else [coq_witness.file_of(topic + "#x", FOLDER).parent for topic in results]
+    homes = [FOLDER] if every else [coq_process.path_of_source(topic + "#x", FOLDER).parent for topic in results]
     for old in {path for home in homes for path in home.rglob("*.v")} - proved.keys():
         old.unlink(missing_ok=True)
     for path, text in proved.items():

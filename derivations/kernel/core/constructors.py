@@ -129,7 +129,7 @@ def index(name: str, size: Term) -> Expr:
 
 
 def inverse(matrix_: Expr) -> Expr:
-    """Return the inverse of a square matrix. The claim must state that it exists: `given=[invertible(M)]`.
+    """Return the inverse of a square matrix. The claim must assume `invertible(M)`, which says that it exists.
 
     Examples:
         >>> from derivations.kernel import inverse, matrix, sizes

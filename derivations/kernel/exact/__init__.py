@@ -1,6 +1,6 @@
 """The exact witness: proves identities at every shape with a normal form, and searches for counterexamples to what it cannot prove.
 
-`witness.py` checks a claim; begin there. The rest, by subject:
+`witness.py` checks a claim. The rest, by subject:
 
 - normal form: `tree_to_normal_form.py` turns an expression tree into a polynomial in atoms. `polynomials.py` defines polynomials,
   `atom_payloads.py` the polynomials inside atoms, `normal_form.py` the arithmetic, which asks `Facts` what the assumptions allow.
@@ -16,5 +16,5 @@
   values. `given_values.py` reads values that an author gives, and `closed_forms.py` writes the two sides of a refutation in closed form.
 - messages: `polynomial_printing.py` prints a normal form as an author would write it, `value_printing.py` a value.
 
-The room may import `core` and `printing`, never another witness.
+May import: `core` and `printing`, never another witness. Begin with `witness.py`.
 """

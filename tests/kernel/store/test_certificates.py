@@ -143,7 +143,7 @@ def test_a_file_of_the_kernel_that_is_new_or_gone(sealed):
     assert "derivations/kernel/core/new.py changed" in refusal()
     new.unlink()
     assert load(TOPIC)
-    (sealed.kernel / "exact" / "limits.py").unlink()
+    (sealed.kernel / "exact" / "series_limits.py").unlink()
     assert "derivations/kernel/exact/series_limits.py changed" in refusal()
 
 
