@@ -147,6 +147,6 @@ def test_the_command_checks_on_a_cluster_and_refuses_what_goes_with_no_cluster(l
     assert command("check", "--watch", "--cluster", "x").exit_code == 2
     script = tmp_path / "own.py"
     script.write_text("")
-    assert "other machines do not have it" in command("check", "--cluster", local.scheduler_address, script).output
+    assert "the machines of the cluster do not have it" in command("check", "--cluster", local.scheduler_address, script).output
     gone = command("fuzz", "--fresh", "--claims", "1", "--cluster", "nowhere:1")
     assert gone.exit_code == 1 and "no Dask scheduler answers" in gone.output

@@ -147,5 +147,5 @@ def test_the_seed_of_hashes_changes_no_verdict_and_no_message(tmp_path):
             for seed in seeds
         ]
         said += [process.communicate()[0] for process in running]
-    assert said[0].count("REFUSED") == 4 and "Traceback" not in said[0]
+    assert said[0].count("REJECTED") == 4 and "Traceback" not in said[0]
     assert said[1:] == said[:1] * 3

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import PageError, Source, code_imports, code_regions, full_source
+from derivations.kernel.site import PageError, Source, code_imports, code_regions, full_source, page_lint
 from derivations.kernel.site.code_regions import read_snippet
 from derivations.kernel.snippet_source import parse
 
