@@ -41,8 +41,6 @@ from derivations.kernel.core.claims import read_values
 from derivations.kernel.core.expr import Expr, lift, symbols
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import proofs
-from derivations.kernel.exact import witness as check
-from derivations.kernel.exact import witness as check
 
 d, n, m = sizes("d n m")
 x, y = scalars("x y")
