@@ -274,7 +274,7 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
     }
     assert all(planted[key] != text for key in planted)
     assert not any(ok for ok, _ in coq_process.prove(planted).values())
-    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "find_loophole", lambda text: "")
     said = coq_process.prove(planted)
     assert not any(ok for ok, _ in said.values()), said
     assert all("assumes something" in message for _, message in said.values()), said

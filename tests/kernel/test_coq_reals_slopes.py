@@ -159,6 +159,6 @@ def test_another_axiom_is_caught(program, monkeypatch):
     planted = text.replace("Section", "Axiom swap : forall P : Prop, P.\nSection", 1)
     planted = re.sub(r"Proof\.(.*?)Qed\.", "Proof. apply swap. Qed.", planted, flags=re.DOTALL)
     assert planted != text and not coq_process.prove({"c": planted})["c"][0]
-    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "find_loophole", lambda text: "")
     ok, message = coq_process.prove({"c": planted})["c"]
     assert not ok and "assumes something" in message and "swap" in message

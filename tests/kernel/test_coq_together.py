@@ -75,7 +75,7 @@ def test_an_axiom_in_one_of_them_is_its_own(runs, monkeypatch):
     assert [ok for ok, _ in coq_process.prove(sources, jobs=1).values()] == [True, False] and "'Axiom'" in coq_process.prove(sources)["b"][
         1
     ]
-    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "find_loophole", lambda text: "")
     results = coq_process.prove(sources, jobs=1)
     assert results["a"] == (True, "1 theorem proved, nothing assumed")
     assert not results["b"][0] and "swap" in results["b"][1]

@@ -499,7 +499,7 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
     said = coq_process.prove(planted)
     assert "'Axiom'" in said["axiom"][1] and "'Admitted'" in said["admitted"][1] and not any(ok for ok, _ in said.values())
     assert "assumes something" in said["variable"][1]
-    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "find_loophole", lambda text: "")
     said = coq_process.prove(planted)
     assert not any(ok for ok, _ in said.values())
     assert all("assumes something" in message for _, message in said.values()), said
@@ -508,7 +508,7 @@ def test_a_planted_axiom_is_caught_by_the_text_and_by_coq(program, monkeypatch):
 @pytest.mark.coq
 def test_a_proof_that_is_missing_or_cut_off_is_no_proof(program, monkeypatch):
     program("coqc")
-    monkeypatch.setattr(coq_process, "suspicious", lambda text: "")
+    monkeypatch.setattr(coq_process, "find_loophole", lambda text: "")
     whole = PLANTED.replace("1 = 2", "1 = 1")
     texts = {
         "whole": whole,
