@@ -161,7 +161,7 @@ def no_claim(key: str) -> dict:
 
 
 def publish(results: dict, every: bool):
-    """Write the sources that Coq proved, and the preludes that they import, to the folder to which the site links.
+    """Write the sources that Coq proved, and the preludes that they import, to the folder that the site links to.
 
     Remove outdated files from the folders of these topics, or from the whole folder if `every`.
     """

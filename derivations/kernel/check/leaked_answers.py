@@ -1,6 +1,6 @@
 """Reject a claim whose `code=` hands a function the answer: a function that returns its argument would agree with every such claim.
 
-This module compares expressions. `pytorch/snippet_agreement.py` compares numbers, and so finds the answer in whatever form it is written.
+This module compares expressions. `pytorch/snippet_agreement.py` compares numbers, which also finds an answer that is written differently.
 """
 
 from __future__ import annotations
