@@ -67,7 +67,7 @@ proofs: check
 	@$(PY) -m derivations coq $(STORE)
 
 coqtest: check
-	@$(TESTED) -m coq tests/kernel/test_coq_*.py
+	@$(TESTED) -m coq tests/kernel/coq
 
 sympy: check
 	@$(PY) -m derivations sympy --run

@@ -50,10 +50,10 @@ def test_other_changes_do_not(path):
 @pytest.mark.parametrize(
     "file, path",
     [
-        ("kernel/test_functions", "derivations/kernel/language/functions.py"),
-        ("kernel/test_traced_code", "derivations/kernel/__init__.py"),
-        ("kernel/test_laws", "derivations/kernel/check/worker.py"),
-        ("kernel/test_coq_reals", "derivations/kernel/coq/reals/prelude_reals.v"),
+        ("kernel/language/test_functions", "derivations/kernel/language/functions.py"),
+        ("kernel/traced/test_tracing", "derivations/kernel/__init__.py"),
+        ("kernel/exact/test_expectations", "derivations/kernel/check/worker.py"),
+        ("kernel/coq/test_reals", "derivations/kernel/coq/reals/prelude_reals.v"),
         ("seeing/test_heads", "snippets/seeing/recall.json"),
     ],
 )
@@ -61,7 +61,7 @@ def test_packages_and_what_is_no_python_count_too(file, path):
     assert (ROOT / path).is_file() and reached(path, files=[f"tests/{file}.py"])
 
 
-@pytest.mark.parametrize("file", ["scaling/test_variance", "kernel/test_laws"])
+@pytest.mark.parametrize("file", ["scaling/test_variance", "kernel/exact/test_expectations"])
 def test_what_is_loaded_is_within_reach(file):
     """Asked of a fresh interpreter, which knows better."""
     code = (
@@ -75,7 +75,7 @@ def test_what_is_loaded_is_within_reach(file):
 
 
 def test_a_conftest_reaches_what_stands_below_it():
-    names = ["tests/kernel/test_laws.py", "tests/site/test_terms.py"]
+    names = ["tests/kernel/exact/test_expectations.py", "tests/site/test_terms.py"]
     assert reached("tests/kernel/conftest.py", files=names[:1]) and not reached("tests/kernel/conftest.py", files=[HERE])
 
 

@@ -327,6 +327,26 @@ def test_an_import_of_a_topic_is_found(copy, statement):
     assert topics_imported(copy) in ({"derivations.chapter.tiny"}, {"snippets"})
 
 
+# The tests of a room
+
+
+def rooms_without_tests(house: House) -> set:
+    """Return the rooms without a folder of tests, and the folders of tests without a room. The tests of `site` are in tests/site."""
+    folders = {path.parent.name for path in (house.root / "tests/kernel").glob("*/test_*.py")}
+    return folders ^ (house.rooms() - {"site"})
+
+
+def test_each_room_has_a_folder_of_tests(ours):
+    assert rooms_without_tests(ours) == set()
+
+
+def test_a_room_without_tests_is_found(copy):
+    copy.plant("cellar/__init__.py", "")
+    (copy.root / "tests/kernel/attic").mkdir(parents=True)
+    (copy.root / "tests/kernel/attic/test_it.py").write_text("")
+    assert {"cellar", "attic"} <= rooms_without_tests(copy)
+
+
 # What a room says of itself
 
 

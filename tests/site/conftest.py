@@ -179,8 +179,8 @@ def zensical(once):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("mkdocs.yml", "pyproject.toml"):  # a figure of the rooms reads the contracts in it
             shutil.copy(ROOT / name, root)
-        (root / "tests/kernel").mkdir(parents=True)
-        shutil.copy(ROOT / "tests/kernel/recipes.py", root / "tests/kernel")  # the claim language's page includes it
+        (root / "tests/kernel/language").mkdir(parents=True)
+        shutil.copy(ROOT / "tests/kernel/language/recipes.py", root / "tests/kernel/language")  # the claim language's page includes it
         run(root, "zensical", "build", "--clean")
         run(root, "derivations", "finish", "site")
         return root / "site"

@@ -190,10 +190,10 @@ def test_a_section_s_typo_is_named_with_the_one_that_was_meant(site):
 
 
 def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
-    recipes, page = site / "tests/kernel/recipes.py", site / "docs/a/b.md"
-    recipes.parent.mkdir()
+    recipes, page = site / "tests/kernel/language/recipes.py", site / "docs/a/b.md"
+    recipes.parent.mkdir(parents=True)
     recipes.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n")
-    page.write_text(page.read_text() + '\n```python\n--8<-- "tests/kernel/recipes.py:one"\n```\n')
+    page.write_text(page.read_text() + '\n```python\n--8<-- "tests/kernel/language/recipes.py:one"\n```\n')
     assert typed_by_hand(site) == []
     for wrong in ("recipes.py:two", "other.py:one"):
         text = page.read_text()

@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).with_name("pasting.py")
 
 # Pages that are not pasted, each with the reason.
 LEFT_OUT = {
-    "contributing/language.md": "its blocks are one script of claims, which needs the kernel; tests/kernel/test_recipes.py runs it",
+    "contributing/language.md": "its blocks are one script of claims, which needs the kernel; tests/kernel/language/test_recipes.py runs it",
 }
 
 

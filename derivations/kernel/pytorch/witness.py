@@ -7,7 +7,7 @@ derived are stated where they are used: for library functions in `error_bounds.p
 `expectations.py`, for snippets in `snippet_agreement.py`. Points where the bound is too large to decide anything are left out and not counted.
 
 Next: `identities.py`, `limits.py` and `refutations.py` compare the sides, `sampling.py` chooses the values, and `evaluation.py` evaluates trees.
-`float_formats.py` and `low_precision.py` run the same snippets in fp32, fp16 and bf16. tests/kernel/test_torch_witness.py draws further cases
+`float_formats.py` and `low_precision.py` run the same snippets in fp32, fp16 and bf16. tests/kernel/pytorch/test_witness.py draws further cases
 with hypothesis.
 """
 

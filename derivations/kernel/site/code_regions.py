@@ -9,8 +9,8 @@ from ..snippet_source import Library, Snippet, parse
 from . import page_dependencies
 
 FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=fence)[ \t]*$", re.M | re.S)
-# The claim language's examples are one script, and tests/kernel/test_recipes.py checks its claims.
-RECIPES = "tests/kernel/recipes"
+# The claim language's examples are one script, and tests/kernel/language/test_recipes.py checks its claims.
+RECIPES = "tests/kernel/language/recipes"
 INCLUDE = re.compile(rf'\s*--8<-- "(?:snippets/|(?={RECIPES}\.py))(?P<topic>[\w/]+)\.py:(?P<section>[\w-]+)"\s*')
 
 

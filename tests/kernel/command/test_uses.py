@@ -10,7 +10,7 @@ from derivations.kernel import Derivation, E, index, mean, random, scalars, size
 from derivations.kernel.command import uses_report
 from derivations.kernel.store import certificates
 
-KERNEL = Path(__file__).parents[2] / "derivations/kernel"
+KERNEL = Path(__file__).parents[3] / "derivations/kernel"
 x, y, a, b = scalars("x y a b")
 n = sizes("n")
 u = vector("u", n)

@@ -40,7 +40,7 @@ from derivations.kernel.exact.witness import exact
 from derivations.kernel.sympy.witness import witness
 
 HERE = Path(__file__).parent
-PAGE = (HERE.parents[1] / "docs/contributing/language.md").read_text(encoding="utf-8")
+PAGE = (HERE.parents[2] / "docs/contributing/language.md").read_text(encoding="utf-8")
 n, m, d = sizes("n m d")
 x, y, c = scalars("x y c")
 z, w = vector("z", n), vector("w", n)
@@ -70,7 +70,7 @@ def test_a_recipe_holds(claim):
 
 def test_every_recipe_stands_on_the_page():
     sections = re.findall(r"--8<-- \[start:([\w-]+)\]", (HERE / "recipes.py").read_text(encoding="utf-8"))
-    assert sections and sorted(sections) == sorted(re.findall(r'--8<-- "tests/kernel/recipes.py:([\w-]+)"', PAGE))
+    assert sections and sorted(sections) == sorted(re.findall(r'--8<-- "tests/kernel/language/recipes.py:([\w-]+)"', PAGE))
 
 
 # What the page says is refused, with the words that it quotes.

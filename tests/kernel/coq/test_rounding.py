@@ -7,7 +7,7 @@ import pytest
 from derivations.kernel import Derivation, exp, index, rounded, scalars, sizes, softmax, total, vector
 from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq import witness as coq
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 a, b = scalars("a b")
 m = sizes("m")

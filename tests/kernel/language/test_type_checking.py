@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mypy import api
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SLIPS = """from derivations.kernel import Derivation, matrix, nonzero, postive, scalars, sizes
 
 x, y = scalars("x y")

@@ -31,7 +31,7 @@ from derivations.kernel import (
 from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq.reals import axioms, prelude
 from derivations.kernel.coq.reserved_words import FORBIDDEN
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 n, m = sizes("n m")
 z, g = vector("z", n), vector("g", n)

@@ -62,7 +62,7 @@ def test_a_module_is_named_by_its_file():
     assert parse("snippets/a/b.py", "").module == "snippets.a.b"
     package = parse("snippets/a/__init__.py", "from .b import add\n")
     assert package.module == "snippets.a" and package.is_package
-    assert parse("tests/kernel/recipes.py", "").module == "tests.kernel.recipes"
+    assert parse("tests/kernel/language/recipes.py", "").module == "tests.kernel.language.recipes"
 
 
 def test_definitions_and_imports(snippet):

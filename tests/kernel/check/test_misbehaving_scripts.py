@@ -133,7 +133,7 @@ if __name__ == "__main__":
 def test_the_seed_of_hashes_changes_no_verdict_and_no_message(tmp_path):
     path = tmp_path / "seeded.py"
     path.write_text(SEEDED)
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     said = []
     for seeds in ("01", "23"):
         running = [

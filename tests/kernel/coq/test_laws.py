@@ -32,7 +32,7 @@ from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.laws import prelude
 from derivations.kernel.coq.reserved_words import FORBIDDEN
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 n, m = sizes("n m")
 q, k, x, M = random("q", n), random("k", n), random("x"), random("M", n, m)

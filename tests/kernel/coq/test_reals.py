@@ -29,7 +29,7 @@ from derivations.kernel import (
 from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq.reals import axioms, definedness, notation, prelude
 from derivations.kernel.coq.reserved_words import FORBIDDEN
-from tests.kernel.coq_sources import stated, written
+from tests.kernel.coq.sources import stated, written
 
 n, m = sizes("n m")
 S, T, Q, K = matrix("S", n, n), matrix("T", n, n), matrix("Q", n, m), matrix("K", n, m)

@@ -5,7 +5,7 @@ import pytest
 from derivations.kernel import matrix, sizes
 from derivations.kernel.check import coq_run, dask_cluster
 from derivations.kernel.check.dask_cluster import OtherCheckout
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 n = sizes("n")
 S, T = matrix("S", n, n), matrix("T", n, n)

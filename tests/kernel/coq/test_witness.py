@@ -41,7 +41,7 @@ from derivations.kernel.coq.notation import Notation
 from derivations.kernel.coq.prelude import PRELUDE, PRELUDE_NAME
 from derivations.kernel.coq.prelude_files import PRELUDES
 from derivations.kernel.store import certificates, store
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 n, m, p, d = sizes("n m p d")
 A, B, B_2, C = matrix("A", n, m), matrix("B", m, p), matrix("B_2", m, p), matrix("C", p, d)

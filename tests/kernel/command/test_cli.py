@@ -15,7 +15,7 @@ from derivations.kernel.check import runner
 from derivations.kernel.command import new_topic
 from derivations.kernel.command.new_topic import ScaffoldError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
 n, m = sizes("n m")
 A, B = matrix("A", n, m), matrix("B", n, m)

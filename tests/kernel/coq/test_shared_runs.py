@@ -6,7 +6,7 @@ import pytest
 
 from derivations.kernel import exp, matrix, scalars, sizes
 from derivations.kernel.coq import combined_files, coq_process
-from tests.kernel.coq_sources import written
+from tests.kernel.coq.sources import written
 
 n = sizes("n")
 S, T = matrix("S", n, n), matrix("T", n, n)

@@ -28,7 +28,7 @@ from derivations.kernel import (
 from derivations.kernel.coq import coq_process, file_audit
 from derivations.kernel.coq.reals import prelude
 from derivations.kernel.coq.reserved_words import FORBIDDEN
-from tests.kernel.coq_sources import stated, written
+from tests.kernel.coq.sources import stated, written
 
 n, m = sizes("n m")
 z, b, w = vector("z", n), vector("b", n), vector("w", 2)
