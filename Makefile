@@ -19,7 +19,7 @@ TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESID
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test browser slow lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
+.PHONY: help serve test browser slow nightly lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some, SINCE=main those of what changed since)"
 	@echo "make browser the tests of pages in a browser: keys, light and dark, a phone's width (needs Chromium)"
 	@echo "make slow    the tests that take minutes: every page in a browser, forged claims, pages pasted whole, these commands run for real"
+	@echo "make nightly the tests that repeat with more inputs what others check; CI runs them at night"
 	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
 	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness: both of the next two"
 	@echo "make proofs  have Coq prove what it can state"
@@ -47,13 +48,16 @@ serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(TESTED) -m "not coq and not slow and not browser" $(ARGS)
+	@$(TESTED) -m "not coq and not slow and not browser and not nightly" $(ARGS)
 
 browser: check
 	@$(TESTED) -m "browser and not slow" $(or $(ARGS),tests/site)
 
 slow: check
 	@$(TESTED) -m slow $(ARGS)
+
+nightly: check
+	@$(TESTED) -m nightly $(ARGS)
 
 lint: setup
 	@$(PY) -m ruff check .

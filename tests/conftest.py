@@ -9,6 +9,8 @@ import shutil
 
 import pytest
 
+# One thread for each process: pytest-xdist runs as many processes as there are cores. PyTorch reads this when it is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 PREFIX = "NOT TESTED: "
 # The slowest files and folders start first, so that no process still runs one of them at the end. test_every_page.py builds the site, and
 # most tests that use it start later, so that few processes wait for it.

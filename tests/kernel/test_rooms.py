@@ -54,8 +54,8 @@ def kernels(module: str) -> bool:
 class House:
     """The folder that `derivations/` lies in."""
 
-    def __init__(self, root: Path):
-        self.root, self.kernel = root, root / "derivations" / "kernel"
+    def __init__(self, root: Path, cache: Path | None = None):
+        self.root, self.kernel, self.cache = root, root / "derivations" / "kernel", cache and str(cache)
 
     def plant(self, file: str, text: str):
         path = self.kernel / file
@@ -70,7 +70,7 @@ class House:
 
     def imports(self) -> dict:
         """What each module of the kernel imports, from the kernel and from outside, in functions and for type checkers too."""
-        graph = grimp.build_graph("derivations", include_external_packages=True, cache_dir=None)
+        graph = grimp.build_graph("derivations", include_external_packages=True, cache_dir=self.cache)
         modules = [module for module in graph.modules if kernels(module)]
         assert len(modules) == len([path for path in self.files() if (path.parent / "__init__.py").is_file()]) > 50
         return {module: graph.find_modules_directly_imported_by(module) for module in modules}
@@ -88,13 +88,19 @@ def ours(monkeypatch):
     return looked_at(House(ROOT), monkeypatch)
 
 
+@pytest.fixture(scope="module")
+def graph_cache(tmp_path_factory):
+    """Return a folder for grimp, which parses only files that changed since it last built a graph. Copies of a file have its time."""
+    return tmp_path_factory.mktemp("graphs")
+
+
 @pytest.fixture
-def copy(tmp_path, monkeypatch):
-    """A copy to plant a fault in."""
-    house = House(tmp_path / "house")
-    shutil.copytree(ROOT / "derivations" / "kernel", house.kernel, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "derivations" / "__init__.py", house.root / "derivations")
-    shutil.copy(ROOT / "pyproject.toml", house.root)
+def copy(tmp_path, graph_cache, monkeypatch):
+    """Return a copy of the kernel to plant a fault in."""
+    house = House(tmp_path / "house", graph_cache)
+    shutil.copytree(ROOT / "derivations" / "kernel", house.kernel, ignore=shutil.ignore_patterns("__pycache__", "*.v"))
+    shutil.copy2(ROOT / "derivations" / "__init__.py", house.root / "derivations")
+    shutil.copy2(ROOT / "pyproject.toml", house.root)
     return looked_at(house, monkeypatch)
 
 
@@ -109,7 +115,7 @@ def contracts(house: House) -> list:
 def holds(house: House, contract: str) -> bool:
     assert contract in contracts(house)
     file = str(house.root / "pyproject.toml")
-    return use_cases.lint_imports(file, limit_to_contracts=(contract,), cache_dir=None, is_debug_mode=True, no_logo=True)
+    return use_cases.lint_imports(file, limit_to_contracts=(contract,), cache_dir=house.cache, is_debug_mode=True, no_logo=True)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -228,7 +234,10 @@ def by_name(house: House) -> dict:
     """Where modules are imported by a name that is made up at run time, which no graph of imports shows."""
     found = {}
     for path in house.files():
-        names = {getattr(node, "attr", getattr(node, "id", getattr(node, "name", ""))) for node in ast.walk(ast.parse(path.read_text()))}
+        text = path.read_text()
+        if "import_module" not in text and "__import__" not in text:
+            continue
+        names = {getattr(node, "attr", getattr(node, "id", getattr(node, "name", ""))) for node in ast.walk(ast.parse(text))}
         if names & {"import_module", "__import__"}:
             found[path.relative_to(house.kernel).as_posix()] = names & {"import_module", "__import__"}
     return found
@@ -352,7 +361,7 @@ def test_a_room_without_tests_is_found(copy):
 
 def unsaid(house: House) -> list:
     """What is missing or wrong in the docstrings of rooms: what a room may import, and where to begin reading."""
-    found = []
+    found, imports = [], house.imports()
     for room in sorted(house.rooms()):
         path = house.kernel / room / "__init__.py"
         said = ast.get_docstring(ast.parse(path.read_text())) or "" if path.is_file() else ""
@@ -362,14 +371,16 @@ def unsaid(house: House) -> list:
             continue
         if not (house.kernel / room / begin[1]).is_file():
             found.append(f"{room} begins with {begin[1]}, which is not there")
-        found += [f"{room} does not say that it imports {other}" for other in sorted(imported(house, room) - allowed(may[1], house))]
+        found += [
+            f"{room} does not say that it imports {other}"
+            for other in sorted(imported(imports, room) & house.rooms() - {room} - allowed(may[1], house))
+        ]
     return found
 
 
-def imported(house: House, room: str) -> set:
-    """The other rooms that a room imports."""
-    names = {name for module, names in house.imports().items() if room_of(module) == room for name in names if kernels(name)}
-    return {room_of(name) for name in names} & house.rooms() - {room}
+def imported(imports: dict, room: str) -> set:
+    """Return what the modules of a room import of the kernel: rooms, the room itself too, and modules beside the rooms."""
+    return {room_of(name) for module, names in imports.items() if room_of(module) == room for name in names if kernels(name)}
 
 
 def allowed(sentence: str, house: House) -> set:
@@ -476,6 +487,7 @@ print(json.dumps([Fraction.__module__, said]))
 """
 
 
+@pytest.mark.nightly
 def test_without_compiled_fractions_the_exact_witness_says_the_same():
     """quicktions is a speed-up and nothing else."""
     said = [

@@ -296,7 +296,7 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
         *LINTED,
         "derivations check",
         "pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 "
-        "-m not coq and not slow and not browser -k two words",
+        "-m not coq and not slow and not browser and not nightly -k two words",
     ]
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"

@@ -31,6 +31,7 @@ def check(**more):
     return result
 
 
+@pytest.mark.nightly
 def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, store):
     def refused_for_uses(result):
         return {r["claim"]["id"] for r in result.records if r["verdict"] != "holds"}

@@ -14,6 +14,7 @@ import pytest
 from derivations.kernel.check import runner
 from derivations.kernel.command import new_topic
 from derivations.kernel.command.new_topic import ScaffoldError
+from tests.nightly import nightly_after
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
@@ -301,7 +302,7 @@ def ends_with_all_it_started(process, sent, begun):
     process.communicate(timeout=SOON)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sent", nightly_after(1, [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_what_a_check_started_ends_with_it(sent, script, tmp_path):
     begun = tmp_path / "begun"
     path = script(f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep({5 * SOON})\n")
@@ -309,6 +310,7 @@ def test_what_a_check_started_ends_with_it(sent, script, tmp_path):
     ends_with_all_it_started(process, sent, begun)
 
 
+@pytest.mark.nightly
 def test_a_pool_ends_with_its_process(tmp_path):
     begun = tmp_path / "begun"
     process = subprocess.Popen([sys.executable, "-c", POOL.format(begun=str(begun))], cwd=ROOT, stdout=subprocess.PIPE)

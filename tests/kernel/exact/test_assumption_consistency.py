@@ -39,6 +39,7 @@ from derivations.kernel.exact import assumption_consistency
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.witness import witness as by_sympy
+from tests.nightly import nightly_after
 
 n, m = sizes("n m")
 c, x, y = scalars("c x y")
@@ -170,7 +171,7 @@ ABOVE = {
 }
 
 
-@pytest.mark.parametrize("name", ABOVE)
+@pytest.mark.parametrize("name", nightly_after(3, ABOVE))
 def test_assumptions_that_contradict_each_other_at_a_larger_size_are_refused_with_it(name):
     state, size = ABOVE[name]
     one = claim(state)
@@ -274,7 +275,7 @@ CONSISTENT = {
 }
 
 
-@pytest.mark.parametrize("given", CONSISTENT.values(), ids=CONSISTENT)
+@pytest.mark.parametrize("given", nightly_after(6, CONSISTENT.values()), ids=CONSISTENT)
 def test_what_can_be_at_every_size_is_found(given):
     about = given[0].args[0]
     assert assumption_consistency.find_empty_sizes(claim(law(absolute(about), about, *given))) == {}

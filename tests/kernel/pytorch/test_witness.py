@@ -658,6 +658,7 @@ TOO_MANY_OUTCOMES = {  # of two vectors whose eight entries are independent: thr
 }
 
 
+@pytest.mark.nightly
 def test_each_size_of_the_claims_of_the_site_is_large_once(stated):
     small = set()
     for c in stated:
@@ -683,6 +684,7 @@ def test_it_says_the_same_every_time_whatever_ran_before(stated):
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.nightly
 @given(st.data())
 @settings(derandomize=True, deadline=None, max_examples=150)
 def test_identities_hold_at_shapes_and_inputs_that_hypothesis_draws(stated, data):

@@ -27,6 +27,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
+from tests.nightly import nightly_after
 
 n, m, d = sizes("n m d")
 A, B, F, S = matrix("A", n, m), matrix("B", m, n), matrix("F", n, n), matrix("S", n, n)
@@ -504,7 +505,7 @@ FURTHER = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FURTHER)
+@pytest.mark.parametrize("name", nightly_after(10, FURTHER))
 def test_a_snippet_that_is_wrong_almost_everywhere_is_refused(monkeypatch, name):
     wrong, why = FURTHER[name]
     monkeypatch.setattr(PRODUCT, lambda x: x.sum())

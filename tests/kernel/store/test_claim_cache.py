@@ -133,6 +133,7 @@ def test_what_becomes_false_is_refused(project, check):
         check()
 
 
+@pytest.mark.nightly
 def test_a_recheck_rejects_a_claim_that_gets_another_record(tree, monkeypatch):
     def check():
         return runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)

@@ -56,6 +56,7 @@ from derivations.kernel.sympy.prelude.outcome import NotSettled
 from derivations.kernel.sympy.prelude.zero_test import reduces
 from derivations.kernel.sympy.program import write_program
 from derivations.kernel.sympy.witness import check_with_program, witness
+from tests.nightly import nightly_after
 
 LEAST = 450
 half = Fraction(1, 2)
@@ -111,6 +112,7 @@ def test_nearly_every_claim_has_one_and_the_others_say_why(site, texts):
         assert (said["verdict"] in ("proved", "refuted")) == (key in texts), key
 
 
+@pytest.mark.nightly
 def test_what_is_recorded_is_written_from_the_claim_as_it_stands(texts):
     found = {}
     for topic in certificates.topics():
@@ -190,7 +192,7 @@ EACH_KIND = [
 ]
 
 
-@pytest.mark.parametrize("name", EACH_KIND)
+@pytest.mark.parametrize("name", nightly_after(3, EACH_KIND))
 def test_one_of_each_kind_runs_as_a_stranger_runs_it(name, texts, tmp_path):
     topic, _, id_ = name.rpartition("/")
     code, said = ran(texts[topic, id_], tmp_path)
@@ -258,7 +260,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("made, says", PLANTED.values(), ids=PLANTED)
+@pytest.mark.parametrize("made, says", nightly_after(6, PLANTED.values()), ids=PLANTED)
 def test_a_slip_in_the_claim_makes_its_program_fail_and_say_where(made, says, tmp_path):
     claim = made()
     code, said = ran(write_program(claim).text, tmp_path)
@@ -368,7 +370,7 @@ def test_a_limit_in_what_stands_in_neither_side(moving):
 NASTY = ['"""; raise SystemExit(9)\n"""', "a\\", "\\n'''", "{x}", "\x00", "\r\nraise SystemExit(9)", '"', 'ends in \\\\"']
 
 
-@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("text", nightly_after(3, NASTY))
 def test_what_a_claim_says_in_words_is_never_run(text, tmp_path):
     claim = stated(lambda D: D.chain("claim", x + y, (y + x, text), (x + y + 0, "again" + text), title=text))
     made = write_program(claim)

@@ -498,6 +498,7 @@ def corrupted(own: Callable, kinds: tuple[str, ...]) -> list[tuple[str, Callable
     return found
 
 
+@pytest.mark.nightly
 def test_a_rule_that_is_corrupted_agrees_no_more(monkeypatch):
     left, tried = [], 0
     for own in dict.fromkeys(operation_rules.RULES.values()):
