@@ -15,11 +15,9 @@ STORE = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SEED),--seed "$(SEED)") $(if $
 SINCE ?=
 TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
 
-# Nothing of the caller's Python reaches ours. The last two silence notices that Material and the plugin
-# redirects print at every build.
+# Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
-export DISABLE_MKDOCS_2_WARNING := true
 
 .PHONY: help serve test browser slow lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
 .NOTPARALLEL:
