@@ -97,7 +97,7 @@ derivation.identity(
     "slope",
     diff((x + f)[a], x[k]),
     eye(d)[k, a] + total(A[k, r] * (1 - tanh((x @ A)[r]) ** 2) * B[r, a], r),
-    uses=["kin/lstm#residual"],
+    uses=["predecessors/lstm#residual"],
     title="The slope of a block: the identity, and what it adds",
 )
 

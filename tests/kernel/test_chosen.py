@@ -41,7 +41,13 @@ def test_a_change_of_what_its_imports_import_reaches_it():
 
 @pytest.mark.parametrize(
     "path",
-    ["snippets/kin/lstm.py", "docs/scaling/variance.md", "derivations/kernel/exact/nonnegativity.py", "README.md", "docs/labs/scores.py"],
+    [
+        "snippets/predecessors/lstm.py",
+        "docs/scaling/variance.md",
+        "derivations/kernel/exact/nonnegativity.py",
+        "README.md",
+        "docs/labs/scores.py",
+    ],
 )
 def test_other_changes_do_not(path):
     assert reached(path) == {}
@@ -82,12 +88,12 @@ def test_a_conftest_reaches_what_stands_below_it():
 def test_a_topic_that_a_file_names_reaches_it(tmp_path):
     file = tmp_path / "tests" / "test_it.py"
     file.parent.mkdir()
-    file.write_text('NAMES = ["scaling/variance#scaled", "snippets.kin.lstm.cell"]\n')
+    file.write_text('NAMES = ["scaling/variance#scaled", "snippets.predecessors.lstm.cell"]\n')
     named = {path.relative_to(ROOT).as_posix() for path in chosen.of_topics(file)}
-    assert "derivations/kin/lstm.py" not in named and named >= {
+    assert "derivations/predecessors/lstm.py" not in named and named >= {
         "derivations/scaling/variance.py",
         "docs/scaling/variance.md",
-        "snippets/kin/lstm.py",
+        "snippets/predecessors/lstm.py",
     }
 
 

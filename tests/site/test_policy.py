@@ -30,6 +30,20 @@ def test_a_page_without_the_policy_is_left_alone():
     assert content_policy_hook.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
 
 
+def test_a_page_that_redirects_gets_the_policy_once(tmp_path):
+    plugin = SimpleNamespace(config={"redirect_maps": {"old.md": "new.md", "other.md": "missing.md"}})
+    config = SimpleNamespace(plugins={"redirects": plugin}, docs_dir="docs", site_dir=str(tmp_path), use_directory_urls=True)
+    page = tmp_path / "old" / "index.html"
+    page.parent.mkdir()
+    page.write_text("<html><head><script>var a=1</script></head></html>")
+    content_policy_hook.on_post_build(config=config)
+    once = page.read_text()
+    digest = base64.b64encode(hashlib.sha256(b"var a=1").digest()).decode()
+    assert f"script-src 'self' 'sha256-{digest}'; style-src" in ROOT_POLICY.search(once)[1]
+    content_policy_hook.on_post_build(config=config)
+    assert page.read_text() == once and not (tmp_path / "other").exists()
+
+
 def test_an_index_stands_low_where_a_title_is_shown_and_nowhere_else():
     kept = '<title>Why √d_k?</title><p>d_k</p><a href="#x" title="Why √d_k?">'
     assert content_policy_hook.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"

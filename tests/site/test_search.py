@@ -93,7 +93,7 @@ def test_an_entry_of_the_glossary_is_found_itself(page):
     hits = searched(page, ["class token", "modern Hopfield network"])
     assert "/glossary/#class-token" in hits["class token"]
     assert (
-        hits["modern Hopfield network"][0].startswith("/kin/memory/")
+        hits["modern Hopfield network"][0].startswith("/predecessors/memory/")
         and "/glossary/#modern-hopfield-network" in hits["modern Hopfield network"]
     )
 

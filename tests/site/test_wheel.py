@@ -64,7 +64,7 @@ def test_an_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_pat
     ("old", "new", "said"),
     [
         ('"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['snippets/seeing/recall.json'"),
-        ('include = ["snippets", "snippets.*"]', 'include = ["snippets", "snippets.[!k]*"]', "'snippets/kin/rnn.py'"),
+        ('include = ["snippets", "snippets.*"]', 'include = ["snippets", "snippets.[!p]*"]', "'snippets/predecessors/rnn.py'"),
         ('"*" = ["ruff.toml"]', '"*" = ["other.toml"]', "has too much: ['snippets/ruff.toml']"),
     ],
 )

@@ -70,9 +70,14 @@ def served(folder: Path, handler=None, under: str = ""):
         thread.join()
 
 
+def is_redirect(path: Path) -> bool:
+    """Return whether a file only leads to the new address of a page that has moved. test_redirects.py tests these files."""
+    return '<meta http-equiv="refresh"' in path.read_text(encoding="utf-8")
+
+
 def pages_of(site: Path) -> list[str]:
     """The addresses of a site's pages within it. 404.html is a page of its own kind: see test_hosting.py."""
-    found = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    found = (path.relative_to(site).as_posix() for path in site.rglob("*.html") if not is_redirect(path))
     return sorted(name.removesuffix("index.html") for name in found if name != "404.html" and not name.startswith("assets/"))
 
 

@@ -16,8 +16,8 @@ from snippets.around.transformer import embed, encoder_arguments, encoder_block
 from snippets.attention.formula import attention
 from snippets.attention.masks import masked_softmax
 from snippets.heads.module import from_pytorch
-from snippets.kin.lstm import lstm_step
-from snippets.kin.rnn import rnn_step
+from snippets.predecessors.lstm import lstm_step
+from snippets.predecessors.rnn import rnn_step
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.together.gpt import silu
 

@@ -42,6 +42,7 @@ def finish(site: Path, settings: Path) -> list[str]:
         if page.url not in lacking:
             path = site / page.file.dest_uri
             path.write_text(_finish_page(path.read_text(encoding="utf-8"), page, config), encoding="utf-8")
+    content_policy_hook.on_post_build(config=config)
     site_exports_hook.on_post_build(config=config)
     reference_css_hook.write(site)
     search_index.write(site)

@@ -4,8 +4,8 @@ One step of gradient descent, from a layer of zeros, on keys and their values:
 
 --8<-- [start:example-step]
 >>> import torch
->>> from snippets.kin.linear import sum_then_ask
->>> from snippets.kin.memory import ask_after_step
+>>> from snippets.predecessors.linear import sum_then_ask
+>>> from snippets.predecessors.memory import ask_after_step
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key, value = torch.randn(3, 5, 4, generator=generator, dtype=torch.float64)
 >>> nothing = torch.zeros(4, 4, dtype=torch.float64)
@@ -18,7 +18,7 @@ True
 Three patterns are stored. The state starts as the first one, with noise on every entry:
 
 --8<-- [start:example-recall]
->>> from snippets.kin.memory import energy, recall
+>>> from snippets.predecessors.memory import energy, recall
 >>> stored = torch.randn(3, 64, generator=generator, dtype=torch.float64)
 >>> state = stored[0] + 0.8 * torch.randn(64, generator=generator, dtype=torch.float64)
 >>> for step in range(3):

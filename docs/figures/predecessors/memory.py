@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.kin.memory import recall
+from snippets.predecessors.memory import recall
 
 STEPS = 6
 

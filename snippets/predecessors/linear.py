@@ -4,7 +4,7 @@ A linear layer has one slope, whatever comes in. Attention has another one for e
 
 --8<-- [start:example-slopes]
 >>> import torch
->>> from snippets.kin.linear import jacobian
+>>> from snippets.predecessors.linear import jacobian
 >>> from snippets.attention.formula import attention
 >>> generator = torch.Generator().manual_seed(0)
 >>> one, other = torch.randn(2, 4, 3, generator=generator, dtype=torch.float64)  # (n, d) each
@@ -21,7 +21,7 @@ False
 Random features come as near to softmax as their number allows:
 
 --8<-- [start:example-features]
->>> from snippets.kin.linear import random_features
+>>> from snippets.predecessors.linear import random_features
 >>> q, k = torch.randn(2, 4, generator=generator, dtype=torch.float64) / 3
 >>> for r in (100, 10_000, 1_000_000):
 ...     draws = torch.randn(r, 4, generator=generator, dtype=torch.float64)
@@ -37,7 +37,7 @@ Random features come as near to softmax as their number allows:
 Linear attention is a product, so it can be grouped either way, or run token by token:
 
 --8<-- [start:example-linear]
->>> from snippets.kin.linear import causal_scan, kernel_attention, linear_attention
+>>> from snippets.predecessors.linear import causal_scan, kernel_attention, linear_attention
 >>> query, key, value = torch.randn(3, 2, 6, 4, generator=generator, dtype=torch.float64)
 >>> torch.allclose(kernel_attention(query, key, value), linear_attention(query, key, value))
 True
@@ -56,7 +56,7 @@ False
 Regrouping pays for long sequences:
 
 --8<-- [start:example-cost]
->>> from snippets.kin.linear import linear_multiplications, quadratic_multiplications
+>>> from snippets.predecessors.linear import linear_multiplications, quadratic_multiplications
 >>> for n in (16, 64, 256, 4096):
 ...     first = quadratic_multiplications(n, n, 64, 64)
 ...     second = linear_multiplications(n, n, 64, 64)
@@ -71,7 +71,7 @@ n 4096   weights first 2,147,483,648   keys and values first 33,554,432
 With keys of one length, attention is a mean of values under a Gaussian of the distance:
 
 --8<-- [start:example-gaussian]
->>> from snippets.kin.linear import gaussian_weights
+>>> from snippets.predecessors.linear import gaussian_weights
 >>> from snippets.attention.formula import attention_weights
 >>> torch.allclose(attention_weights(query, key), gaussian_weights(query, key))
 False

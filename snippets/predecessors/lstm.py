@@ -4,7 +4,7 @@ The cell is PyTorch's, weight for weight:
 
 --8<-- [start:example-lstm]
 >>> import torch
->>> from snippets.kin.lstm import lstm_step
+>>> from snippets.predecessors.lstm import lstm_step
 >>> theirs = torch.nn.LSTMCell(3, 4, dtype=torch.float64)
 >>> x, h, c = (torch.randn(2, size, dtype=torch.float64) for size in (3, 4, 4))
 >>> U, W = theirs.weight_ih.T, theirs.weight_hh.T
@@ -19,7 +19,7 @@ The gradient of the cell after T steps by the cell before, along the cell alone,
 at one opening and for gates that open as time goes on:
 
 --8<-- [start:example-gates]
->>> from snippets.kin.lstm import cell_path, gate, opening_gates
+>>> from snippets.predecessors.lstm import cell_path, gate, opening_gates
 >>> for T in (1, 10, 100, 1000):
 ...     held = [cell_path(gate(z * torch.ones(T).double())).item() for z in (0, 2, 6)]
 ...     print("T {:4}   held at 0.50: {:.0e}   0.88: {:.0e}   0.998: {:.0e}   opening: {:.3f}".format(
@@ -34,7 +34,7 @@ T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.998: 8e-02   opening: 0.500
 All paths together can stretch a gradient, although the cell's own never does:
 
 --8<-- [start:example-paths]
->>> from snippets.kin.lstm import cell_gradients
+>>> from snippets.predecessors.lstm import cell_gradients
 >>> for u in (0.0, 4.0):
 ...     along, full = cell_gradients(u)
 ...     print(f"recurrent weight {u:.0f}   along the cell {along:.2f}   all paths {full:.2f}")
@@ -46,7 +46,7 @@ recurrent weight 4   along the cell 0.50   all paths 2.50
 A residual block has the identity in its slope:
 
 --8<-- [start:example-residual]
->>> from snippets.kin.lstm import residual_block
+>>> from snippets.predecessors.lstm import residual_block
 >>> A, B = torch.zeros(3, 5), torch.ones(5, 3)  # (d, r), (r, d)
 >>> jacobian = torch.autograd.functional.jacobian
 >>> jacobian(lambda x: residual_block(x, A, B), torch.ones(3)).tolist()

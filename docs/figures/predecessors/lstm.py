@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, operations
-from snippets.kin.lstm import cell_path, gate, opening_gates
+from snippets.predecessors.lstm import cell_path, gate, opening_gates
 
 
 def cell() -> Picture:

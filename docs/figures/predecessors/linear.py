@@ -1,7 +1,7 @@
 """Pictures of linear attention: its two groupings, and what each costs."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, shapes
-from snippets.kin.linear import linear_multiplications, quadratic_multiplications
+from snippets.predecessors.linear import linear_multiplications, quadratic_multiplications
 
 
 def cost() -> Picture:

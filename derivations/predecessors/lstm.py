@@ -29,7 +29,7 @@ derivation.identity(
     title="Along the cell, the slope is the forget gate",
 )
 
-sigma = derivation.define("sigma", gate(z), code=[("snippets.kin.lstm.gate", z)], title="A gate")
+sigma = derivation.define("sigma", gate(z), code=[("snippets.predecessors.lstm.gate", z)], title="A gate")
 
 derivation.inequality(
     "never-grows",
@@ -50,7 +50,7 @@ derivation.inequality(
     ((1 + T * exp(-z)) + q) / sigma,
     because=q * (1 + exp(-z)) + T * exp(-z) ** 2,
     given=[nonnegative(q)],
-    uses=["kin/rnn#growth"],
+    uses=["predecessors/rnn#growth"],
     title="A gate held at one opening: one over its powers outgrows a straight line",
 )
 
@@ -88,7 +88,7 @@ derivation.identity(
     "by-candidate",
     diff(e_i * candidate, h),
     by_candidate,
-    uses=["kin/rnn#slope"],
+    uses=["predecessors/rnn#slope"],
     title="The candidate reads the last output, and enters by the input gate: its slope",
 )
 
@@ -96,7 +96,7 @@ derivation.identity(
     "output",
     diff(o * tanh(y), y),
     way_out,
-    uses=["kin/rnn#slope"],
+    uses=["predecessors/rnn#slope"],
     title="The last output reads the cell before",
 )
 
@@ -114,7 +114,7 @@ derivation.identity(
     "residual",
     diff(x[l] + total(tanh((x @ A)[a]) * B[a, l], a), x[k]),
     eye(d)[k, l] + total(A[k, a] * slope((x @ A)[a]) * B[a, l], a),
-    uses=["kin/rnn#slope"],
+    uses=["predecessors/rnn#slope"],
     title="A residual block: the identity, and the slope of what is added",
 )
 

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.kin.rnn import attention_reach, linear_step, reach, rnn_step
+from snippets.predecessors.rnn import attention_reach, linear_step, reach, rnn_step
 
 
 def reached() -> Picture:

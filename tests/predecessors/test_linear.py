@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import normalize, scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
-from snippets.kin.linear import (
+from snippets.predecessors.linear import (
     causal_scan,
     exponentials,
     gaussian_weights,

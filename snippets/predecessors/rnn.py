@@ -4,7 +4,7 @@ One step, with the weights of PyTorch's own network copied across:
 
 --8<-- [start:example-rnn]
 >>> import torch
->>> from snippets.kin.rnn import rnn
+>>> from snippets.predecessors.rnn import rnn
 >>> theirs = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
 >>> x = torch.randn(2, 5, 3, dtype=torch.float64)  # (batch, n, p)
 >>> U, W = theirs.weight_ih_l0.T, theirs.weight_hh_l0.T  # (p, d), (d, d)
@@ -20,7 +20,7 @@ last two columns a query attends to T tokens: to all equally, or to the first wi
 The network's columns have a w of 0.9 and of 1.5, without tanh and with it:
 
 --8<-- [start:example-reach]
->>> from snippets.kin.rnn import attention_reach, linear_step, reach, rnn_step
+>>> from snippets.predecessors.rnn import attention_reach, linear_step, reach, rnn_step
 >>> generator = torch.Generator().manual_seed(0)
 >>> for T in (1, 4, 16, 64):
 ...     measured = [reach(rule, T=T, w=w, generator=generator, dtype=torch.float64).item()

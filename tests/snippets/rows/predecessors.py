@@ -1,8 +1,8 @@
-"""Inputs for snippets/kin."""
+"""Inputs for snippets/predecessors."""
 
 import torch
 
-from snippets.kin.rnn import rnn_step
+from snippets.predecessors.rnn import rnn_step
 from tests.snippets.sample import EVERY, Row, Seeded, T
 
 KATHAROPOULOS, CHOROMANSKI = "Katharopoulos et al. (2020)", "Choromanski et al. (2021)"

@@ -38,7 +38,7 @@ derivation.identity(
     "tanh",
     tanh(t),
     (exp(t) - exp(-t)) / (exp(t) + exp(-t)),
-    code=[("snippets.kin.rnn.squash", t)],
+    code=[("snippets.predecessors.rnn.squash", t)],
     title="The hyperbolic tangent as a quotient",
 )
 
@@ -48,7 +48,7 @@ derivation.chain(
     (1 - tanh(t) ** 2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
     (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
-    code=[("snippets.kin.rnn.squash_gradient", t)],
+    code=[("snippets.predecessors.rnn.squash_gradient", t)],
     title="The slope of tanh",
 )
 
@@ -62,7 +62,7 @@ derivation.identity(
     "linear",
     (h @ W + x @ U) @ W + y @ U,
     h @ W @ W + x @ U @ W + y @ U,
-    code=[("snippets.kin.rnn.linear_step", y, ("snippets.kin.rnn.linear_step", x, h, U, W), U, W)],
+    code=[("snippets.predecessors.rnn.linear_step", y, ("snippets.predecessors.rnn.linear_step", x, h, U, W), U, W)],
     title="Without tanh: a token passes the same matrix once for each step since",
 )
 

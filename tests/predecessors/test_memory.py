@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.kin.linear import sum_then_ask
-from snippets.kin.memory import ask_after_step, attend_to_errors, energy, loss, recall
+from snippets.predecessors.linear import sum_then_ask
+from snippets.predecessors.memory import ask_after_step, attend_to_errors, energy, loss, recall
 
 
 def draw(seed, *shapes):

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from snippets.kin.lstm import cell_gradients, cell_path, gate, lstm_step, opening_gates, residual_block
+from snippets.predecessors.lstm import cell_gradients, cell_path, gate, lstm_step, opening_gates, residual_block
 
 
 def draw(seed, *shapes):

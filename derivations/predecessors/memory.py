@@ -8,7 +8,7 @@ q, X, x, B = matrix("q", 1, d), matrix("X", n, d), vector("x", d), matrix("B", 1
 beta, eta = scalars("beta eta")
 i, a, b, o = index("i", n), index("a", d), index("b", d), index("o", d_v)
 
-chapter = "snippets.kin.memory."
+chapter = "snippets.predecessors.memory."
 
 derivation = Derivation("A step downhill")
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from snippets.kin.rnn import attention_reach, linear_step, reach, rnn, rnn_step, squash, squash_gradient
+from snippets.predecessors.rnn import attention_reach, linear_step, reach, rnn, rnn_step, squash, squash_gradient
 
 
 def draw(seed, *shapes):

@@ -71,7 +71,7 @@ derivation.chain(
     "reassociate",
     (F @ G.T) @ V,
     (F @ (G.T @ V), "regroup: the sum over keys comes first"),
-    code=[("snippets.kin.linear.weigh_then_mix", F, G, V), ("snippets.kin.linear.sum_then_ask", F, G, V)],
+    code=[("snippets.predecessors.linear.weigh_then_mix", F, G, V), ("snippets.predecessors.linear.sum_then_ask", F, G, V)],
     title="Without softmax the product regroups",
 )
 
@@ -80,7 +80,7 @@ derivation.chain(
     total((exp(Q) @ paren(exp(K)).T)[i, j] * V[j, o], j) / total((exp(Q) @ paren(exp(K)).T)[i, j], j),
     (total(exp(Q)[i, s] * (paren(exp(K)).T @ V)[s, o], s) / total(exp(Q)[i, s] * total(exp(K)[j, s], j), s), "regroup both sums"),
     uses=["reassociate"],
-    code=[("snippets.kin.linear.kernel_attention", Q, K, V), ("snippets.kin.linear.linear_attention", Q, K, V)],
+    code=[("snippets.predecessors.linear.kernel_attention", Q, K, V), ("snippets.predecessors.linear.linear_attention", Q, K, V)],
     title="Linear attention, with exponentials as features",
 )
 
@@ -104,13 +104,13 @@ derivation.chain(
 derivation.define(
     "c_q",
     n * m * (r + d_v),
-    code=[("snippets.kin.linear.quadratic_multiplications", n, m, r, d_v)],
+    code=[("snippets.predecessors.linear.quadratic_multiplications", n, m, r, d_v)],
     title="Multiplications, weights first",
 )
 derivation.define(
     "c_l",
     (n + m) * r * d_v,
-    code=[("snippets.kin.linear.linear_multiplications", n, m, r, d_v)],
+    code=[("snippets.predecessors.linear.linear_multiplications", n, m, r, d_v)],
     title="Multiplications, keys and values first",
 )
 
@@ -124,7 +124,7 @@ derivation.identity(
 D = derivation.define(
     "D",
     paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
-    code=[("snippets.kin.linear.squared_distances", Q, K)],
+    code=[("snippets.predecessors.linear.squared_distances", Q, K)],
     title="Squared lengths of queries and keys, less twice their products",
 )
 
@@ -144,7 +144,7 @@ derivation.identity(
     softmax((c * ones(n, m) - D) / (2 * sqrt(d_k))),
     softmax(-D / (2 * sqrt(d_k))),
     uses=["kernel", "simplify/softmax#shift"],
-    code=[("snippets.kin.linear.gaussian_weights", Q, K)],
+    code=[("snippets.predecessors.linear.gaussian_weights", Q, K)],
     title="With keys of one length, only near ones count",
 )
 
