@@ -503,7 +503,7 @@ def parts(tmp_path):
         subprocess.run(["git", *command], cwd=tree, check=True)
 
     def run(*names, **environment):
-        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "SINCE": ""} | environment
+        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "SINCE": "", "NIGHT": ""} | environment
         return subprocess.run([".ci/run", *names], cwd=tree, env=os.environ | environment, capture_output=True, text=True)
 
     return run
@@ -518,7 +518,8 @@ def test_ci_runs_all_parts_or_those_that_are_named(parts):
     assert whole.returncode == 0 and "== all passed" in whole.stdout
     assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest test browser slow site wheel"
     looks, *rest = made(parts("slow", "site"))
-    assert re.fullmatch(r"slow ARGS=--share [1-4]/4", looks) and rest == ["site", "wheel"]
+    assert re.fullmatch(r"slow ARGS=--share [1-8]/8", looks) and rest == ["site", "wheel"]
+    assert made(parts("attacks", "tests", "slow", NIGHT="1")) == ["mutants", "fuzz", "coqtest", "test", "browser", "nightly", "slow"]
 
 
 @pytest.mark.parametrize("silent", [False, True])
@@ -546,5 +547,5 @@ def test_of_a_change_ci_asks_for_what_it_touches(parts, tmp_path):
     head = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=tmp_path / "a clone", capture_output=True, text=True).stdout
     assert "--since" not in "".join(made(parts("attacks")))
     done = parts("attacks", "tests", SINCE="0a1b")
-    share = int(head, 16) % 12 + 1
-    assert made(done)[0].endswith(f"--share {share}/12 --since 0a1b") and "make test SINCE=0a1b" in done.stdout
+    share = int(head, 16) % 24 + 1
+    assert made(done)[0].endswith(f"--share {share}/24 --since 0a1b") and "make test SINCE=0a1b" in done.stdout
