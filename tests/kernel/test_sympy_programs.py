@@ -46,7 +46,7 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected, Step
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.site import Page
-from derivations.kernel.site.claim_html import ClaimError, render
+from derivations.kernel.site.claim_html import ClaimError, render_claim
 from derivations.kernel.site.page_source import Source
 from derivations.kernel.store import certificates, coq_results, project_files
 from derivations.kernel.sympy import prelude_selection
@@ -587,7 +587,7 @@ def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, co
 
     def html(claim):
         stash, box = [], Element("div")
-        render(
+        render_claim(
             claim,
             box,
             stash=lambda text: stash.append(text) or f"[{len(stash) - 1}]",

@@ -34,7 +34,7 @@ def misplaced(root):
 
 
 def stated_in_words(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.stated_in_words(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_words(root, topic)]
 
 
 def wrongly_marked(root):
@@ -60,8 +60,8 @@ def taken(root):
 @pytest.fixture
 def still(monkeypatch):
     """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
-    shown = cache(lambda root, shown=snippet_usage.shown: shown(root, page_lint.read_pages(root)))
-    monkeypatch.setattr(snippet_usage, "shown", lambda root, pages: shown(root))
+    shown = cache(lambda root, shown=snippet_usage.find_shown_statements: shown(root, page_lint.read_pages(root)))
+    monkeypatch.setattr(snippet_usage, "find_shown_statements", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])

@@ -68,7 +68,7 @@ def test_chapters_come_as_the_navigation_has_them_and_claims_as_their_scripts_do
 
 def test_a_chapter_may_stand_within_a_part():
     settings = "nav: [{Home: index.md}, {Part: [{Preface: a/preface.md}, {First: [{One: a/one.md}]}]}, {Second: [{Two: b/two.md}]}]"
-    assert list(claim_graph.navigation(settings)) == [
+    assert list(claim_graph.read_navigation(settings)) == [
         ("", "Home", "index.md"),
         ("Part", "Preface", "a/preface.md"),
         ("First", "One", "a/one.md"),
@@ -156,7 +156,7 @@ def test_names_lie_over_the_curves_and_under_the_dots(graph):
 def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch):
     title = "A name of a topic that no one line holds"
     before = graph_svg.lay_out(graph())[1]
-    monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
+    monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
     picture, (_, after, _) = parsed(graph_svg.draw_map(graph())), graph_svg.lay_out(graph())
     long = picture.select_one(".map__topic")
     lines = [long.contents[0], *(span.text for span in long("tspan"))]
@@ -173,7 +173,7 @@ def test_marks_say_what_a_claim_is(graph):
 
 
 def test_text_from_settings_and_certificates_is_text(graph, monkeypatch):
-    monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
+    monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
     assert "<b>" not in graph_svg.draw_map(graph()) and "&lt;i&gt;" in graph_svg.draw_map(graph())
 
 

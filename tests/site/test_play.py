@@ -52,7 +52,9 @@ def figure(page, monkeypatch):
 
     picture = bars([("one", 1.0)], title="A title", description="A description.")
     monkeypatch.setattr(
-        figure_block, "_stored", lambda *_: figure_block._content(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"]))
+        figure_block,
+        "_draw_or_reuse",
+        lambda *_: figure_block._to_json(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])),
     )
     monkeypatch.setattr(Path, "is_file", lambda _: True)
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure

@@ -25,6 +25,6 @@ renders a claim from its certificate, then read `page.py`, which renders one pag
 from .extension import PagesExtension, makeExtension
 from .page import Page
 from .page_source import PageError, Source
-from .prose_checker import Prose
+from .prose_checker import ProseChecker
 
-__all__ = ["Page", "PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
+__all__ = ["Page", "PageError", "PagesExtension", "ProseChecker", "Source", "makeExtension"]

@@ -16,11 +16,11 @@ _CLASSES = "admonition admonition-title first headerlink highlight start toc who
 _ATTRIBUTES = "class colspan href id open rowspan scope start style title"
 
 TAGS = frozenset(_MADE.split())
-WITHIN = frozenset(_WITHIN.split())  # these do not end a line of text
+INLINE = frozenset(_WITHIN.split())  # these do not end a line of text
 CLASSES = frozenset([*_CLASSES.split(), *_NOTES.split()])
 FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # classes of fences, and of the reference made from docstrings
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
-READ = ("title",)  # attributes whose text is shown or read aloud
+READ_ATTRIBUTES = ("title",)  # attributes whose text is shown or read aloud
 ALIGNMENT = re.compile(r"text-align: ?(left|right|center);?")  # of a table's column
 
 IGNORED = re.compile(r"[\x00-\x20]")  # characters that a browser ignores in an address

@@ -18,7 +18,7 @@ from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, render_api
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
-from .figure_block import FigureError, figure
+from .figure_block import FigureError, render_figure
 from .page import TOPIC, Page
 from .sources_table import RowsError, add_table, read_rows
 from .trust_counts import LISTS, TABLES, render_table
@@ -144,11 +144,11 @@ def add_figure(page: Page, parent: Element, argument: str) -> Element:
     page.figures += 1
     try:
         name, widget = widgets.parse_argument(argument)
-        html, identifier, numbers = figure(name, page.source.docs, page.figures)
+        html, identifier, numbers = render_figure(name, page.source.docs, page.figures)
     except (FigureError, widgets.PlayError) as error:
         about = f"the figure {argument}: " if argument else ""
         raise page.source.error(_line_of_figure(page, argument), about + str(error)) from None
-    data = {key: page.stash(value) for key, value in widgets.data_attributes(widget, numbers).items()}
+    data = {key: page.stash(value) for key, value in widgets.make_data_attributes(widget, numbers).items()}
     box = SubElement(parent, "figure", {"class": "picture", "id": identifier} | data)
     SubElement(box, "div", {"class": "play__stage"} if widget else {}).text = page.stash(html)
     return SubElement(box, "figcaption")

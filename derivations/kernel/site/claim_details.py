@@ -18,8 +18,8 @@ VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable"
 # For a witness with a source: functions from the source to the sizes that it tries, and from the source, the number of a step and the
 # number of steps to the lines about that step.
 INPUTS: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {
-    "sympy": (step_details.sizes, lambda source, k, of: step_details.find_program_lines(source, k)),
-    "coq": (lambda source: "", lambda source, k, of: step_details.theorem(source, k, of == 1)),
+    "sympy": (step_details.describe_sizes, lambda source, k, of: step_details.find_program_lines(source, k)),
+    "coq": (lambda source: "", lambda source, k, of: step_details.find_theorem(source, k, of == 1)),
 }
 
 
@@ -119,16 +119,16 @@ class DetailsWriter(ElementWriter):
             address = self.file(witness["file"], witness["source"])
             self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
         if witness.get("file") and witness["name"] == "coq":
-            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{step_details.prelude_of(witness['source'])}.v"))
+            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{step_details.find_prelude(witness['source'])}.v"))
 
     def _code_verdict(self, rows: Element, claim: dict) -> None:
         """Add whether the code that the claim names is proved to compute it."""
-        if not (verdict := code_verdicts.verdict(claim)):
+        if not (verdict := code_verdicts.describe_verdict(claim)):
             return
         self.add(rows, "dt", "", f"{VERDICTS['proved' if code_verdicts.is_proved(claim) else 'agrees']} code")
         row = self.add(rows, "dd")
         self.add(row, "span", "claim__verdict", escape(verdict))
-        if note := code_verdicts.note(claim):
+        if note := code_verdicts.describe_note(claim):
             self.add(row, "span", "claim__note", escape(note))
 
     def _script_lines(self, rows: Element, claim: dict, k: int) -> None:

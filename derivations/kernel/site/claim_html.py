@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from ..printing.mathml import MathsError, estimate_width, mathml, render_author_text, render_text
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
-from .claim_export import latex_of
+from .claim_export import to_latex
 from .formula_layout import add_line_breaks
 
 KINDS = {
@@ -30,7 +30,7 @@ class ClaimError(ValueError):
     """A claim that cannot be shown; the message names no page or line."""
 
 
-def render(
+def render_claim(
     claim: dict,
     parent: Element,
     *,
@@ -55,7 +55,7 @@ def render(
     try:
         _check_verdicts(claim)
         source = ScriptSource(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
-        return _Writer(stash, named, DetailsWriter(stash, file, code, source)).claim(claim, parent, number, rank, anchor, link)
+        return _ClaimWriter(stash, named, DetailsWriter(stash, file, code, source)).claim(claim, parent, number, rank, anchor, link)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -79,7 +79,7 @@ def _check_verdicts(claim: dict) -> None:
         raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
 
 
-class _Writer(ElementWriter):
+class _ClaimWriter(ElementWriter):
     """Writes the elements of a claim."""
 
     def __init__(self, stash: Stash, named: Callable[[str], str], details: DetailsWriter):
@@ -111,7 +111,7 @@ class _Writer(ElementWriter):
             self._uses(section, claim["uses"], link)
         if claim.get("code"):
             self._code(section, claim["code"])
-        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # a button copies it
+        latex = self.stash(escape(to_latex(claim)).replace("\n", "&#10;"))  # a button copies it
         topic = self.details.source.script.removeprefix("derivations/").removesuffix(".py")
         id_ = self.stash(escape(f"{topic}#{claim['id']}"))
         base = self.add(section, "div", "claim__base", **{"data-latex": latex, "data-claim": id_})

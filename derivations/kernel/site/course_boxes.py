@@ -68,7 +68,7 @@ def find_missing_parts(text: str) -> list[str]:
     return [description for description, present in parts.items() if not present]
 
 
-def reading_order(settings: str) -> list[str]:
+def find_reading_order(settings: str) -> list[str]:
     """Return the pages that are read in order, from the navigation in `settings`, the text of mkdocs.yml."""
     navigation = settings.partition("nav:\n")[2].partition("\n\n")[0]
     pages = re.findall(r": (\S+\.md)$", navigation, flags=re.M)
@@ -77,7 +77,7 @@ def reading_order(settings: str) -> list[str]:
 
 def find_neighbours(settings: str, page: str) -> tuple[str, str]:
     """Return the pages before and after a page in reading order, or "" where there is none."""
-    order = ["", *reading_order(settings), ""]
+    order = ["", *find_reading_order(settings), ""]
     place = order.index(page) if page in order else 0
     return (order[place - 1], order[place + 1]) if place else ("", "")
 
@@ -85,7 +85,7 @@ def find_neighbours(settings: str, page: str) -> tuple[str, str]:
 def check_next_link(root: Path, topic: str) -> list[str]:
     """Return what is wrong with the link from a topic's page to the next page: no message, or one."""
     page, settings = f"{topic}.md", (root / "mkdocs.yml").read_text(encoding="utf-8")
-    if page not in reading_order(settings):
+    if page not in find_reading_order(settings):
         return [f"the navigation in mkdocs.yml does not have this page before '{FIRST_REFERENCE_PAGE}'; add it"]
     after = find_neighbours(settings, page)[1]
     linked = {normpath(join(dirname(page), one)) for one in NEXT_PAGE_LINK.findall((root / "docs" / page).read_text(encoding="utf-8"))}

@@ -26,7 +26,7 @@ Fault = tuple[int, str]  # a line, and a message
 
 
 @cache
-def reserved() -> frozenset[str]:
+def find_reserved_names() -> frozenset[str]:
     """Return the names that readers know as functions of PyTorch, mathematics, the claim language or Python."""
     from ..pytorch.familiar_names import find_familiar_names  # importing PyTorch takes a second, and most builds do not need it
 
@@ -40,7 +40,7 @@ def find_example_faults(snippet: Snippet) -> Iterator[Fault]:
     called = {
         node.func.id for _, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    own = names_of_created_values([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
+    own = find_created_names([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
     for before, tree in trees:
         for line, message in [*find_writes(tree, own), *find_setters(tree), *find_misused_names(tree, functions, called)]:
             yield before + line, message
@@ -54,7 +54,7 @@ def find_writes(tree: ast.Module, own: set[str]) -> Iterator[Fault]:
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
             continue
-        if root_of(node) not in own:
+        if find_root_name(node) not in own:
             yield (
                 node.lineno,
                 f"'{ast.unparse(node)}' is written in an example, and what is changed may be PyTorch's, for every test after it; write to "
@@ -62,19 +62,19 @@ def find_writes(tree: ast.Module, own: set[str]) -> Iterator[Fault]:
             )
 
 
-def root_of(node: ast.expr) -> str | None:
+def find_root_name(node: ast.expr) -> str | None:
     """Return the first name of `name.attribute[entry]`; None if the expression does not begin with a name."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def names_of_created_values(trees: list[ast.Module]) -> set[str]:
+def find_created_names(trees: list[ast.Module]) -> set[str]:
     """Return the names that examples bind only to results of calls of torch or nn: tensors and layers that the examples created."""
     found: dict[str, bool] = {}
     for tree in trees:
         for node in ast.walk(tree):
-            for name, _, value in bindings(node):
+            for name, _, value in find_bindings(node):
                 found[name] = found.get(name, True) and is_created(value)
     return {name for name, created in found.items() if created}
 
@@ -107,10 +107,10 @@ def find_misused_names(tree: ast.Module, functions: set[str], called: set[str]) 
 
     `functions` are the names bound to functions so far, to which this call adds; `called` are all names that the examples call."""
     for node in ast.walk(tree):
-        for name, line, value in bindings(node):
+        for name, line, value in find_bindings(node):
             if is_function(value, functions):
                 functions.add(name)
-            if name not in reserved():
+            if name not in find_reserved_names():
                 continue
             if isinstance(value, DEFINITIONS) or is_function(value, functions - {name}):
                 yield line, f"'{name}' is another function to every reader; give this one a name of its own"
@@ -121,7 +121,7 @@ def find_misused_names(tree: ast.Module, functions: set[str], called: set[str]) 
                 )
 
 
-def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
+def find_bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
     """Yield (name, line, value) for the names that a node binds, other than by an import; the value is None if the text does not show it."""
     if isinstance(node, DEFINITIONS):
         yield node.name, node.lineno, node
@@ -178,4 +178,4 @@ def is_function(value: ast.AST | None, functions: set[str]) -> bool:
 
 def is_reserved_attribute(node: ast.Attribute) -> bool:
     """Return whether an attribute of a name is a well-known function, as in `torch.relu` or `z.relu`; `torch.finfo(dtype).max` is a number."""
-    return node.attr in reserved() and root_of(node) is not None
+    return node.attr in find_reserved_names() and find_root_name(node) is not None

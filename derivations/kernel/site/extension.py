@@ -61,13 +61,13 @@ from pymdownx.blocks.block import Block
 from ..printing.mathml import MathsError, render_notation
 from . import block_handlers, code_fences, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
-from .page import TOKEN, Page, reject_tokens
+from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
-from .prose_checker import Prose
+from .prose_checker import ProseChecker
 
 ROOT = Path(__file__).resolve().parents[3]
 
-_INK = re.compile(r"[^\n]+")
+_LINE_TEXT = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page is code; blanking it is faster than parsing it
 
 
@@ -82,18 +82,18 @@ class _PageReader(Preprocessor):
         """Return the lines of the page, completed. A tolerated mistake is replaced by a box, and the page is read again without it."""
         source = Source("\n".join(lines), ROOT / self.extension.getConfig("docs"))
         pieces: list[str] = []
-        reject_tokens(source)
+        reject_token_characters(source)
         try:
             check_front_matter_text(source)
         except PageError as error:
-            page_errors.tolerate(error)
+            page_errors.raise_or_report(error)
         while True:
             try:
                 self.extension.page = self._read(source, pieces)
                 return self._complete(source)
             except PageError as error:
-                page_errors.tolerate(error)
-                pieces.append(page_errors.box(error.format_message()))
+                page_errors.raise_or_report(error)
+                pieces.append(page_errors.render_box(error.format_message()))
                 source = _replace_mistake(source, error, f"\ue000certified{len(pieces) - 1}\ue001")
 
     def _read(self, source: Source, pieces: list[str]) -> Page:
@@ -136,8 +136,8 @@ class _NotationPattern(InlineProcessor):
         try:
             return page.stash(render_notation(match[1])), match.start(0), match.end(0)
         except MathsError as error:
-            page_errors.tolerate(page_error := page.source.error(page.source.line_of(match[0]), str(error)))
-            return page.stash(page_errors.box(page_error.format_message())), match.start(0), match.end(0)
+            page_errors.raise_or_report(page_error := page.source.error(page.source.line_of(match[0]), str(error)))
+            return page.stash(page_errors.render_box(page_error.format_message())), match.start(0), match.end(0)
 
 
 class _TypedMathsPattern(InlineProcessor):
@@ -151,8 +151,8 @@ class _TypedMathsPattern(InlineProcessor):
         source = self.extension.page.source
         line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
         error = source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
-        page_errors.tolerate(error)
-        return self.extension.page.stash(page_errors.box(error.format_message())), match.start(0), match.end(0)
+        page_errors.raise_or_report(error)
+        return self.extension.page.stash(page_errors.render_box(error.format_message())), match.start(0), match.end(0)
 
 
 class _Block(Block):
@@ -263,18 +263,18 @@ class _HtmlRestorer(Postprocessor):
 
     def run(self, text: str) -> str:
         page = self.extension.page
-        prose = Prose(page.source)
-        prose.feed(_CODE.sub(_blank, text))
+        prose = ProseChecker(page.source)
+        prose.feed(_CODE.sub(_blank_out, text))
         for at, error in reversed(prose.mistakes):
-            text = text[:at] + page_errors.box(error.format_message()) + text[at:]
+            text = text[:at] + page_errors.render_box(error.format_message()) + text[at:]
         return formula_layout.keep_punctuation(
             role_colors.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
         )
 
 
-def _blank(match: Match[str]) -> str:
+def _blank_out(match: Match[str]) -> str:
     """Return spaces of the same length and number of lines, so that positions after them do not change."""
-    return _INK.sub(lambda line: " " * len(line[0]), match[0])
+    return _LINE_TEXT.sub(lambda line: " " * len(line[0]), match[0])
 
 
 class PagesExtension(BlocksExtension):

@@ -35,10 +35,10 @@ def finish(site: Path, settings: Path) -> list[str]:
             file.page.read_source(config)
             site_exports_hook.on_page_markdown(file.page.markdown or "", page=file.page, config=config)
     site_exports_hook.on_nav(nav, files=files, config=config)
-    lacking = [page.url for page in site_exports_hook.KEPT["pages"] if not (site / page.file.dest_uri).is_file()]
-    if len(lacking) == len(site_exports_hook.KEPT["pages"]):
+    lacking = [page.url for page in site_exports_hook.BUILD["pages"] if not (site / page.file.dest_uri).is_file()]
+    if len(lacking) == len(site_exports_hook.BUILD["pages"]):
         raise KernelError(f"{site} holds no page of {settings.name}: build the site first, and name the folder that the build wrote")
-    for page in site_exports_hook.KEPT["pages"]:
+    for page in site_exports_hook.BUILD["pages"]:
         if page.url not in lacking:
             path = site / page.file.dest_uri
             path.write_text(_finish_page(path.read_text(encoding="utf-8"), page, config), encoding="utf-8")

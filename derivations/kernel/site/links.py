@@ -16,7 +16,7 @@ class PageLinks:
     docs: Path
     path: str | None
 
-    def to(self, path: str) -> str:
+    def to_page(self, path: str) -> str:
         """Return the link to another page or file, given by its path below `docs`."""
         return posixpath.relpath(path, posixpath.dirname(self.path or "") or ".")
 
@@ -27,7 +27,7 @@ class PageLinks:
         if text and not (path.is_file() and path.read_text(encoding="utf-8") == text):
             command = "coq" if name.endswith(".v") else "check"
             raise ClaimError(f"{self.docs.name}/{name} is not what was checked; run 'python -m derivations {command}'")
-        return self.to(name)
+        return self.to_page(name)
 
     def heading(self, path: str) -> str:
         """Return the title of another page, as HTML; "" if there is no such page, or it is this one."""
@@ -35,7 +35,7 @@ class PageLinks:
             return ""
         page_dependencies.note_files([self.docs / path])
         text = (self.docs / path).read_text(encoding="utf-8-sig", errors="replace")
-        return render_text(page_summary.heading(text))
+        return render_text(page_summary.find_heading(text))
 
     def code(self, snippet: str) -> str:
         """Return the link to the file with a function, as its topic's page shows it; "" if the topic has no page."""
@@ -43,4 +43,4 @@ class PageLinks:
         page = f"{topic}.md"
         if not (self.docs / page).is_file():
             return ""
-        return f"{'' if page == self.path else self.to(page)}#{full_source.file_anchor(topic)}"
+        return f"{'' if page == self.path else self.to_page(page)}#{full_source.file_anchor(topic)}"

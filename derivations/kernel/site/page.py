@@ -13,7 +13,7 @@ from ..store.certificates import CertificateError
 from ..store.coq_results import load
 from ..store.project_files import ROOT
 from . import page_dependencies, page_errors, rejected_claims
-from .claim_html import ClaimError, render
+from .claim_html import ClaimError, render_claim
 from .links import PageLinks
 from .page_source import RANKS, Opening, PageError, Source
 from .step_details import SCRIPT
@@ -24,7 +24,7 @@ TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
 PROTECTED_ATTRIBUTES = ("class", "role")
 
 
-def reject_tokens(source: Source) -> None:
+def reject_token_characters(source: Source) -> None:
     """Raise PageError if the page contains a character that delimits the tokens of finished HTML."""
     for number, line in enumerate(source.lines, start=1):
         if found := re.search("[\x02\x03\ue000\ue001]", line):
@@ -87,10 +87,10 @@ class Page:
             self._protect_attributes(parent[before:])
             return made
         except PageError as error:
-            page_errors.tolerate(error)
+            page_errors.raise_or_report(error)
             del parent[before:]
             box = SubElement(parent, "div", {"class": self.stash("mistakes")})
-            box.text = self.stash(page_errors.box(error.format_message()))
+            box.text = self.stash(page_errors.render_box(error.format_message()))
             return box
 
     def _protect_attributes(self, elements: list[Element]) -> None:
@@ -118,7 +118,7 @@ class Page:
     def _append_claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
         """Append one claim. Raise PageError if it cannot be shown."""
         try:
-            return render(
+            return render_claim(
                 claim,
                 box,
                 stash=self.stash,
@@ -163,7 +163,7 @@ class Page:
             claims = self.certificate(topic)["claims"]
         except CertificateError as error:
             message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
-            page_errors.tolerate(stopping := self.source.error(opening.line, message, opening.end))
+            page_errors.raise_or_report(stopping := self.source.error(opening.line, message, opening.end))
             self.refused[opening.line] = rejected_claims.find_rejected(topic, name, stopping.format_message())
             return topic, []
         chosen = [claim for claim in claims if name in (None, claim["id"])]
@@ -202,7 +202,7 @@ class Page:
         used, name = resolve_use(topic, use)
         if (used, name) in self.numbers():
             return f"#{self.anchor(used, name)}"
-        return f"{self.ways.to(f'{used}.md')}#{name}"
+        return f"{self.ways.to_page(f'{used}.md')}#{name}"
 
     def numbers(self) -> dict[tuple[str, str], int]:
         """Return the numbers of the page's claims, by topic and id."""

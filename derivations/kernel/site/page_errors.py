@@ -37,14 +37,14 @@ def are_shown() -> bool:
     return bool(_report)
 
 
-def tolerate(error: PageError) -> None:
+def raise_or_report(error: PageError) -> None:
     """Raise the error, or report it and return if mistakes are shown."""
     if not _report:
         raise error
     _report[-1](error)
 
 
-def box(message: str, head: str = "A page with this is not built") -> str:
+def render_box(message: str, head: str = "A page with this is not built") -> str:
     """Return a mistake as HTML that is valid anywhere in text; everything in it is escaped."""
     return (
         f'<span class="mistake" role="note"><span class="mistake__head">{escape(head)}</span>'

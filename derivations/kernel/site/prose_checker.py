@@ -21,7 +21,7 @@ from .page import TOKEN
 from .page_source import PageError, Source
 
 
-class Prose(HTMLParser):
+class ProseChecker(HTMLParser):
     """A parser that finds mistakes in the HTML of a page. It raises PageError at the first, or collects them while errors are shown."""
 
     def __init__(self, source: Source):
@@ -47,8 +47,8 @@ class Prose(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.code_depth += tag == "code"
-        self.previous = self.previous if tag in allowed_html.WITHIN else ""
-        if tag not in claim_lookalikes.WITHIN:
+        self.previous = self.previous if tag in allowed_html.INLINE else ""
+        if tag not in claim_lookalikes.INLINE:
             self.end_paragraph()
             self.list_depth += tag in claim_lookalikes.LISTS
             self.in_title = claim_lookalikes.is_title(tag, dict(attrs).get("class") or "")
@@ -61,7 +61,7 @@ class Prose(HTMLParser):
         for sign, message in allowed_html.find_faults(tag, attrs, TOKEN):
             self.reject_sign(sign, message)
         for name, value in attrs:
-            if name in allowed_html.READ and value:
+            if name in allowed_html.READ_ATTRIBUTES and value:
                 self.check_text(value)
                 self.reject_lookalike(value, bold=True, title=True)
 
@@ -78,8 +78,8 @@ class Prose(HTMLParser):
         self.handle_decl(data)
 
     def handle_endtag(self, tag: str) -> None:
-        self.previous = self.previous if tag in allowed_html.WITHIN else ""
-        if tag not in claim_lookalikes.WITHIN:
+        self.previous = self.previous if tag in allowed_html.INLINE else ""
+        if tag not in claim_lookalikes.INLINE:
             self.end_paragraph()
             if tag in claim_lookalikes.LISTS:
                 self.end_list()
@@ -150,6 +150,6 @@ class Prose(HTMLParser):
 
     def reject(self, error: PageError) -> None:
         """Raise the error, or record it at the parser's position if errors are tolerated."""
-        page_errors.tolerate(error)
+        page_errors.raise_or_report(error)
         line, column = self.getpos()
         self.mistakes.append((self.line_starts[line - 1] + column, error))

@@ -23,7 +23,7 @@ LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
 USUAL_DECORATORS = ("torch.no_grad()", "dataclass", "dataclass(frozen=True)", "staticmethod", "classmethod", "property")
 
 
-def calls(node: ast.AST, meanings: dict[str, Meaning]) -> Iterator[str]:
+def find_import_calls(node: ast.AST, meanings: dict[str, Meaning]) -> Iterator[str]:
     """Yield the calls, as text, that a statement makes while its module is imported, except `Path(__file__)`."""
     if isinstance(node, ast.Lambda):
         return
@@ -37,7 +37,7 @@ def calls(node: ast.AST, meanings: dict[str, Meaning]) -> Iterator[str]:
     if isinstance(node, ast.Call) and not is_path_of_file(node, meanings):
         yield ast.unparse(node)
     for part in evaluated:
-        yield from calls(part, meanings)
+        yield from find_import_calls(part, meanings)
 
 
 def unusual_decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
@@ -57,7 +57,7 @@ def is_main_block(node: ast.stmt) -> bool:
 # What pages show ----------------------------------------------------------------------------------------------------------------
 
 
-def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
+def find_shown_statements(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
     """Return the statements that pages show completely, each with the paths of these pages below docs/.
 
     `pages` maps the files of the pages to their texts."""
@@ -65,12 +65,12 @@ def shown(root: Path, pages: dict[Path, str]) -> dict[Statement, list[str]]:
     for path, text in pages.items():
         page = path.relative_to(root / "docs").as_posix()
         for place in find_includes(text):
-            for statement in statements_of_region(root, place.topic, place.section):
+            for statement in find_region_statements(root, place.topic, place.section):
                 found.setdefault(statement, []).append(page)
     return found
 
 
-def statements_of_region(root: Path, topic: str, name: str) -> list[Statement]:
+def find_region_statements(root: Path, topic: str, name: str) -> list[Statement]:
     """Return the statements that a region of code shows completely; none for a region of examples."""
     snippet = read_snippet(root, topic)
     region = snippet.regions.get(name)
@@ -88,7 +88,7 @@ def statements_of_region(root: Path, topic: str, name: str) -> list[Statement]:
 def find_unshown_uses(root: Path, start: Statement | None, where: dict[Statement, list[str]], constants: bool = True) -> list[str]:
     """Return a message for each definition that a statement uses, directly or through others, and that no page shows.
 
-    `where` is what `shown` returns. Without `constants`, only functions and classes are considered."""
+    `where` is what `find_shown_statements` returns. Without `constants`, only functions and classes are considered."""
     messages = []
     for one, used, _, other in snippet_library(root).reachable(start) if start else ():
         place = f"{one.file}:{one.first} uses {used!r}"
@@ -107,9 +107,9 @@ def find_misleading_names(root: Path, page: str, text: str, where: dict[Statemen
 
     page_and_links = {page, *(posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in LINK.findall(text))}
     for place in find_includes(text):
-        statements = statements_of_region(root, place.topic, place.section)
+        statements = find_region_statements(root, place.topic, place.section)
         uses = [(statement.first, *use) for statement in statements for use in statement.uses.items()]
-        for line, used, meaning in [*uses, *uses_in_examples(root, place.topic, place.section)]:
+        for line, used, meaning in [*uses, *find_uses_in_examples(root, place.topic, place.section)]:
             other = snippet_library(root).definition(meaning)
             if {used, meaning.name} & find_familiar_names() and not (other and page_and_links & set(where.get(other, ()))):
                 yield (
@@ -121,7 +121,7 @@ def find_misleading_names(root: Path, page: str, text: str, where: dict[Statemen
 
 def find_unshown_in_examples(root: Path, topic: str, where: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, message) for the functions and classes of snippets that a topic's examples use and no page shows."""
-    for line, used, meaning in uses_in_examples(root, topic):
+    for line, used, meaning in find_uses_in_examples(root, topic):
         other = snippet_library(root).definition(meaning)
         if other is None:
             yield line, f"{used!r} is defined by no module of snippets under that name; import functions, each from where it is defined"
@@ -129,7 +129,7 @@ def find_unshown_in_examples(root: Path, topic: str, where: dict[Statement, list
             yield line, f"an example uses {used!r}, and no page shows {other.file}:{other.first}, which defines it; show these lines"
 
 
-def uses_in_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Origin]]:
+def find_uses_in_examples(root: Path, topic: str, name: str | None = None) -> list[tuple[int, str, Origin]]:
     """Return (line, name, origin) for the snippet definitions that the examples of a file use, or those of its region `name`.
 
     A definition that is read as an attribute of an imported module has its name in that module."""
@@ -146,13 +146,13 @@ def uses_in_examples(root: Path, topic: str, name: str | None = None) -> list[tu
                         found.append((example.line - 1 + one.line, one.bound, one.origin))
                     else:
                         modules[one.bound] = full_name
-            found += module_attributes(root, example.tree, example.line - 1, modules)
+            found += find_module_attributes(root, example.tree, example.line - 1, modules)
     except (SyntaxError, ValueError):
         return []  # reported when doctest runs the examples
     return [one for one in found if name is None or region and one[0] in region.lines]
 
 
-def module_attributes(root: Path, tree: ast.Module, before: int, modules: dict[str, str]) -> Iterator[tuple[int, str, Origin]]:
+def find_module_attributes(root: Path, tree: ast.Module, before: int, modules: dict[str, str]) -> Iterator[tuple[int, str, Origin]]:
     """Yield (line, name, origin) for the attributes `module.name` that an example reads of imported snippet modules.
 
     `before` is the number of lines in the file before the example; `modules` maps bound names to full names of modules."""
@@ -176,7 +176,7 @@ def find_unshown_calls(root: Path, topic: str, where: dict[Statement, list[str]]
     """Yield (line, message) for the statements of a topic's module that call something on import and that no page shows."""
     snippet = read_snippet(root, topic)
     for statement in snippet.statements:
-        called = "" if is_main_block(statement.node) else next(calls(statement.node, snippet.meanings), "")
+        called = "" if is_main_block(statement.node) else next(find_import_calls(statement.node, snippet.meanings), "")
         if called and statement not in where:
             yield (
                 statement.first,

@@ -29,14 +29,14 @@ def card_path(page: str) -> str:
     return f"cards/{page.removesuffix('.md')}.png"
 
 
-def draw(path: Path, *, title: str, chapter: str, about: str, site: str) -> None:
+def draw_card(path: Path, *, title: str, chapter: str, about: str, site: str) -> None:
     """Draw a card and write it as PNG."""
     image = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(image)
     pen.rectangle((0, 0, 14, SIZE[1]), fill=MARK)
     if chapter:
         pen.text((LEFT, 92), chapter, font=_load_font("label", 27), fill=PROVED, anchor="ls")
-    lines, font = _fit(title, (88, 76, 64, 54), 3)
+    lines, font = _fit_lines(title, (88, 76, 64, 54), 3)
     top = 132
     for line in lines:
         pen.text((LEFT, top), line, font=font, fill=INK, anchor="la")
@@ -61,11 +61,11 @@ def _load_font(name: str, size: int) -> Any:
     return ImageFont.truetype(str(Path(spec.origin).parent / "mpl-data/fonts/ttf" / FONTS[name]), size)
 
 
-def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
+def _fit_lines(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
     """Return the text in at most `most` lines and its font, in the largest of the sizes that fits; in the smallest it is cut."""
     for size in sizes:
         font = _load_font("title", size)
-        lines = _wrap(text, font)
+        lines = _wrap_lines(text, font)
         if len(lines) <= most:
             return lines, font
     return shorten(text, font, most), font
@@ -73,7 +73,7 @@ def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
 
 def shorten(text: str, font: Any, most: int) -> list[str]:
     """Return the text in at most `most` lines; a longer text is cut after a word and ends in an ellipsis."""
-    lines = _wrap(text, font)
+    lines = _wrap_lines(text, font)
     if len(lines) <= most:
         return lines
     if most < 1:
@@ -84,7 +84,7 @@ def shorten(text: str, font: Any, most: int) -> list[str]:
     return [*lines[: most - 1], f"{last} …".strip()]
 
 
-def _wrap(text: str, font: Any) -> list[str]:
+def _wrap_lines(text: str, font: Any) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

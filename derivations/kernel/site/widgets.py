@@ -59,6 +59,6 @@ def parse_argument(argument: str) -> tuple[str, str]:
     return name, widget
 
 
-def data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
+def make_data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
     """Return the attributes that tell play.js which widget to load, and its numbers, escaped for HTML."""
     return {"data-play": widget, "data-numbers": escape(json.dumps(numbers, separators=(",", ":")))} if widget else {}
