@@ -194,7 +194,7 @@ def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
 
 def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
     social_cards.draw_card(
-        tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", about="Words. " * 90, site="A site"
+        tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", description="Words. " * 90, site="A site"
     )
     with Image.open(tmp_path / "a.png") as card:
         ink = card.convert("L").point(lambda value: 255 * (value < 160))
@@ -204,7 +204,7 @@ def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
 
 def test_the_same_page_has_the_same_card(tmp_path):
     for name in "ab":
-        social_cards.draw_card(tmp_path / f"{name}.png", title="A title", chapter="", about="", site="A site")
+        social_cards.draw_card(tmp_path / f"{name}.png", title="A title", chapter="", description="", site="A site")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 

@@ -85,19 +85,21 @@ def test_a_claim_stands_on_its_topics_page_and_has_the_highest_rank_of_any(graph
 
 
 def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
-    assert [node.id for node in graph().idle()] == ["c/three#s"]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
+    assert [node.id for node in graph().find_unused_results()] == [
+        "c/three#s"
+    ]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
     store["b/two"]["claims"].pop()
-    assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]
+    assert [node.id for node in graph().find_unused_results()] == ["b/two#r", "c/three#s"]
     store["a/one"]["claims"][1]["uses"].clear()
-    assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]  # p is still a theorem
+    assert [node.id for node in graph().find_unused_results()] == ["b/two#r", "c/three#s"]  # p is still a theorem
 
 
 def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypatch, graph, store):
     monkeypatch.setattr(block_handlers, "topics", list)
     assert "map__picture" in page("/// map\n///\n")
-    assert graph().missing() == []
+    assert graph().find_missing_uses() == []
     store["a/one"]["claims"][1]["uses"] = ["a/one#gone"]
-    assert graph().missing() == [("a/one#q", "a/one#gone")]
+    assert graph().find_missing_uses() == [("a/one#q", "a/one#gone")]
     broken = graph()
     monkeypatch.setattr(claim_graph, "build_graph", lambda *_: broken)
     with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', and there is no such claim"):

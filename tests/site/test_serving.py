@@ -146,7 +146,7 @@ def test_a_day_of_writing(checkout, served):
     program = checkout.root / "docs/sympy/chapter/tiny/sum.py"
     assert 'href="sympy/chapter/tiny/sum.py"' in page and program.read_text() == until("sympy", "sympy/chapter/tiny/sum.py")
     program.unlink()
-    until("is not what was checked")
+    until("is not the file that was checked")
     assert checkout.run("derivations", "check").returncode == 0  # from the certificate: nothing but the program is new
     until('href="sympy/chapter/tiny/sum.py"', without='class="mistake"')
 

@@ -145,7 +145,7 @@ def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
 def test_what_is_long_is_read_in_its_file():
     long = SCRIPT.replace("second", "second" * 200)
     place = step_details.find_script_lines(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
-    assert (place.text, place.named(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
+    assert (place.text, place.describe_lines(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
     assert step_details.find_program_lines(PROGRAM.replace("halves", "h" * 2000), 1) == ""
 
 

@@ -14,8 +14,8 @@ from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from ..printing.relation_signs import find_text_fault
 from ..snippet_source import parse
+from ..store.project_files import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"
 NAME = re.compile(r"[a-z0-9_-]+")
 
@@ -25,7 +25,7 @@ class ApiError(ValueError):
 
 
 def render_api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
-    """Return the HTML for the snippets of a chapter. Links to their pages are relative to `folder`, a folder of pages. Raise ApiError."""
+    """Return the HTML for the snippets of a chapter, with links relative to `folder`, a folder of pages. Raise ApiError."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:
         chapters = sorted({p.parent.name for p in (root / FOLDER).glob("*/*.py")})

@@ -1,4 +1,4 @@
-"""The dates when pages last changed, taken from git, for sitemap.xml and as an Atom feed (RFC 4287).
+"""Read the dates when pages last changed from git, and write an Atom feed of them (RFC 4287).
 
 Git runs once for all pages. Without git, or in a shallow clone, there are no dates: an unknown date is left out rather than guessed.
 """
@@ -22,7 +22,7 @@ class ChangedPage:
     title: str
     address: str
     when: datetime
-    about: str = ""
+    description: str = ""
     chapter: str = ""
 
 
@@ -49,17 +49,17 @@ def _run_git(folder: Path, *arguments: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def render_feed(pages: list[ChangedPage], *, name: str, about: str, home: str, address: str) -> str:
+def render_feed(pages: list[ChangedPage], *, name: str, description: str, home: str, address: str) -> str:
     """Return the Atom feed of the pages that changed last, newest first. `pages` must not be empty."""
     newest = sorted(pages, key=lambda page: (-page.when.timestamp(), page.address))[:MAX_PAGES]
     root = Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    _add_texts(root, title=name, subtitle=about, id=home, updated=_format_time(newest[0].when))
+    _add_texts(root, title=name, subtitle=description, id=home, updated=_format_time(newest[0].when))
     SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": address})
     SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": home})
     _add_texts(SubElement(root, "author"), name=name)
     for page in newest:
         entry = SubElement(root, "entry")
-        _add_texts(entry, title=page.title, id=page.address, updated=_format_time(page.when), summary=page.about)
+        _add_texts(entry, title=page.title, id=page.address, updated=_format_time(page.when), summary=page.description)
         SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": page.address})
         if page.chapter:
             SubElement(entry, "category", {"term": page.chapter})

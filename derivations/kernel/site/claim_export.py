@@ -1,4 +1,4 @@
-"""Export a claim: as LaTeX, as plain text, and as its record in claims.json. All of it comes from the claim's certificate."""
+"""Export a claim from its certificate: as LaTeX, as plain text, and as its record in claims.json."""
 
 import re
 from xml.etree.ElementTree import Element
@@ -7,20 +7,20 @@ from ..check.proving_witnesses import provers
 from ..printing.mathml import mathml, tree_of
 from . import code_verdicts
 
-PORTABLE = {r"\coloneqq": ":="}  # commands that some programs which read LaTeX do not know
+PORTABLE_COMMANDS = {r"\coloneqq": ":="}  # for commands that some LaTeX programs do not know
 FORMULA = re.compile(r"\$([^$]+)\$")
-FUNCTION_APPLICATION = "\u2061"  # invisible, between a function and its argument
+FUNCTION_APPLICATION = "\u2061"  # the invisible character between a function and its argument
 LIMIT = re.compile(r"\\xrightarrow\{(.*)\}", re.DOTALL)
 UNSPACED = "()[]{}|‖⟨⟩⌊⌋⌈⌉⋅!′/"  # signs without spaces around them
-FORMATS = {  # of elements with parts, on one line
+FORMATS = {  # how an element with parts is written on one line
     "msup": "{}^{}", "msub": "{}_{}", "msubsup": "{}_{}^{}", "mfrac": "{}/{}", "mroot": "({})^(1/{})",
     "mover": "{}^{}", "munder": "{}_{}", "munderover": "{}_{}^{}",
 }  # fmt: skip
 
 
 def to_latex(claim: dict) -> str:
-    """Return the LaTeX of the whole claim, with each step on a line of its own."""
-    steps = [(PORTABLE.get(step["relation"], step["relation"]), step["latex"]) for step in claim["steps"]]
+    """Return the LaTeX of the whole claim, one step to a line."""
+    steps = [(PORTABLE_COMMANDS.get(step["relation"], step["relation"]), step["latex"]) for step in claim["steps"]]
     if len(steps) == 1:
         return " ".join((claim["start"], *steps[0]))
     first, *others = (f"&{relation} {latex}" for relation, latex in steps)
@@ -43,7 +43,7 @@ def _format_step(relation: str, right: str) -> str:
 def formula_to_text(latex: str) -> str:
     r"""Return a formula as plain text. Raise MathsError if math-core cannot read it.
 
-    >>> spelt(r"\frac{q \cdot k}{\sqrt{d_k}}")
+    >>> formula_to_text(r"\frac{q \cdot k}{\sqrt{d_k}}")
     '(q⋅k)/√(d_k)'
     """
     return re.sub(r"(?<=\S)([+−]) | +", lambda match: match[1] or " ", _text_of_node(tree_of(mathml(latex)))).strip()

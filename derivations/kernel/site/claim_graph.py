@@ -1,6 +1,5 @@
 """The graph of all claims and their uses, with the places where pages show them."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +33,7 @@ class Node:
 
     @property
     def uses(self) -> list[str]:
-        """The ids of the claims that it uses. Raise ClaimError if one has not the form of an id."""
+        """The ids of the claims that it uses. Raise ClaimError if one does not have the form of an id."""
         return ["#".join(resolve_use(self.topic, use)) for use in self.claim["uses"]]
 
 
@@ -67,12 +66,12 @@ class ClaimGraph:
         """The ids of claims that use a claim or are used by one."""
         return {end for edge in self.edges for end in edge}
 
-    def missing(self) -> list[tuple[str, str]]:
-        """Return the uses of claims that do not exist."""
+    def find_missing_uses(self) -> list[tuple[str, str]]:
+        """Return the edges to claims that do not exist."""
         return [edge for edge in self.edges if edge[1] not in self.nodes]
 
-    def idle(self) -> list[Node]:
-        """Return the claims that no claim uses and that are no page's result, without definitions and refutations, which are rarely used."""
+    def find_unused_results(self) -> list[Node]:
+        """Return the claims that no claim uses and no page shows as a theorem, except definitions and refutations, which are rarely used."""
         used = {use for _, use in self.edges}
         return [
             node
@@ -128,13 +127,8 @@ def _find_places(docs: Path, order: list[str], certificates: dict[str, dict]) ->
 
 def _find_places_on_page(source: Source, path: str, certificates: dict[str, dict]) -> Iterator[tuple[str, Place]]:
     page = Page(source, certificates=certificates)
-    numbers = page.numbers()
+    numbers = page.number_claims()
     for opening, topic, claims in page.blocks:
         for claim in claims:
             rank = opening.name if opening.name in RANKS else "claim"
             yield f"{topic}#{claim['id']}", (path, page.anchor(topic, claim["id"]), numbers[topic, claim["id"]], rank)
-
-
-def count_claims(graph: ClaimGraph) -> Counter[str]:
-    """Count the claims, uses, linked claims and idle claims."""
-    return Counter(claims=len(graph.nodes), uses=len(graph.edges), linked=len(graph.linked), idle=len(graph.idle()))

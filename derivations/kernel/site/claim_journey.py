@@ -8,13 +8,12 @@ import json
 import re
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from textwrap import dedent
 
+from ..store.project_files import ROOT
 from .claim_details import VERDICTS, WITNESSES
+from .step_details import find_statement
 from .trust_counts import count_code_lines, render_rows
-
-ROOT = Path(__file__).resolve().parents[3]
 
 # The files that a claim passes through, in order; {script} is the script that states it.
 FILES = (
@@ -55,7 +54,7 @@ _ARGUMENT = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
 
 
 class JourneyError(ValueError):
-    """A stage of a claim that cannot be shown; the message names no page or line."""
+    """A stage of a claim cannot be shown; the message does not name the page or the line."""
 
 
 def render_stage(argument: str, load: Callable[[str], dict], repository: str) -> str:
@@ -84,13 +83,11 @@ def render_statement(certificate: dict, claim: dict, link: Link) -> str:
     """Return the lines of the script that state the claim. Raise JourneyError if there is no statement at its line."""
     path = ROOT / certificate["script"]
     text = path.read_text(encoding="utf-8")
-    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
-    around = [node for node in statements if node.lineno <= claim["line"] <= (node.end_lineno or node.lineno)]
-    if not around:
+    statement = find_statement(text, claim["line"])
+    if statement is None:
         raise JourneyError(f"{certificate['script']} has no statement at line {claim['line']}")
-    innermost = max(around, key=lambda node: node.lineno)
-    lines = dedent("\n".join(text.splitlines()[innermost.lineno - 1 : innermost.end_lineno])).splitlines()
-    return f"<p>{link(certificate['script'])}, from line {innermost.lineno} on:</p>{_render_code(lines)}"
+    lines = text.splitlines()[statement.lineno - 1 : statement.end_lineno]
+    return f"<p>{link(certificate['script'])}, from line {statement.lineno} on:</p>{_render_code(dedent(chr(10).join(lines)))}"
 
 
 def render_witnesses(certificate: dict, claim: dict, link: Link) -> str:
@@ -113,7 +110,7 @@ def render_record(certificate: dict, claim: dict, link: Link) -> str:
         "letters": claim["letters"][:2],
         "witnesses": [{key: witness[key] for key in ("name", "verdict", "scope")} for witness in claim["witnesses"]],
     }
-    return _render_code(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
+    return _render_code(json.dumps(short, indent=1, ensure_ascii=False))
 
 
 def render_certificate(certificate: dict, claim: dict, link: Link) -> str:
@@ -140,9 +137,7 @@ def render_files(certificate: dict, claim: dict, link: Link) -> str:
         name = name.format(script=certificate["script"])
         path = ROOT / name
         if not path.is_file():
-            raise JourneyError(
-                f"the journey names {name}, and there is no such file; mend FILES in derivations/kernel/site/claim_journey.py"
-            )
+            raise JourneyError(f"the journey names {name}, which does not exist; correct FILES in derivations/kernel/site/claim_journey.py")
         docstring = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
         rows.append([link(name), escape(docstring), str(count_code_lines(path))])
     return render_rows(["file", "what it says of itself", "lines of code"], rows)
@@ -157,5 +152,5 @@ PARTS = {
 }
 
 
-def _render_code(lines: list[str]) -> str:
-    return f"<div class='highlight'><pre><code>{escape(chr(10).join(lines))}\n</code></pre></div>"
+def _render_code(code: str) -> str:
+    return f"<div class='highlight'><pre><code>{escape(code)}\n</code></pre></div>"

@@ -47,11 +47,11 @@ def find_fence_faults(text: str, root: Path) -> Iterator[FenceFault]:
     rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
     for tag in OTHER_CODE_MARKUP.finditer(rest):
         line = line_number(rest, tag.start())
-        yield line, line, f"{tag[0]} by hand; show code in a fence with an include of a section"
+        yield line, line, f"{tag[0]} is typed by hand; show code in a fence that includes a section"
 
 
 def find_typed_text_faults(body: str, language: str, first: int) -> Iterator[tuple[int, str]]:
-    """Yield (line, message) for each line of a fence of commands or of text that states a relation, shows a result, or is no command.
+    """Yield (line, message) for each faulty line in a fence of commands or of text: one that states a relation or shows a result.
 
     `first` is the page's line number of the first line of the body."""
     continued = False  # whether the last line ended in a backslash
@@ -64,15 +64,15 @@ def find_typed_text_faults(body: str, language: str, first: int) -> Iterator[tup
         if not fault and (drawn := DRAWN_LINE.search(words)) and not BLOCK.fullmatch(words):
             fault = f"draws a line ({drawn[0]})"
         if fault:
-            yield line, f"{words.strip()!r} {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
+            yield line, f"{words.strip()!r} {fault}, and no test runs it; show a claim, include the line from a file, or say it in words"
 
 
 def find_command_fault(words: str, continued: bool) -> str:
     """Return what is wrong with a line of a console, or "". `continued` says whether it continues the line before."""
     if words and not continued and not COMMAND.fullmatch(words):
-        return "is no command in a console: one begins with '$ ' and a program; what it prints is shown by an example in a pycon fence"
+        return "is not a command; begin each line of a console with '$ ' and a program, and show output by an example in a pycon fence"
     if PRINTING_COMMAND.match(words):
-        return "is a command that prints what it is told, and not what is so; leave it out"
+        return "prints text that is typed here instead of a result; leave it out"
     return find_code_fault(words.removeprefix("$ "))
 
 

@@ -83,7 +83,7 @@ def read_blocks(source: Source, root: Path) -> list[CodeBlock]:
                     check_example(statement, session)
                 session.run(statement)
         except SyntaxError as error:
-            raise source.error(place.first, f"{snippet.file}:{error.lineno} is no Python: {error.msg}", place.last) from None
+            raise source.error(place.first, f"{snippet.file}:{error.lineno} is not Python: {error.msg}", place.last) from None
         except MissingName as error:
             raise source.error(place.first, f"{snippet.file}:{error}", place.last) from None
         found.append(CodeBlock(place, region.is_example, tuple(join_groups(group_imports(needs), region.body)), region.body))
@@ -105,7 +105,7 @@ def find_origin(statement: Statement, name: str) -> Origin:
     """Return what a name of a region of code is imported from. Raise MissingName if it cannot be imported."""
     meaning = find_meaning(statement, name)
     if meaning == Origin(RECIPES.replace("/", "."), name):
-        raise MissingName(f"{statement.line} uses {name!r}, which another part of that file defines; show that part before")
+        raise MissingName(f"{statement.line} uses {name!r}, which another part of that file defines; show that part before it")
     assert isinstance(meaning, Origin)  # only examples read the values of examples
     return meaning
 
@@ -114,7 +114,7 @@ def find_meaning(statement: Statement, name: str) -> Meaning:
     """Return the meaning of a name that a statement reads. Raise MissingName if nothing in its file binds the name."""
     meaning = statement.reads[name]
     if meaning is None:
-        raise MissingName(f"{statement.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
+        raise MissingName(f"{statement.line} uses {name!r}, which that file does not define; import it there, or define it")
     return meaning
 
 
@@ -126,12 +126,13 @@ def check_example(statement: Statement, session: Interpreter) -> None:
             continue
         if isinstance(meaning, ExampleValue):
             raise MissingName(
-                f"{statement.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
-                f"came since; make {name!r} anew in that example, or show the other before it"
+                f"{statement.line} uses the {name!r} of line {meaning.line}, which this page does not show before it, or redefines in "
+                f"between; define {name!r} in that example, or show line {meaning.line} before it"
             )
         line = group_imports({name: meaning})[0][0]
         raise MissingName(
-            f"{statement.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
+            f"{statement.line} uses {name!r}, which the code before it on this page does not define, or defines otherwise; add '>>> {line}' "
+            "to that example"
         )
 
 

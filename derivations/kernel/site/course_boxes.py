@@ -12,7 +12,11 @@ MAX_UNFOLDED_CLAIMS = 7
 EXERCISE_COUNTS = range(3, 6)
 FIRST_REFERENCE_PAGE = "wrong.md"  # from here on, the pages in the navigation are not read in order
 NEXT_PAGE_LINK = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
-HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # a page needs more specific ones
+VAGUE_HEADINGS = (
+    "Why anyone would want it",
+    "What goes wrong without each assumption",
+    "Where it leads",
+)  # a page needs more specific ones
 
 
 def append_practice(page: Page, parent: Element, title: str) -> Element:
@@ -26,7 +30,7 @@ def append_exercise(page: Page, parent: Element, title: str) -> Element:
     """Append the page's next exercise, and return it. Raise PageError if it has no title."""
     if not title:
         untitled = [opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("exercise", "")]
-        raise page.source.error(untitled[0], "an exercise has a name; write '/// exercise | What it asks for'")
+        raise page.source.error(untitled[0], "the exercise has no title; write '/// exercise | TITLE'")
     page.exercises += 1
     box = SubElement(parent, "section", {"class": "exercise", "id": f"exercise-{page.exercises}"})
     head = SubElement(box, "p", {"class": "exercise__head"})
@@ -62,7 +66,7 @@ def find_missing_parts(text: str) -> list[str]:
         "a solution for each": all(number == 1 for number in solutions),
         "an exercise that ends in a claim": any(in_exercise(block) for block in named["claim"]),
         "an exercise in code": any("```py" in "\n".join(text.split("\n")[first:last]) for first, last in exercises),
-        "headings of its own": not any(re.search(rf"^#+ {re.escape(heading)}", text, flags=re.M) for heading in HEADINGS),
+        "headings of its own": not any(re.search(rf"^#+ {re.escape(heading)}", text, flags=re.M) for heading in VAGUE_HEADINGS),
         "a picture": bool(named["figure"]),
     }
     return [description for description, present in parts.items() if not present]
@@ -91,4 +95,8 @@ def check_next_link(root: Path, topic: str) -> list[str]:
     linked = {normpath(join(dirname(page), one)) for one in NEXT_PAGE_LINK.findall((root / "docs" / page).read_text(encoding="utf-8"))}
     if linked == ({after} if after else set()):
         return []
-    return [f"it needs a link [The next page](...) to {after}, and to no other page" if after else "it is the last: link to no next page"]
+    return [
+        f"the page needs one link [The next page](...), to {after}"
+        if after
+        else "this is the last page; remove the link [The next page](...)"
+    ]

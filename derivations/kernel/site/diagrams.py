@@ -174,7 +174,7 @@ def _check_sizes(factors: Sequence[Matrix], result: Matrix) -> None:
     for left, right in pairwise(factors):
         if left.columns != right.rows:
             found = f"{left.name} has columns {left.columns} and {right.name} has rows {right.rows}"
-            raise DrawingError(f"{found}; a product needs one size there")
+            raise DrawingError(f"{found}; in a product they must be equal")
     outer = factors[0].rows, factors[-1].columns
     if result[1:] != outer:
         raise DrawingError(f"{result.name} is {result.rows} by {result.columns}; the product is {outer[0]} by {outer[1]}")
@@ -299,7 +299,7 @@ def bars(
 
     shown = [(label, float(value)) for label, value in filter(None, rows)]
     if any(value < 0 for _, value in shown):
-        raise DrawingError("a bar starts at nothing, so its number may not be negative")
+        raise DrawingError("a bar starts at zero, so its number must not be negative")
     left, most = max_text_width(label for label, _ in shown) + 12, most or max(value for _, value in shown) or 1
     elements: list[Element] = []
     y = 0.0
@@ -344,7 +344,7 @@ def curves(
     """
     lines = [Curve(label, [float(x) for x in xs], [float(y) for y in ys], *dots) for label, xs, ys, *dots in drawn]
     if len(lines) > 4:
-        raise DrawingError(f"{len(lines)} curves; four can be told apart")
+        raise DrawingError(f"{len(lines)} curves are too many; draw at most four")
     all_xs, all_ys = ([value for curve in lines for value in getattr(curve, name)] for name in "xy")
     upward, along = Axis([*all_ys, *y_range], "y" in log, y_ticks), Axis(all_xs, "x" in log, x_ticks, tight=True)
     left, top, bottom = max_text_width(upward.labels()) + 12, 30 if up else 8, 206

@@ -5,8 +5,7 @@ change the meaning of everything that runs after it. So an example may write onl
 made, and may not change settings of the process.
 
 A function that is called `softmax` but is not softmax would mislead readers. So an example may give the name of a function of PyTorch,
-mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and may not call a name that is bound
-to a value. (`snippet_usage.taken` checks that snippets' own functions with such names are shown.)
+mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and it may not call such a value. (`snippet_usage.find_misleading_names` checks that snippets' own functions with such names are shown.)
 """
 
 import ast
@@ -57,8 +56,8 @@ def find_writes(tree: ast.Module, own: set[str]) -> Iterator[Fault]:
         if find_root_name(node) not in own:
             yield (
                 node.lineno,
-                f"'{ast.unparse(node)}' is written in an example, and what is changed may be PyTorch's, for every test after it; write to "
-                "nothing but what a call of torch made in these examples, or do it in a function of the snippet",
+                f"an example assigns '{ast.unparse(node)}', which may change PyTorch for every later test; assign only to tensors and "
+                "layers that these examples created with torch, or move this into a function of the snippet",
             )
 
 
@@ -96,7 +95,7 @@ def find_setters(tree: ast.Module) -> Iterator[Fault]:
             continue
         for name in [node.attr] if isinstance(node, ast.Attribute) else [alias.name for alias in node.names]:
             if name.startswith(SETTERS) and name not in HARMLESS_SETTERS:
-                yield node.lineno, f"'{name}' can change what the lines after this example mean; write an example without it"
+                yield node.lineno, f"'{name}' may change the results of every later test; write an example without it"
 
 
 # Names --------------------------------------------------------------------------------------------------------------------------
@@ -113,12 +112,9 @@ def find_misused_names(tree: ast.Module, functions: set[str], called: set[str]) 
             if name not in find_reserved_names():
                 continue
             if isinstance(value, DEFINITIONS) or is_function(value, functions - {name}):
-                yield line, f"'{name}' is another function to every reader; give this one a name of its own"
+                yield line, f"readers know '{name}' as another function; give this one another name"
             elif name in called:
-                yield (
-                    line,
-                    f"'{name}' is a function to every reader, and called in these examples; give what is meant here a name of its own",
-                )
+                yield line, f"readers know '{name}' as a function, and these examples call it; give this value another name"
 
 
 def find_bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
@@ -143,8 +139,9 @@ def find_bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
 
 
 def pair_names_with_values(target: ast.AST, value: ast.AST | None) -> Iterator[tuple[str, int, ast.AST | None]]:
-    """Yield (name, line, value) for the names of a target. Names of a tuple are matched with the elements of a tuple, if both are written
-    out; otherwise each name gets the whole value."""
+    """Yield (name, line, value) for the names of a target.
+
+    The names of a tuple are paired with the elements of a tuple of the same length; otherwise each name gets the whole value."""
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
         starred = any(isinstance(element, ast.Starred) for element in [*target.elts, *value.elts])
         if len(target.elts) == len(value.elts) and not starred:

@@ -59,13 +59,12 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
 from ..printing.mathml import MathsError, render_notation
+from ..store.project_files import ROOT
 from . import block_handlers, code_fences, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
 from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
 from .prose_checker import ProseChecker
-
-ROOT = Path(__file__).resolve().parents[3]
 
 _LINE_TEXT = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page is code; blanking it is faster than parsing it
@@ -120,7 +119,7 @@ def _replace_mistake(source: Source, error: PageError, replacement: str) -> Sour
     if not first or replacement[:2] in "".join(replaced):
         raise error
     indent = replaced[0][: len(replaced[0]) - len(replaced[0].lstrip())]
-    return source.changed([*source.lines[: first - 1], indent + replacement, *[""] * (len(replaced) - 1), *source.lines[last:]])
+    return source.with_lines([*source.lines[: first - 1], indent + replacement, *[""] * (len(replaced) - 1), *source.lines[last:]])
 
 
 class _NotationPattern(InlineProcessor):
@@ -150,22 +149,22 @@ class _TypedMathsPattern(InlineProcessor):
     def handleMatch(self, match: Match[str], data: str) -> tuple[str, int, int]:
         source = self.extension.page.source
         line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
-        error = source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
+        error = source.error(line, f"{match[0]} opens mathematics that is typed by hand; show a claim, or name something with $...$")
         page_errors.raise_or_report(error)
         return self.extension.page.stash(page_errors.render_box(error.format_message())), match.start(0), match.end(0)
 
 
 class _Block(Block):
-    """A block that is filled from the page; a subclass gives its name, and a `fill` unless it shows claims."""
+    """A block of a page. A subclass gives its name; one that shows something other than claims also gives the function `fill`."""
 
     ARGUMENT = None
 
     def on_create(self, parent: Element) -> Element:
         page: Page = self.config["extension"].page
-        return page.place(parent, lambda: self.fill(page, parent, self.argument or ""))
+        return page.append(parent, lambda: self.fill(page, parent, self.argument or ""))
 
     def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
-        return page.show(parent, self.NAME, argument)
+        return page.append_claims(parent, self.NAME, argument)
 
 
 class _DerivationBlock(_Block):
@@ -224,7 +223,7 @@ class _FigureBlock(_Block):
     def on_end(self, block: Element) -> None:
         page: Page = self.config["extension"].page
         if (caption := self.caption) is not None:
-            page.place(block, lambda: block_handlers.check_caption(page, self.argument, caption))
+            page.append(block, lambda: block_handlers.check_caption(page, self.argument, caption))
 
 
 class _PracticeBlock(_Block):
@@ -243,7 +242,7 @@ class _SolutionBlock(_Block):
 
 
 class _TermIds(Treeprocessor):
-    """Gives each term of a definition list an id to link to: its words up to the first bracket, unless the author gave one."""
+    """Gives each term of a definition list an id for links, its words up to the first bracket, unless the author gave one."""
 
     def run(self, root: Element) -> None:
         used = {element.get("id") for element in root.iter()}
@@ -255,7 +254,7 @@ class _TermIds(Treeprocessor):
 
 
 class _HtmlRestorer(Postprocessor):
-    """Rejects relations in what the author wrote, then replaces the tokens by the HTML of claims."""
+    """Rejects relations in the text of the author, then replaces the tokens by the HTML of claims."""
 
     def __init__(self, md: Markdown, extension: "PagesExtension"):
         super().__init__(md)

@@ -1,4 +1,4 @@
-"""Add to a page what it shows of its snippets beyond the included regions.
+"""Add to a page the parts of its snippets that it shows beyond the included regions.
 
 Before Markdown is parsed: the imports of each code block (code_imports.py), the whole file in a folded block at the end of the page, and a
 link to it below the first block of that file. In the finished HTML: the text that each block's copy button copies.
@@ -45,19 +45,13 @@ def add_imports_and_sources(source: Source, root: Path) -> list[str]:
 
 def find_topics_shown_whole(source: Source, root: Path, found: list[CodeBlock]) -> list[str]:
     """Return the topics whose whole file the page shows: its own, and those of included regions whose topic has no page."""
-    own = page_path(source).removesuffix(".md")
+    own = source.path_in_docs.removesuffix(".md")
     topics = dict.fromkeys([own, *(block.place.topic for block in found)])
     return [
         topic
         for topic in topics
         if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / code_path(topic)).is_file()
     ]
-
-
-def page_path(source: Source) -> str:
-    """Return the page's path below docs/, or "" if the text comes from no file."""
-    path, _ = source.file()
-    return path.relative_to(source.docs).as_posix() if path else ""
 
 
 def page_of(source: Source, topic: str) -> str:
@@ -72,7 +66,7 @@ def file_anchor(topic: str) -> str:
 
 def link_to_file(source: Source, topic: str) -> str:
     """Return a Markdown link to a topic's whole file, on this page or on the topic's own."""
-    page, here = page_of(source, topic), page_path(source)
+    page, here = page_of(source, topic), source.path_in_docs
     path = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
     return f"[The whole file: `{code_path(topic)}`]({path}#{file_anchor(topic)}){{ .whole-file data-search-exclude='' }}"
 
@@ -161,4 +155,4 @@ def link_module(match: re.Match[str], source: Source) -> str:
 
     Links to other pages are not made: MkDocs and Zensical differ in whether they rewrite addresses in finished HTML."""
     topic = match[1].removeprefix("snippets.").replace(".", "/")
-    return f'<span class="nn"><a href="#{file_anchor(topic)}">{match[1]}</a></span>' if page_path(source) == f"{topic}.md" else match[0]
+    return f'<span class="nn"><a href="#{file_anchor(topic)}">{match[1]}</a></span>' if source.path_in_docs == f"{topic}.md" else match[0]

@@ -18,53 +18,42 @@ SHOWN_ARGUMENTS = {"heat_map": "values", "mask": "kept", "tokens": "weights", "b
 # Functions that turn typed numbers into a value.
 CONSTRUCTORS = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")
 # Attributes and methods whose results have the same numbers.
-PRESERVING_ATTRIBUTES = (
-    "double",
-    "float",
-    "half",
-    "to",
-    "tolist",
-    "numpy",
-    "clone",
-    "item",
-    "mT",
-    "T",
-    "view",
-    "reshape",
-    "unsqueeze",
-    "squeeze",
+PRESERVING_ATTRIBUTES = tuple(
+    ["double", "float", "half", "to", "tolist", "numpy", "clone", "item", "mT", "T", "view", "reshape", "unsqueeze", "squeeze"]
 )
 # Functions of PyTorch and Python that return the numbers they get, apart from sign, rounding, clipping and layout.
-PRESERVING_FUNCTIONS = [
-    "relu",
-    "abs",
-    "absolute",
-    "round",
-    "clamp",
-    "clip",
-    "clamp_min",
-    "clamp_max",
-    "nan_to_num",
-    "positive",
-    "neg",
-    "contiguous",
-    "detach",
-    "cpu",
-    "type",
-    "bool",
-    "int",
-    "long",
-    "flatten",
-    "ravel",
-    "permute",
-    "transpose",
-    "t",
-    "flip",
-    "stack",
-    "cat",
-    "sorted",
-    "reversed",
-]
+PRESERVING_FUNCTIONS = tuple(
+    [
+        "relu",
+        "abs",
+        "absolute",
+        "round",
+        "clamp",
+        "clip",
+        "clamp_min",
+        "clamp_max",
+        "nan_to_num",
+        "positive",
+        "neg",
+        "contiguous",
+        "detach",
+        "cpu",
+        "type",
+        "bool",
+        "int",
+        "long",
+        "flatten",
+        "ravel",
+        "permute",
+        "transpose",
+        "t",
+        "flip",
+        "stack",
+        "cat",
+        "sorted",
+        "reversed",
+    ]
+)
 # The modules in which these functions are found.
 PRESERVING_MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")
 # Functions that read numbers from a text.
@@ -89,8 +78,8 @@ def find_typed_numbers(file: Snippet) -> Iterator[Fault]:
                 if shown is not None and is_typed(select_results(shown, argument), assigned, inputs):
                     yield (
                         call.lineno,
-                        f"{ast.unparse(call.func)} shows numbers that are typed here, as if they were results; compute them by a function of "
-                        "the snippets, or give the same numbers, under a name, to one",
+                        f"{ast.unparse(call.func)} shows numbers that are typed here, as if they were results; compute them with a function "
+                        "of the snippets, or give them a name and pass that name to such a function too",
                     )
 
 

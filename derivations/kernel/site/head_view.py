@@ -59,13 +59,13 @@ def head_view(
         _add(keys, "span", "", token)
     for words in view.itertext():
         if fault := find_text_fault(words):
-            raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
+            raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
     return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
 
 
 def _check_shapes(heads: list[Head], left: Sequence[str], right: Sequence[str]) -> None:
     if not 1 <= len(heads) <= MAX_HEADS:
-        raise DrawingError(f"{len(heads)} heads; a view has from 1 to {MAX_HEADS}")
+        raise DrawingError(f"a view shows 1 to {MAX_HEADS} heads, not {len(heads)}")
     for label, weights in heads:
         if len(weights) != len(left) or any(len(row) != len(right) for row in weights):
             found = f"the weights of the {label} are {len(weights)} by {len(weights[0])}"

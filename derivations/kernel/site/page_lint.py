@@ -51,7 +51,7 @@ def check_regions_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for regions of a topic's snippet that no page shows."""
     shown, snippet = find_included_regions(root), read_snippet(root, topic)
     return [
-        Finding(locate_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
+        Finding(locate_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or delete its marks")
         for name, region in snippet.regions.items()
         if (topic, name) not in shown
     ]
@@ -63,8 +63,10 @@ def find_included_regions(root: Path) -> set[tuple[str, str]]:
 
 
 def check_regions_run(root: Path, topic: str) -> list[Finding]:
-    """Return findings for regions that no test runs: examples outside the docstring, and code with a function that neither the topic's
-    tests nor its examples use. An import is not a use."""
+    """Return findings for regions that no test runs.
+
+    These are examples outside the docstring, and code with a function that neither the topic's tests nor its examples use. An import is
+    not a use."""
     found = []
     snippet = read_snippet(root, topic)
     try:
@@ -82,14 +84,14 @@ def check_regions_run(root: Path, topic: str) -> list[Finding]:
 
 
 def find_unrun_code(snippet: Snippet, region: Region, examples: str, used: set[str]) -> list[str]:
-    """Return messages for what no test runs in a region. `examples` is the code of the docstring's examples; `used` are the names used."""
+    """Return messages for the code of a region that no test runs. `examples` is the code of the docstring's examples, `used` the names in use."""
     if region.is_example:
         in_docstring = all(example.source in examples for example in doctest_examples(region.body))
         return [] if in_docstring else [f"{region.name} is not in the docstring of its module, where doctest would run it; move it there"]
     defined = find_definitions(snippet, region)
     if not defined:
         return [f"{region.name} defines nothing that a test could run; put it into a function"]
-    return [f"{region.name}: {name} is in no test and no example; test it" for name in sorted(defined - used)]
+    return [f"{region.name}: no test and no example uses {name}; test it" for name in sorted(defined - used)]
 
 
 def find_definitions(snippet: Snippet, region: Region) -> set[str]:
@@ -136,7 +138,7 @@ def check_claimed_code_shown(root: Path, topic: str) -> list[Finding]:
     return [
         Finding(
             f"derivations/{topic}.py:{claim['line']}",
-            f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown",
+            f"the claim '{claim['id']}' names {name}, which no page shows; show it in a fence, or name a function that is shown",
         )
         for claim in load_claims(topic)
         for name in claim["code"]
@@ -158,16 +160,16 @@ def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
 
 def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for definitions that no page shows, and that the code of the topic's claims or the regions of its file use."""
-    where = snippet_usage.find_shown_statements(root, read_pages(root))
-    found = []
+    shown = snippet_usage.find_shown_statements(root, read_pages(root))
+    found: list[Finding] = []
     for claim in load_claims(topic):
         for name in claim["code"]:
             definition = snippet_library(root).definition(Origin(*name.rsplit(".", 1)))
-            for message in snippet_usage.find_unshown_uses(root, definition, where):
+            for message in snippet_usage.find_unshown_uses(root, definition, shown):
                 found.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {message}"))
-    for statement in where:
+    for statement in shown:
         if statement.file == code_path(topic):
-            messages = snippet_usage.find_unshown_uses(root, statement, where, constants=False)
+            messages = snippet_usage.find_unshown_uses(root, statement, shown, constants=False)
             found += [Finding(f"{statement.file}:{statement.first}", f"on a page: {message}") for message in messages]
     return found
 
@@ -175,24 +177,25 @@ def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
 def check_familiar_names(root: Path, path: Path) -> list[Finding]:
     """Return findings for snippet definitions used on a page that have the name of something in PyTorch or mathematics."""
     name = path.relative_to(root / "docs").as_posix()
-    where = snippet_usage.find_shown_statements(root, read_pages(root))
+    shown = snippet_usage.find_shown_statements(root, read_pages(root))
     return [
-        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), where)
+        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), shown)
     ]
 
 
 def check_import_calls_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for statements of a topic's snippet that call something on import and that no page shows."""
     try:
-        where = snippet_usage.find_shown_statements(root, read_pages(root))
-        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, where)]
+        shown = snippet_usage.find_shown_statements(root, read_pages(root))
+        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, shown)]
     except SyntaxError:
         return []
 
 
 def check_meanings(root: Path, topic: str) -> list[Finding]:
-    """Return findings for a snippet in which a name may not mean what readers expect: names bound twice, unshown definitions that examples
-    use, and the rules of example_rules.py."""
+    """Return findings for names in a snippet that may not mean what readers expect.
+
+    These are names bound twice, definitions that examples use and no page shows, and violations of example_rules.py."""
     snippet = read_snippet(root, topic)
     try:
         faults = [
@@ -270,12 +273,12 @@ def check_claims_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for a topic without a page, and for claims that its page does not show."""
     page, name = read_text(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
     if not page:
-        return [Finding(name, "the topic has no page, or an empty one; write it")]
+        return [Finding(name, "the topic has no page, or an empty page; write it")]
     try:
         left_out = find_unshown_claims(topic, page)
     except CertificateError:
         return []
-    return [Finding(name, f"the claim {claim!r} is left out; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
+    return [Finding(name, f"the page does not show the claim {claim!r}; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
 
 
 # All checks ---------------------------------------------------------------------------------------------------------------------

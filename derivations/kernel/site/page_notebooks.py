@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from doctest import Example
 from functools import lru_cache
-from pathlib import Path
 from urllib.parse import urljoin
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from ..snippet_source import Snippet, doctest_examples, parse
+from ..store.project_files import ROOT
 from . import claim_export
 from .claim_html import KINDS
 from .code_imports import CodeBlock, read_blocks
@@ -25,7 +25,6 @@ from .full_source import is_compound
 from .page import Page
 from .page_source import RANKS, Opening, Source
 
-ROOT = Path(__file__).resolve().parents[3]
 EXCLUDED = ("contributing/",)  # these pages are about the checker
 READS_FILES = re.compile(r"__file__")  # code that reads files next to it does not run in a notebook
 
@@ -51,16 +50,15 @@ for name, source in SOURCES.items():
 
 def notebook_name(source: Source) -> str:
     """Return the file name of a page's notebook. The page must come from a file."""
-    path, _ = source.file()
+    path, _ = source.location
     assert path
     return f"{path.stem}.ipynb"
 
 
 def has_notebook(source: Source) -> bool:
     """Return whether a page has a notebook: it shows code, and everything that this code imports can be part of the notebook."""
-    path, _ = source.file()
-    here = path.relative_to(source.docs).as_posix() if path else ""
-    if not here or here.startswith(EXCLUDED) or "--8<--" not in source.text:
+    page = source.path_in_docs
+    if not page or page.startswith(EXCLUDED) or "--8<--" not in source.text:
         return False
     code = read_code(source)
     return (
@@ -222,7 +220,7 @@ class _CellConverter:
     def claim(self, topic: str, claim: dict, rank: str) -> list[str]:
         """Return the Markdown lines of a claim: its kind, number and title with a link, its LaTeX, reasons, assumptions, counterexample."""
         kind = "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
-        number = f"({self.page.numbers()[topic, claim['id']]})"
+        number = f"({self.page.number_claims()[topic, claim['id']]})"
         where = f"[{number}]({self.address}#{self.page.anchor(topic, claim['id'])})" if self.address else number
         lines = ["", f"**{kind} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.to_latex(claim)}\n$$", ""]
         if len(claim["steps"]) > 1:

@@ -84,11 +84,11 @@ def check_links(root: Path, path: Path, version: int) -> list[Finding]:
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if parts.path and not target.is_file():
             if target.suffix == ".md":
-                found.append(Finding(_place_of_link(root, path, link), f"the link {link!r} leads to no page; mend its path"))
+                found.append(Finding(_place_of_link(root, path, link), f"the link {link!r} leads to no page; correct its path"))
         elif parts.fragment and target.suffix == ".md":
             ids = _AddressReader(_render(root, target, read_text(target), version)[0]).ids
             if unquote(parts.fragment) not in ids:
-                message = f"the link {link!r} leads to no place on that page; mend what follows '#'"
+                message = f"the link {link!r} leads to no place on that page; correct the part after '#'"
                 found.append(Finding(_place_of_link(root, path, link), message))
     return found
 

@@ -1,7 +1,7 @@
-"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, and notebooks and cards of pages.
+"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, notebooks, and cards.
 
-It also gives each page a description, and the date of its last change in sitemap.xml. All of it comes from the pages' sources, the
-certificates, and git. Under `mkdocs serve` only the descriptions are made; the rest is for a published site.
+It also gives each page a description, and the date of its last change in sitemap.xml. All of this comes from the sources of the pages,
+the certificates, and git. `mkdocs serve` makes only the descriptions; the rest is for a published site.
 """
 
 import json
@@ -47,7 +47,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
-    """Set the page's description to its first sentence, escaped since the theme does not escape it, and the address of its card."""
+    """Set the description of the page to its first sentence, escaped since the theme does not escape it, and the address of its card."""
     if page.file.src_uri.endswith(".md"):
         if sentence := page_summary.find_first_sentence(markdown):
             page.meta.setdefault("description", escape(sentence))
@@ -83,7 +83,7 @@ def on_post_build(*, config: MkDocsConfig) -> None:
             site / social_cards.card_path(page.file.src_uri),
             title=_title_of(page, config),
             chapter=_chapter_of(page),
-            about=_description_of(page, config),
+            description=_description_of(page, config),
             site=config.site_name,
         )
     for page in pages:
@@ -112,11 +112,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def on_nav(nav: Navigation, *, files: Files, config: MkDocsConfig, **_: Any) -> Navigation:
-    """Note the pages and the dates of their last changes, for sitemap.xml and the feed."""
-    others = [file.page for file in files.documentation_pages() if file.page and file.page not in nav.pages]
-    BUILD.update(nav=nav, pages=[page for page in [*nav.pages, *others] if page.file.src_uri.endswith(".md")])
+    """Record the pages and the dates of their last changes, for sitemap.xml and the feed."""
+    unlisted = [file.page for file in files.documentation_pages() if file.page and file.page not in nav.pages]
+    BUILD.update(nav=nav, pages=[page for page in [*nav.pages, *unlisted] if page.file.src_uri.endswith(".md")])
     BUILD["dates"] = {} if page_errors.are_shown() else change_feed.read_dates(Path(config.docs_dir))
-    for page in [*nav.pages, *others] if BUILD["dates"] else ():  # by default MkDocs writes today's date for every page
+    for page in [*nav.pages, *unlisted] if BUILD["dates"] else ():  # by default MkDocs writes today's date for every page
         when = BUILD["dates"].get(page.file.src_uri)
         page.update_date = f"{when:%Y-%m-%d}" if when else ""
     has_dates = config.site_url and any(page.file.src_uri in BUILD["dates"] for page in BUILD["pages"])
@@ -156,7 +156,7 @@ def _render_feed(pages: list[SitePage], config: MkDocsConfig) -> str:
     return change_feed.render_feed(
         changed,
         name=config.site_name,
-        about=config.site_description or "",
+        description=config.site_description or "",
         home=_absolute_address("", config),
         address=_absolute_address(change_feed.FILE, config),
     )
@@ -193,7 +193,7 @@ def _claim_records(page: SitePage, config: MkDocsConfig) -> list[dict]:
             claim,
             topic=topic,
             rank=opening.name if opening.name in RANKS else "claim",
-            number=shown.numbers()[topic, claim["id"]],
+            number=shown.number_claims()[topic, claim["id"]],
             page=page.url,
             anchor=shown.anchor(topic, claim["id"]),
             url=f"{_absolute_address(page.url, config)}#{shown.anchor(topic, claim['id'])}",

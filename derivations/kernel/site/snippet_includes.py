@@ -18,9 +18,7 @@ def reject_invalid_utf8(source: Source) -> None:
     """Raise PageError if the page contains invalid UTF-8."""
     for number, line in enumerate(source.lines, start=1):
         if UNREADABLE in line:
-            raise source.error(
-                number, f"bytes that are no UTF-8 text, after {line.partition(UNREADABLE)[0][-30:]!r}; save the page as UTF-8"
-            )
+            raise source.error(number, f"invalid UTF-8 after {line.partition(UNREADABLE)[0][-30:]!r}; save the page as UTF-8")
 
 
 def reject_missing_includes(source: Source, md: Markdown) -> None:
@@ -73,7 +71,7 @@ def try_include(source: Source, number: int, target: str, snippets: SnippetPrepr
     except SnippetMissingError as error:
         raise make_missing_error(source, number, target, snippets, str(error)) from None
     except UnicodeDecodeError as error:
-        raise source.error(number, f"{target.partition(':')[0]} is no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise source.error(number, f"{target.partition(':')[0]} is not UTF-8 text ({error.reason} at byte {error.start})") from None
     except OSError as error:
         raise source.error(number, f"{target.partition(':')[0]} cannot be included: {error.strerror}") from None
     except Exception as error:  # any other failure: the author needs the page's line, not a traceback

@@ -19,7 +19,7 @@ from .findings import Finding
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of these, and `...`
 _SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
 _PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words in a row, which sizes are not
-_RULER = re.compile(r"-{3,}$")
+_RULE = re.compile(r"-{3,}$")
 
 
 def check_words(root: Path, topic: str) -> list[Finding]:
@@ -30,7 +30,7 @@ def check_words(root: Path, topic: str) -> list[Finding]:
     except (SyntaxError, TokenError, ValueError):
         return []
     return [
-        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
+        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show it as a claim, or say it in words")
         for line, words, fault in texts
         if fault
     ]
@@ -106,8 +106,8 @@ def _string_constants(code: str) -> list[str]:
 
 
 def find_fault(words: str) -> str:
-    """Return what is wrong with a line of words, or "". An arrow between shapes is allowed, and so is a ruler at the end of the line."""
-    parts = _RULER.sub("", _SHAPES.sub(_remove_sizes, words)).split("`")
+    """Return what is wrong with a line of words, or "". An arrow between shapes is allowed, and so is a line of dashes at the end."""
+    parts = _RULE.sub("", _SHAPES.sub(_remove_sizes, words)).split("`")
     return next(filter(None, [find_text_fault("".join(parts[::2])), *map(find_code_fault, parts[1::2])]), "")
 
 

@@ -61,7 +61,7 @@ def read_heading(docs: Path, topic: str) -> str:
     path = docs / f"{topic}.md"
     first = re.match(r"# (.+)", path.read_text(encoding="utf-8")) if path.is_file() else None
     if not first:
-        raise RowsError(f"{docs.name}/{topic}.md is no page that begins with a heading")
+        raise RowsError(f"{docs.name}/{topic}.md is not a page that begins with a heading")
     return first[1].strip()
 
 

@@ -23,7 +23,7 @@ class Excerpt:
     last: int
     text: str
 
-    def named(self) -> str:
+    def describe_lines(self) -> str:
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}–{self.last}"
 
     def fragment(self) -> str:
@@ -36,16 +36,21 @@ class Excerpt:
 
 def find_script_lines(text: str, claim: dict, step: int) -> Excerpt | None:
     """Return the lines of a script that state a claim, or one of its steps if it has several; None if there are none."""
-    around = [statement for statement in _parse_statements(text) if statement.lineno <= claim["line"] <= (statement.end_lineno or 0)]
-    if not around:
+    node: ast.stmt | ast.expr | None = find_statement(text, claim["line"])
+    if node is None:
         return None
-    node: ast.stmt | ast.expr = max(around, key=lambda statement: statement.lineno)
     if len(claim["steps"]) > 1:
         reasons = [each["reason"] for each in claim["steps"]]
         pairs = [pair for pair in ast.walk(node) if isinstance(pair, ast.Tuple) and _find_reason(pair) == reasons[step - 1]]
         before = reasons[: step - 1].count(reasons[step - 1])
         node = sorted(pairs, key=lambda pair: pair.lineno)[before] if before < len(pairs) else node
     return _make_excerpt(text, node)
+
+
+def find_statement(text: str, line: int) -> ast.stmt | None:
+    """Return the innermost statement of a script at a line; None if there is none."""
+    around = (statement for statement in _parse_statements(text) if statement.lineno <= line <= (statement.end_lineno or 0))
+    return max(around, key=lambda statement: statement.lineno, default=None)
 
 
 @lru_cache(maxsize=8)
@@ -109,7 +114,7 @@ def _is_of_another_step(node: ast.stmt, step: int) -> bool:
 
 
 def describe_sizes(program: str) -> str:
-    """Return the sizes that the program tries, in words; "" if it names none, or filters them."""
+    """Return the sizes that the program tries, in words; "" if it has no list of sizes, or filters the list."""
     if "possible(SIZES" in program:
         return ""
     assigned = next(
@@ -134,7 +139,7 @@ def find_prelude(source: str) -> str:
 
 
 def find_theorem(source: str, step: int, single: bool) -> str:
-    """Return the part of a Coq file about a step: the declarations, the theorem and its proof. `single` says that it has one theorem."""
+    """Return the part of a Coq file about a step: the declarations, the theorem and its proof. `single` means that there is one step."""
     section = source.partition("Section Claim.\n")[2].partition("\nEnd Claim.")[0]
     parts = section.strip("\n").split("\n\n")
     theorems = [part for part in parts if "Theorem " in part]

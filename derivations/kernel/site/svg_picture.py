@@ -41,14 +41,14 @@ class Picture:
 
     def __post_init__(self) -> None:
         if not (self.title.strip() and self.description.strip()):
-            raise DrawingError("a picture needs a title and a description, for those who do not see it")
+            raise DrawingError("a picture needs a title and a description, for those who cannot see it")
         # The one relation allowed is that between shapes, whose sizes were checked.
         texts = (element.text for element in self.every() if (element.get("class"), element.text) != ("picture__sign", "="))
         for words in filter(None, (self.title, self.description, *texts)):
             if _CONTROL.search(words):
-                raise DrawingError(f"{words!r} holds a control character")
+                raise DrawingError(f"{words!r} contains a control character")
             if fault := find_text_fault(words):
-                raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
+                raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
 
     def every(self, tag: str | None = None) -> Iterable[Element]:
         """Return all elements with this tag, nested ones included."""
@@ -211,7 +211,7 @@ class Grid:
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str], across: str, down: str, side: Point, shape: tuple[int, int]):
         if len(rows) not in (0, shape[0]) or len(columns) not in (0, shape[1]):
-            raise DrawingError(f"{len(rows)} rows and {len(columns)} columns are named; the matrix is {shape[0]} by {shape[1]}")
+            raise DrawingError(f"there are {len(rows)} row labels and {len(columns)} column labels; the matrix is {shape[0]} by {shape[1]}")
         self.side, self.shape = side, shape
         self.elements: list[Element] = []
         turned = max_text_width(columns) > side[0] - 2

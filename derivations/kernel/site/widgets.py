@@ -46,9 +46,9 @@ def _check_value(name: str, value: object) -> None:
             _check_value(name, item)
     elif isinstance(value, str):
         if fault := find_text_fault(value):
-            raise DrawingError(f"{name} holds {value!r}, which {fault}")
+            raise DrawingError(f"{name} contains {value!r}, which {fault}")
     elif not isinstance(value, int | float) or not math.isfinite(value):
-        raise DrawingError(f"{name} holds {value!r}; a widget takes finite numbers, words, and lists of these")
+        raise DrawingError(f"{name} contains {value!r}; a widget takes finite numbers, text, and lists of these")
 
 
 def parse_argument(argument: str) -> tuple[str, str]:
