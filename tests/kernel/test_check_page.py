@@ -73,7 +73,7 @@ def test_the_page_before_has_to_link_to_this_one(made):
     (made / "docs/chapter").mkdir()
     (made / "docs/chapter/tiny.md").write_text("[The next page](../wrong.md)\n")
     assert check_page.unwritten("fresh/topic") == [
-        "docs/chapter/tiny.md: it needs a link [The next page](...) to fresh/topic.md, and to no other page"
+        "docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"
     ]
 
 

@@ -245,7 +245,7 @@ ON_A_PAGE = {
     "states a relation": "$d_k = 64$\n",
     "has no certificate": "/// claim | notes/nothing#here\n///\n",
     "may be read as a relation, or not be seen": "So a \N{BOX DRAWINGS DOUBLE HORIZONTAL} b.\n",
-    "the looks of a box belong to what the kernel makes": '<section class="claim">x</section>\n',
+    "only the kernel's own boxes have this class": '<section class="claim">x</section>\n',
     "one over another": "$x \\overset{'}{.} y$\n",
 }
 
@@ -317,7 +317,7 @@ def test_each_file_of_the_journey_exists_and_says_what_it_is():
 
 def test_a_file_that_is_gone_is_an_error(monkeypatch):
     monkeypatch.setattr(claim_journey, "FILES", ("derivations/kernel/gone.py",))
-    with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, and there is no such file"):
+    with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, which does not exist"):
         claim_journey.render_files({"script": "derivations/simplify/bilinear.py"}, {}, str)
 
 

@@ -79,8 +79,8 @@ def test_names_are_escaped():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"heads": ()}, "0 heads; a view has from 1 to 4"),
-        ({"heads": [("one", FIRST)] * (MAX_HEADS + 1)}, "5 heads"),
+        ({"heads": ()}, "a view shows 1 to 4 heads, not 0"),
+        ({"heads": [("one", FIRST)] * (MAX_HEADS + 1)}, "4 heads, not 5"),
         ({"left": ("a", "b", "c")}, "3 and 2 tokens; the weights of the first are 2 by 2"),
         ({"right": ("a",)}, "2 and 1 tokens; the weights of the first are 2 by 2"),
         ({"right": ("a", "P = NP")}, "states a relation"),

@@ -102,7 +102,7 @@ def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypat
     assert graph().find_missing_uses() == [("a/one#q", "a/one#gone")]
     broken = graph()
     monkeypatch.setattr(claim_graph, "build_graph", lambda *_: broken)
-    with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', and there is no such claim"):
+    with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', which is not a claim"):
         page("/// map\n///\n")
 
 
