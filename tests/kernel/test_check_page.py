@@ -72,9 +72,7 @@ def test_the_page_before_has_to_link_to_this_one(made):
     (made / "mkdocs.yml").write_text(CONFIG.replace("Home: index.md", "Tiny: chapter/tiny.md\n  - Topic: fresh/topic.md"))
     (made / "docs/chapter").mkdir()
     (made / "docs/chapter/tiny.md").write_text("[The next page](../wrong.md)\n")
-    assert check_page.unwritten("fresh/topic") == [
-        "docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"
-    ]
+    assert check_page.unwritten("fresh/topic") == ["docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"]
 
 
 def test_what_a_test_of_all_topics_refuses_is_said(made, monkeypatch):

@@ -435,7 +435,10 @@ def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(si
     snippet.write_text(snippet.read_text() + "\nTWO = 2\n\n\ndef twice(a):\n    return a\n")
     (found,) = used_unshown(site)
     line = snippet.read_text().split("\n").index("def double(a):") + 1
-    assert found.startswith(f"snippets/a/b.py:{line}: on a page: ") and "uses 'twice', and no page shows its definition at snippets/a/b.py:26" in found
+    assert (
+        found.startswith(f"snippets/a/b.py:{line}: on a page: ")
+        and "uses 'twice', and no page shows its definition at snippets/a/b.py:26" in found
+    )
 
 
 @pytest.mark.parametrize("name", ["softmax", "silu", "relu", "mean", "average", "norm", "sqrt", "Linear"])

@@ -162,8 +162,8 @@ def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch)
     picture, (_, after, _) = parsed(graph_svg.draw_map(graph())), graph_svg.lay_out(graph())
     long = picture.select_one(".map__topic")
     lines = [long.contents[0], *(span.text for span in long("tspan"))]
-    assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= graph_svg.NAME
-    assert after["a/one#p"][1] == min(y for _, y in before.values()) + graph_svg.LINE
+    assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= graph_svg.LINE_LENGTH
+    assert after["a/one#p"][1] == min(y for _, y in before.values()) + graph_svg.LINE_HEIGHT
 
 
 def test_marks_say_what_a_claim_is(graph):

@@ -381,7 +381,10 @@ BROKEN = {
     "refuted": (lambda one: one["witnesses"][0].update(verdict="refuted"), "its witnesses say refuted, proved"),
     "none applies": (lambda one: [w.update(verdict="not applicable") for w in one["witnesses"]], "its witnesses say not app"),
     "only PyTorch": (change(witnesses=[TORCH]), "its witnesses say agrees; a claim is shown only"),
-    "PyTorch, and one that cannot judge": (change(witnesses=[TORCH, COQ]), "its witnesses say agrees, not applicable; a claim is shown only"),
+    "PyTorch, and one that cannot judge": (
+        change(witnesses=[TORCH, COQ]),
+        "its witnesses say agrees, not applicable; a claim is shown only",
+    ),
     "only PyTorch refutes": (
         change(kind="refutation", witnesses=[TORCH]),
         "its witnesses say agrees; a claim is shown only",

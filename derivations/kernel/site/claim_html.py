@@ -27,7 +27,7 @@ REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what
 
 
 class ClaimError(ValueError):
-    """A claim that cannot be shown; the message names no page or line."""
+    """A claim cannot be shown; the message does not name the page or the line."""
 
 
 def render_claim(

@@ -143,6 +143,7 @@ def render_files(certificate: dict, claim: dict, link: Link) -> str:
     return render_rows(["file", "what it says of itself", "lines of code"], rows)
 
 
+# By name: the function that renders a stage, from the certificate, the claim, and a function that links a file.
 PARTS = {
     "statement": render_statement,
     "witnesses": render_witnesses,

@@ -10,7 +10,7 @@ _BEFORE_PUNCTUATION = re.compile(r'(<math(?![^>]*display="block")[^>]*>(?:(?!</m
 
 
 def keep_punctuation(html: str) -> str:
-    """Return the page with each inline formula held together with the punctuation after it; browsers would break the line between them."""
+    """Return the page with each inline formula kept on one line with the punctuation after it, between which browsers would break the line."""
     return _BEFORE_PUNCTUATION.sub(r'<span class="held">\1\2</span>', html)
 
 

@@ -44,7 +44,7 @@ def add_imports_and_sources(source: Source, root: Path) -> list[str]:
 
 
 def find_topics_shown_whole(source: Source, root: Path, found: list[CodeBlock]) -> list[str]:
-    """Return the topics whose whole file the page shows: its own, and those of included regions whose topic has no page."""
+    """Return the topics whose whole file the page shows: its own topic, and topics without a page whose regions it includes."""
     own = source.path_in_docs.removesuffix(".md")
     topics = dict.fromkeys([own, *(block.place.topic for block in found)])
     return [
@@ -95,7 +95,7 @@ def fold_file(root: Path, topic: str) -> list[str]:
 
 
 def finish_code_blocks(html: str, source: Source) -> str:
-    """Return the page's HTML with the copied text of each code block, and with imports of the page's own module as links to its file."""
+    """Return the page's HTML with the text that each code block's button copies, and with links from imports of the page's own module to its file."""
     numbers = count(1)
     html = _CODE.sub(lambda match: add_copied_text(match, next(numbers)) if match["kind"] else match[0], html)
     return _MODULE.sub(lambda match: link_module(match, source), html)
@@ -111,7 +111,7 @@ def add_copied_text(match: re.Match[str], number: int) -> str:
 
 
 def find_copied_text(shown: str) -> str:
-    """Return the text that a block's button copies, fit for Python's prompt: of an example, only the code."""
+    """Return the text that a block's button copies, ready for Python's prompt: of an example, only the code."""
     return fill_empty_lines(extract_typed_code(shown) if ">>>" in shown else shown)
 
 

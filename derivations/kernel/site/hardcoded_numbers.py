@@ -1,4 +1,4 @@
-"""Find numbers that are typed by hand where a reader expects results, in pictures, and relations in the texts of mkdocs.yml.
+"""Find numbers in pictures that are typed by hand where a reader expects results, and relations in the texts of mkdocs.yml.
 
 The numbers that a picture shows must be computed by snippets or by PyTorch. Typed numbers may be shown as inputs: under a name that is also
 passed to a function of the snippets or of PyTorch. Titles in the navigation and the site's name and description follow the rules for prose.
@@ -192,7 +192,7 @@ def contains_call(expression: ast.expr) -> bool:
 
 
 def find_stated_relations(text: str) -> Iterator[Fault]:
-    """Yield a fault for each relation in the texts of mkdocs.yml that readers see: titles in the navigation, the site's name and description."""
+    """Yield a fault for each relation in the texts of mkdocs.yml that readers see: navigation titles, the site's name and description."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         texts = find_titles(value) if key.value == "nav" else [value] if key.value in SITE_TEXTS else []

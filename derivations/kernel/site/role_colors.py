@@ -35,7 +35,7 @@ def _css_class(role: str) -> str:
 
 
 def with_role(classes: str, name: str) -> str:
-    """Return the classes of an element of a picture, with that of the role of its name, such as `$K_1$` or `queries`, if it has one."""
+    """Return the classes of an element of a picture, and the class of a role if its name, such as `$K_1$` or `queries`, has one."""
     letter = _NAME.fullmatch(name)
     role = ROLE_OF_LETTER[letter[1] or letter[2]] if letter else ROLE_OF_WORD.get(name)
     return " ".join(filter(None, (classes, _css_class(role) if role else "")))

@@ -27,11 +27,11 @@ FOLDER = "search"
 SHARD_LENGTH = 24_000  # the approximate size of a file of words, in characters
 
 
-# Pages as they were read -----------------------------------------------------------------------------------------------------------
+# Reading pages --------------------------------------------------------------------------------------------------------------------
 
-STORE = Store("search", by_digest=True)  # what was read of a page, by a digest of its address, its HTML, and what reads it
-_read: dict[str, IndexedPage | None] = {}  # the same of the last build of this process
-_new: set[str] = set()  # those keys that are not stored yet
+STORE = Store("search", by_digest=True)  # pages as they were read, by a digest of the address, the HTML, and the modules that read it
+_read: dict[str, IndexedPage | None] = {}  # the pages of the last build of this process, by the same digests
+_new: set[str] = set()  # the digests of pages that are not stored yet
 
 
 def read_pages(site: Path) -> list[IndexedPage]:
@@ -52,6 +52,7 @@ def read_pages(site: Path) -> list[IndexedPage]:
 
 
 def reuse_or_read(key: str, html: str, url: str) -> IndexedPage | None:
+    """Return the stored page with this key; otherwise read it."""
     stored = STORE.get(key)
     if stored is not None:
         return stored["found"] and _page_from_json(stored["found"])
@@ -60,7 +61,7 @@ def reuse_or_read(key: str, html: str, url: str) -> IndexedPage | None:
 
 
 def store_pages() -> None:
-    """Store what was read and is not stored yet."""
+    """Store the pages that were read and are not stored yet."""
     for key in _new & _read.keys():
         page = _read[key]
         STORE.put(key, {"found": page and asdict(page)})

@@ -11,12 +11,12 @@ from .search_pages import CLOSE, OPEN, IndexedPage, Record, without_marks
 PAGE = {"title": 9, "names": 9, "label": 5, "headings": 3, "lead": 2, "text": 1, "claims": 0.7}
 SECTION = {"title": 6, "text": 1, "page": 0.5}
 CLAIM = {"title": 6, "statement": 4, "text": 1, "page": 1}
-MIN_RARITY = 0.15  # the rarity of a word that is on every page
-HALF_SCORE_WEIGHT = 5.0  # the sum of weights that scores half of the maximum
+MIN_RARITY = 0.15  # the rarity of a word that occurs on every page
+HALF_SCORE_WEIGHT = 5.0  # the sum of weights that gives half of the maximal score
 FUNCTION_NAMES = {"softmax", "sqrt", "sum", "partial", "infinity", "rank", "exp", "log", "sin", "cos", "tanh", "var", "max", "min", "abs"}
 MAX_NAME_LENGTH = 80  # letters of a name or a formula that are compared
 MAX_PRODUCT_LENGTH = 15  # letters of a product whose parts are indexed
-USUAL_LENGTHS = (80, 800)  # words of a section or claim, and of a page
+USUAL_LENGTHS = (80, 800)  # numbers of words in a section or claim, and in a page
 FIELDS_WITHOUT_REPETITION = {"title", "names", "label", "statement", "page"}  # fields in which repetition adds no weight
 
 _FORMULAS = re.compile(f"({OPEN}[^{CLOSE}]*{CLOSE})")

@@ -1,7 +1,7 @@
 """Find relations that the comments, docstrings and strings of a snippet state in words.
 
 Pages show these words with the code, but no witness checks them. So the rules for prose apply: relations must be shown as claims.
-Each function yields (line, words, fault), where the fault is "" if the words are fine.
+The functions yield (line, words, fault), where the fault is "" if the words are fine.
 """
 
 import ast

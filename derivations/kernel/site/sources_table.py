@@ -1,6 +1,6 @@
-"""The table of a group of rows from docs/sources.toml: what a source says, corrections of it, and the claims that support it.
+"""Show a group of rows of docs/sources.toml as a table: what a source says, a correction of it, and the claims that support it.
 
-The texts are written by the author, so they go through Markdown and its checks like the text of any page.
+An author writes these texts, so they go through Markdown and its checks like the text of any page.
 """
 
 import posixpath
@@ -14,13 +14,13 @@ NUMBERED = "numbered"  # the group of rows whose id is only a number
 
 
 class RowsError(ValueError):
-    """Rows that cannot be shown; the message says what to do, but names no page or line."""
+    """Rows cannot be shown; the message says what to do, but does not name the page or the line."""
 
 
 def find_group(row_id: str) -> str:
     """Return the group of a row.
 
-    >>> group_of("U12"), group_of("7")
+    >>> find_group("U12"), find_group("7")
     ('U', 'numbered')
     """
     return row_id.rstrip("0123456789") or NUMBERED

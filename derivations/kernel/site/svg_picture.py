@@ -1,4 +1,4 @@
-"""Building blocks of pictures: lines, boxes, words, grids and axes, and the class of all pictures.
+"""Building blocks of pictures (lines, boxes, text, grids and axes), and the class of all pictures.
 
 In words, `$...$` sets letters as mathematics, with `_` and `^` before subscripts and superscripts: `$W_Q$`, `$d_{k}$`. As on any page,
 words may not state a relation. One unit is one pixel at a page's usual size. A picture sets no colours: its parts have classes, which
@@ -89,10 +89,12 @@ def curve_path(start: Point, end: Point, upright: bool) -> str:
 
 
 def line(*points: Point, css: str = "picture__line") -> Element:
+    """Return straight lines through the points."""
     return part("path", css, d=line_path(*points))
 
 
 def box(x: float, y: float, width: float, height: float, css: str, **attributes: str | float) -> Element:
+    """Return a rectangle, given by its upper left corner and its size."""
     return part("rect", css, x=x, y=y, width=width, height=height, **attributes)
 
 
@@ -109,7 +111,7 @@ def text(
     css: str = "",
     turned: bool = False,
 ) -> Element:
-    """Return words whose vertical middle is at y; `turned` words are rotated to read from bottom to top."""
+    """Return text whose vertical middle is at y; `turned` text is rotated to read from bottom to top."""
     rotation = {"transform": f"rotate(-90 {short(x)} {short(y)})"} if turned else {}
     element = part("text", with_role(css, words), x=x, y=y + 0.35 * size, font_size=size, text_anchor=anchor, **rotation)
     if "$" not in words:
@@ -145,7 +147,7 @@ def split_runs(words: str) -> Iterable[tuple[str, str, float]]:
 
 
 def text_width(words: str, size: float = TEXT) -> float:
-    """Return an estimate of the width of a text, rather too large than too small."""
+    """Estimate the width of a text; the result tends to be too large."""
 
     def width(char: str) -> float:
         return 0.33 if char in "fijlrtI.,:;'|!()[] " else 0.88 if char in "mwMW" else 0.66 if char.isupper() else 0.57

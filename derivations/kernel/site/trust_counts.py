@@ -27,7 +27,7 @@ SUPPORT = {
     "the text of snippets": ("snippet_source",),
 }
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",), "code": ("traced",)}
-AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
+OTHER = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 
@@ -67,7 +67,7 @@ def count_by_kind() -> Table:
 
 
 def count_by_witness() -> Table:
-    """Count the claims that each witness vouches for, by its scope, and the claims by the number of their witnesses."""
+    """Count the claims that each witness vouches for, by scope, and the claims by the number of their witnesses."""
     claims, rows = load_all_claims(), []
     for name in dict.fromkeys(w["name"] for c in claims for w in c["witnesses"]):
         verdicts = [w for c in claims for w in c["witnesses"] if w["name"] == name and w["verdict"] != "not applicable"]
@@ -183,10 +183,10 @@ def count_random_claims() -> Table:
         return ["asked", "random claims", *ANSWERS], [["not tried on this machine", *[""] * (1 + len(ANSWERS))]], FUZZ
     rows = []
     for name, counts in result["witnesses"].items():
-        for truth, label in (("true", "true"), ("false", "false"), ("undecided", "undecided by the judge")):
+        for truth, label in (("true", "true claims"), ("false", "false claims"), ("undecided", "claims that the judge cannot decide")):
             row = [counts.get(f"{truth}, {answer}", 0) for answer in ANSWERS]
-            rows.append([f"{NAMES.get(name, name)}, of what is {label}", *map(str, (sum(row), *row))])
-    rows.append(["all, of which some are put to one witness only", str(result["claims"]), *[""] * len(ANSWERS)])
+            rows.append([f"{NAMES.get(name, name)}, {label}", *map(str, (sum(row), *row))])
+    rows.append(["all (only one witness is asked about some)", str(result["claims"]), *[""] * len(ANSWERS)])
     return ["asked", "random claims", *ANSWERS], rows, f"{FUZZ} --seed {result['seed']} --claims {result['claims']}"
 
 
@@ -207,7 +207,7 @@ def count_by_family() -> Table:
 
 
 def list_full_runs() -> Table:
-    """Return the counts of the last complete runs of mutants, corrupted snippets and random claims, each with its commit."""
+    """Return the counts of the last full runs of mutants, corrupted snippets and random claims, each with its commit."""
     runs, rows = full_runs.read(), []
     if run := runs.get("mutants"):
         rows.append([f"all mutants of {run['claims']} claims", *(str(run[key]) for key in ("tried", "left")), _commit_and_date(run)])
@@ -232,7 +232,7 @@ def count_room_lines(room: str) -> int:
 
 def count_by_room() -> Table:
     """Count the lines of code of the rooms, grouped by what they do for a claim."""
-    parts = {"shared by all witnesses": SHARED} | SUPPORT | WITNESSES | AROUND
+    parts = {"shared by all witnesses": SHARED} | SUPPORT | WITNESSES | OTHER
     rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(count_room_lines, rooms)))] for name, rooms in parts.items()]
     return ["part", "folder of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 

@@ -1,4 +1,4 @@
-"""Interactive figures: the widget that replaces a figure's picture, and its initial numbers.
+"""Interactive figures: the widget that replaces the picture of a figure, and its initial numbers.
 
     /// figure | softmax/temperature:weights play=temperature
 
@@ -20,7 +20,7 @@ WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutati
 
 
 class PlayError(ValueError):
-    """An unknown widget; the message names no page or line."""
+    """There is no such widget; the message does not name the page or the line."""
 
 
 @dataclass(frozen=True)
