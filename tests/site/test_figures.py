@@ -137,7 +137,7 @@ def test_a_name_that_is_no_name_is_refused_and_nothing_is_run(site, name):
 def test_an_unknown_file_is_refused(site):
     assert site.refuse("notes/nothing:one") == (
         "docs/notes/page.md:3: the figure notes/nothing:one: there is no docs/figures/notes/nothing.py; "
-        "make it, with a function 'one' that returns a picture"
+        "create it, with a function 'one' that returns a Picture"
     )
 
 
@@ -156,22 +156,22 @@ def test_a_function_that_is_not_defined_there_is_refused(site, name):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("raise ValueError('no\\nnumbers')", "it fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
-        ("raise SystemExit(3)", "it fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
-        ("return 1 / 0", "it fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
-        ("return", "one() returns NoneType; return what diagrams.py makes, a Picture"),
+        ("raise ValueError('no\\nnumbers')", "the function fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
+        ("raise SystemExit(3)", "the function fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
+        ("return 1 / 0", "the function fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
+        ("return", "one() returns NoneType; return a Picture, as the functions of diagrams.py do"),
         ("return '<svg></svg>'", "one() returns str; "),
         ("return bars([('a', 1)], title=' ', description='b')", "DrawingError: a picture needs a title and a description"),
         ("return bars([('a', 1)], title='a', description='')", "DrawingError: a picture needs a title and a description"),
         ("return bars([('a', 1)], title='a')", "TypeError: bars() missing 1 required keyword-only argument"),
-        ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); relations"),
+        ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); only claims state relations"),
         ("return bars([('$QK = KQ$', 1)], title='a', description='b')", "states a relation (=)"),
         (
             "from xml.etree.ElementTree import XML\n    sign = XML('<text class=\"picture__sign\">P = NP</text>')\n"
             "    return Picture('a', 'b', 1, 1, (sign,))",
             "states a relation (=)",
         ),
-        ("import nothing_of_this_name", "it fails with ModuleNotFoundError: "),
+        ("import nothing_of_this_name", "the function fails with ModuleNotFoundError: "),
     ],
 )
 def test_a_function_that_gives_no_picture_stops_the_build_with_page_figure_and_reason(site, body, said):
@@ -265,7 +265,7 @@ def test_a_change_in_what_it_was_seen_to_read_draws_it_again(site):
 def test_what_it_reads_is_a_tuple_of_files_that_there_are(site, reads):
     (site.root / "numbers.toml").write_text("3")
     site.write("docs/figures/notes/page.py", READING.replace('("numbers.toml",)', reads).format(path="numbers.toml"))
-    assert "notes/page.py:4: READS is a tuple of names of files" in site.refuse() and not site.drawn
+    assert "notes/page.py:4: READS must be a tuple of paths of existing files" in site.refuse() and not site.drawn
 
 
 def test_a_changed_number_is_seen_at_once_by_a_server_that_goes_on_running(site):
@@ -341,7 +341,7 @@ def test_a_heat_map_has_every_number_in_its_place_on_a_colour_of_its_strength():
 
 
 def test_labels_that_do_not_fit_the_matrix_are_refused():
-    with pytest.raises(DrawingError, match="3 rows and 0 columns are named; the matrix is 2 by 2"):
+    with pytest.raises(DrawingError, match="there are 3 row labels and 0 column labels; the matrix is 2 by 2"):
         heat_map(torch.eye(2), ["a", "b", "c"], **ABOUT)
     with pytest.raises(DrawingError, match="2 and 3 tokens; the weights are 2 by 2"):
         tokens(torch.eye(2), ["a", "b"], ["a", "b", "c"], **ABOUT)
@@ -363,7 +363,7 @@ def test_bars_are_as_long_as_their_numbers():
     picture = bars([("a", 1), None, ("b", 4)], **ABOUT)
     assert [float(bar.get("width")) for bar in every(picture, "rect")] == [47.5, 190]
     assert words(picture) == ["a", "1.00", "b", "4.00"]
-    with pytest.raises(DrawingError, match="may not be negative"):
+    with pytest.raises(DrawingError, match="must not be negative"):
         bars([("a", -1)], **ABOUT)
 
 
@@ -392,7 +392,7 @@ def test_curves_can_be_told_apart_without_colour():
     css = (ROOT / "docs/assets/css/site.css").read_text()
     dashes = [re.search(rf"\.picture__curve--{order} {{ stroke-dasharray: ([^;]*)", css) for order in range(4)]
     assert len({match and match[1] for match in dashes}) == 4
-    with pytest.raises(DrawingError, match="5 curves; four can be told apart"):
+    with pytest.raises(DrawingError, match="5 curves are too many; draw at most four"):
         curves([("a", [1], [1])] * 5, across="x", **ABOUT)
 
 
