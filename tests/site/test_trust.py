@@ -103,7 +103,7 @@ def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
     monkeypatch.setattr(fuzz_results, "get", lambda: COUNTED)
     head, rows, command = trust_counts.count_random_claims()
     assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
-    assert rows[0] == ["exact, of what is true", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
+    assert rows[0] == ["exact, true claims", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
     assert rows[-1][1] == "5" and command == "python -m derivations fuzz --seed 4 --claims 5"
     _, rows, _ = trust_counts.count_by_family()
     assert rows == [["limits", "0", "2", "0", "0"], ["sums", "2", "1", "0", "2"], ["all", "2", "3", "0", "2"]]

@@ -39,7 +39,12 @@ def add_trust_table(page: Page, parent: Element, name: str) -> Element:
         html = render_table(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-    box = SubElement(parent, "div", {"class": "trust"})
+    return _append_html(page, parent, html, "trust")
+
+
+def _append_html(page: Page, parent: Element, html: str, css: str = "") -> Element:
+    """Append a box with finished HTML, and return it."""
+    box = SubElement(parent, "div", {"class": css} if css else {})
     box.text = page.stash(html)
     return box
 
@@ -73,9 +78,7 @@ def add_journey(page: Page, parent: Element, argument: str) -> Element:
     except (JourneyError, CertificateError) as error:
         line = page.source.line_of(f"/// journey | {argument}")
         raise page.source.error(line, " ".join(str(error).split())) from None
-    box = SubElement(parent, "div", {"class": "trust"})
-    box.text = page.stash(html)
-    return box
+    return _append_html(page, parent, html, "trust")
 
 
 def add_map(page: Page, parent: Element, argument: str) -> Element:
@@ -131,9 +134,7 @@ def add_api(page: Page, parent: Element, chapter: str) -> Element:
         html = render_api(page.source.docs, chapter, page.source.path_in_docs.removesuffix(".md") or ".")
     except ApiError as error:
         raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
-    box = SubElement(parent, "div")
-    box.text = page.stash(html)
-    return box
+    return _append_html(page, parent, html)
 
 
 def add_figure(page: Page, parent: Element, argument: str) -> Element:

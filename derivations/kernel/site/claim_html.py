@@ -125,8 +125,7 @@ class _ClaimWriter(ElementWriter):
         if rank != "claim" and not claim["title"]:
             raise ClaimError(f"a {rank} needs a title, and this claim has none; give it a title in its script")
         head = self.add(section, "summary" if rank == "routine" else "header", "claim__head")
-        shows_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
-        self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if shows_kind else "Theorem")
+        self.add(head, "span", "claim__kind", label_kind(claim, rank))
         if claim["title"]:
             self.add(head, "span", "claim__title", render_author_text(claim["title"]))
         return head
@@ -215,6 +214,11 @@ class _ClaimWriter(ElementWriter):
             self.add(base, "a", "claim__script", html, href=f"{self.details.source.address}#L{line}")
         else:
             self.add(base, "span", "claim__script", html)
+
+
+def label_kind(claim: dict, rank: str) -> str:
+    """Return the kind of a claim as pages show it: a theorem is called that, unless it is a definition or a refutation."""
+    return "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
 
 
 def _is_informative(needed: str) -> bool:

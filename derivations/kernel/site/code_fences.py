@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import suggest_names
 from ..printing.relation_signs import find_code_fault, find_text_fault
 from .code_regions import FENCE, INCLUDE, code_path, line_number, read_snippet
+from .findings import Fault
 from .page_source import Source
 
 TYPED_BY_HAND = ("console", "text")  # the languages of fences that need no include
@@ -50,7 +51,7 @@ def find_fence_faults(text: str, root: Path) -> Iterator[FenceFault]:
         yield line, line, f"{tag[0]} is typed by hand; show code in a fence that includes a section"
 
 
-def find_typed_text_faults(body: str, language: str, first: int) -> Iterator[tuple[int, str]]:
+def find_typed_text_faults(body: str, language: str, first: int) -> Iterator[Fault]:
     """Yield (line, message) for each faulty line in a fence of commands or of text: one that states a relation or shows a result.
 
     `first` is the page's line number of the first line of the body."""

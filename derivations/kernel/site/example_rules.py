@@ -15,13 +15,13 @@ from functools import cache
 
 from ..printing.name_latex import FUNCTIONS
 from ..snippet_source import Snippet
+from .findings import Fault
 
 SETTERS = ("set_", "register_")  # prefixes of functions that change the whole process
 HARMLESS_SETTERS = ("set_printoptions", "set_num_threads")  # these change no number
 NOT_CALLED = ("dtype", "device", "layout")  # classes of PyTorch that are also usual names of values
 KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")  # names that every reader recognizes
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Fault = tuple[int, str]  # a line, and a message
 
 
 @cache

@@ -135,8 +135,8 @@ class _NotationPattern(InlineProcessor):
         try:
             return page.stash(render_notation(match[1])), match.start(0), match.end(0)
         except MathsError as error:
-            page_errors.raise_or_report(page_error := page.source.error(page.source.line_of(match[0]), str(error)))
-            return page.stash(page_errors.render_box(page_error.format_message())), match.start(0), match.end(0)
+            token = self.extension.report(page.source.error(page.source.line_of(match[0]), str(error)))
+            return token, match.start(0), match.end(0)
 
 
 class _TypedMathsPattern(InlineProcessor):
@@ -150,8 +150,7 @@ class _TypedMathsPattern(InlineProcessor):
         source = self.extension.page.source
         line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
         error = source.error(line, f"{match[0]} opens mathematics that is typed by hand; show a claim, or name something with $...$")
-        page_errors.raise_or_report(error)
-        return self.extension.page.stash(page_errors.render_box(error.format_message())), match.start(0), match.end(0)
+        return self.extension.report(error), match.start(0), match.end(0)
 
 
 class _Block(Block):
@@ -286,6 +285,11 @@ class PagesExtension(BlocksExtension):
         }
         self.page = Page(Source("", ROOT))
         super().__init__(**options)
+
+    def report(self, error: PageError) -> str:
+        """Raise an error about text in a paragraph, or return a token for the box that shows it."""
+        page_errors.raise_or_report(error)
+        return self.page.stash(page_errors.render_box(error.format_message()))
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:
         """Register the blocks and processors; the numbers are priorities, and a higher one runs earlier."""

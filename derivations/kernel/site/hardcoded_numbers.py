@@ -11,6 +11,8 @@ import yaml
 
 from ..printing.relation_signs import find_text_fault
 from ..snippet_source import Snippet
+from .example_rules import pair_names_with_values
+from .findings import Fault
 
 DIAGRAMS = "derivations.kernel.site.diagrams"
 # The functions that draw, and the argument of each that holds the numbers.
@@ -62,7 +64,6 @@ PARSERS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "D
 SHAPE_FUNCTIONS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")
 NOT_COMPUTING = frozenset([*CONSTRUCTORS, *PRESERVING_FUNCTIONS, *SHAPE_FUNCTIONS, "manual_seed"])
 SITE_TEXTS = ("site_name", "site_description", "site_author", "copyright")  # settings in mkdocs.yml that readers see
-Fault = tuple[int, str]  # a line, and a message
 
 
 def find_typed_numbers(file: Snippet) -> Iterator[Fault]:
@@ -93,15 +94,11 @@ def find_diagram(function: ast.expr, diagrams: dict[str, str]) -> str:
 def find_assigned_values(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
     """Return the values that plain assignments in some nodes give to each name."""
     found: dict[str, list[ast.expr]] = {}
-    assignments = (node for start in nodes for node in ast.walk(start) if isinstance(node, ast.Assign))
-    for assignment in assignments:
+    for assignment in (node for start in nodes for node in ast.walk(start) if isinstance(node, ast.Assign)):
         for target in assignment.targets:
-            value, pairs = assignment.value, [(target, assignment.value)]
-            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-                pairs = list(zip(target.elts, value.elts))
-            for part, part_value in pairs:
-                if isinstance(part, ast.Name):
-                    found.setdefault(part.id, []).append(part_value)
+            for name, _, value in pair_names_with_values(target, assignment.value):
+                if isinstance(value, ast.expr):
+                    found.setdefault(name, []).append(value)
     return found
 
 

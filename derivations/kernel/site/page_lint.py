@@ -15,7 +15,7 @@ from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
 from . import code_fences, example_rules, hardcoded_numbers, snippet_usage
 from .code_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
-from .findings import Finding
+from .findings import Fault, Finding
 from .page_source import RANKS
 from .rendered_page_lint import check_links, check_rendering
 from .snippet_text_lint import check_words
@@ -115,7 +115,7 @@ def check_whole_statements(root: Path, topic: str) -> list[Finding]:
         return []
 
 
-def find_split_statements(snippet: Snippet, region: Region) -> Iterator[tuple[int, str]]:
+def find_split_statements(snippet: Snippet, region: Region) -> Iterator[Fault]:
     """Yield (line, message) for each statement of a module that a region shows in part."""
     for statement in snippet.statements:
         first, last = statement.first, statement.last

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from ..snippet_source import Snippet, doctest_examples, parse
 from ..store.project_files import ROOT
 from . import claim_export
-from .claim_html import KINDS
+from .claim_html import label_kind
 from .code_imports import CodeBlock, read_blocks
 from .code_regions import RECIPES, snippet_library
 from .full_source import is_compound
@@ -219,10 +219,9 @@ class _CellConverter:
 
     def claim(self, topic: str, claim: dict, rank: str) -> list[str]:
         """Return the Markdown lines of a claim: its kind, number and title with a link, its LaTeX, reasons, assumptions, counterexample."""
-        kind = "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
         number = f"({self.page.number_claims()[topic, claim['id']]})"
         where = f"[{number}]({self.address}#{self.page.anchor(topic, claim['id'])})" if self.address else number
-        lines = ["", f"**{kind} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.to_latex(claim)}\n$$", ""]
+        lines = ["", f"**{label_kind(claim, rank)} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.to_latex(claim)}\n$$", ""]
         if len(claim["steps"]) > 1:
             lines += [f"{number}. {step['reason']}" for number, step in enumerate(claim["steps"], start=1) if step["reason"]]
         if claim["assumptions"]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..snippet_source import Meaning, Origin, Statement
 from .code_regions import code_path, find_includes, read_snippet, snippet_library
+from .findings import Fault
 
 LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
 # Decorators that leave the behaviour of what they decorate as a reader expects it.
@@ -99,7 +100,7 @@ def find_unshown_uses(root: Path, start: Statement | None, shown: dict[Statement
     return messages
 
 
-def find_misleading_names(root: Path, page: str, text: str, shown: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_misleading_names(root: Path, page: str, text: str, shown: dict[Statement, list[str]]) -> Iterator[Fault]:
     """Yield (line, message) for each use on a page of a snippet definition that has the name of something in PyTorch or mathematics.
 
     A use is accepted if the page, or a page that it links to, shows the definition. `page` is its path below docs/, `text` its Markdown."""
@@ -119,7 +120,7 @@ def find_misleading_names(root: Path, page: str, text: str, shown: dict[Statemen
                 )
 
 
-def find_unshown_in_examples(root: Path, topic: str, shown: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_unshown_in_examples(root: Path, topic: str, shown: dict[Statement, list[str]]) -> Iterator[Fault]:
     """Yield (line, message) for the functions and classes of snippets that a topic's examples use and no page shows."""
     for line, used, meaning in find_uses_in_examples(root, topic):
         other = snippet_library(root).definition(meaning)
@@ -172,7 +173,7 @@ def is_module(root: Path, name: str) -> bool:
     return (root / f"{name.replace('.', '/')}.py").is_file()
 
 
-def find_unshown_calls(root: Path, topic: str, shown: dict[Statement, list[str]]) -> Iterator[tuple[int, str]]:
+def find_unshown_calls(root: Path, topic: str, shown: dict[Statement, list[str]]) -> Iterator[Fault]:
     """Yield (line, message) for the statements of a topic's module that call something on import and that no page shows."""
     snippet = read_snippet(root, topic)
     for statement in snippet.statements:

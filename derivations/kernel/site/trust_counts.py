@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..check import coq_exceptions
 from ..check.proving_witnesses import provers
+from ..errors import quantity
 from ..store import full_runs, fuzz_results, mutant_results
 from ..store.certificates import topics
 from ..store.coq_results import load
@@ -50,14 +51,14 @@ def find_docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterat
             yield from find_docstrings(inner)
 
 
-def load_all_claims() -> list[dict]:
-    """Return the claims of all topics. Raise CertificateError if a topic has no valid certificate."""
-    return [claim for topic in topics() for claim in load(topic)["claims"]]
+def load_all_claims() -> dict[str, dict]:
+    """Return the claims of all topics, by `chapter/topic#id`. Raise CertificateError if a topic has no valid certificate."""
+    return {f"{topic}#{claim['id']}": claim for topic in topics() for claim in load(topic)["claims"]}
 
 
 def count_by_kind() -> Table:
     """Count the claims by kind and by scope."""
-    claims = load_all_claims()
+    claims = load_all_claims().values()
     scopes = [scope for scope, _ in Counter(c["scope"] for c in claims).most_common()]
     kinds = [kind for kind, _ in Counter(c["kind"] for c in claims).most_common()]
     count = Counter((c["kind"], c["scope"]) for c in claims)
@@ -68,7 +69,7 @@ def count_by_kind() -> Table:
 
 def count_by_witness() -> Table:
     """Count the claims that each witness vouches for, by scope, and the claims by the number of their witnesses."""
-    claims, rows = load_all_claims(), []
+    claims, rows = load_all_claims().values(), []
     for name in dict.fromkeys(w["name"] for c in claims for w in c["witnesses"]):
         verdicts = [w for c in claims for w in c["witnesses"] if w["name"] == name and w["verdict"] != "not applicable"]
         scopes = ", ".join(f"{n} {scope}" for scope, n in Counter(w["scope"] for w in verdicts).most_common())
@@ -80,7 +81,7 @@ def count_by_witness() -> Table:
 
 def count_by_code_scope() -> Table:
     """Count the claims that name code, by the scope at which the code is proved to compute them."""
-    counts = code_verdicts.count_scopes(load_all_claims())
+    counts = code_verdicts.count_scopes([*load_all_claims().values()])
     rows = [[scope, str(count)] for scope, count in counts.items()]
     return ["the code of a claim is shown to compute it at", "claims"], [*rows, ["all that name code", str(sum(counts.values()))]], CODE
 
@@ -90,18 +91,13 @@ CODE = "python -m derivations code"
 
 def find_claims_compared_in_numbers() -> list[tuple[str, str]]:
     """Return the claims whose code is only compared in numbers, each with the reason."""
-    claims = [(f"{topic}#{claim['id']}", claim) for topic in topics() for claim in load(topic)["claims"]]
+    claims = load_all_claims().items()
     return [(name, code_verdicts.describe_note(claim)) for name, claim in claims if claim.get("computed", {}).get("state") == "not read"]
 
 
 def find_claims_with_one_proof() -> list[tuple[str, str]]:
     """Return the claims that only one witness proves, each with an empty note."""
-    return [
-        (f"{topic}#{claim['id']}", "")
-        for topic in topics()
-        for claim in load(topic)["claims"]
-        if claim["kind"] != "definition" and len(provers(claim)) == 1
-    ]
+    return [(name, "") for name, claim in load_all_claims().items() if claim["kind"] != "definition" and len(provers(claim)) == 1]
 
 
 def find_claims_open_in_coq() -> list[tuple[str, str]]:
@@ -117,6 +113,7 @@ LISTS = {
 }
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
+NOT_TRIED = "not tried on this machine"
 MUTANTS = "python -m derivations mutants"
 
 
@@ -138,12 +135,8 @@ def count_killed_mutants() -> Table:
     ]
     missing = sum(results is None for results in by_topic.values())
     if missing:
-        rows.append([_not_tried(missing), *[""] * (1 + len(names))])
+        rows.append([f"{NOT_TRIED}: {quantity(missing, 'topic')}", *[""] * (1 + len(names))])
     return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows, MUTANTS
-
-
-def _not_tried(topics: int) -> str:
-    return f"not tried on this machine: {topics} topic{'s' * (topics != 1)}"
 
 
 def _killed_share(results: list[dict]) -> str:
@@ -168,7 +161,7 @@ def count_mutants() -> Table:
     if tried:
         rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES, "alike"))])
     if len(tried) < len(by_topic):
-        rows.append([_not_tried(len(by_topic) - len(tried)), *[""] * (2 + len(OUTCOMES))])
+        rows.append([f"{NOT_TRIED}: {quantity(len(by_topic) - len(tried), 'topic')}", *[""] * (2 + len(OUTCOMES))])
     return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 
@@ -180,7 +173,7 @@ def count_random_claims() -> Table:
     """Count the answers of each witness to true and false random claims. A single row says if there are no current results."""
     result = fuzz_results.get()
     if result is None:
-        return ["asked", "random claims", *ANSWERS], [["not tried on this machine", *[""] * (1 + len(ANSWERS))]], FUZZ
+        return ["asked", "random claims", *ANSWERS], [[NOT_TRIED, *[""] * (1 + len(ANSWERS))]], FUZZ
     rows = []
     for name, counts in result["witnesses"].items():
         for truth, label in (("true", "true claims"), ("false", "false claims"), ("undecided", "claims that the judge cannot decide")):
@@ -194,7 +187,7 @@ def count_by_family() -> Table:
     """Count the random claims by family, by the judge's verdict, and by the faults that they revealed."""
     result = fuzz_results.get()
     if result is None:
-        return ["kind", "true", "false", "undecided", "faults"], [["not tried on this machine", "", "", "", ""]], FUZZ
+        return ["kind", "true", "false", "undecided", "faults"], [[NOT_TRIED, "", "", "", ""]], FUZZ
     faults: Counter[str] = Counter()
     for kind, count in result["faulty"].items():
         faults[kind.partition(", ")[2]] += count
@@ -206,23 +199,24 @@ def count_by_family() -> Table:
     return ["kind", "true", "false", "undecided", "faults"], rows, f"{FUZZ} --seed {result['seed']} --claims {result['claims']}"
 
 
+# The kinds of full runs: a name, a label, and the entry with the number of faults.
+RUNS = (
+    ("mutants", "all mutants of {claims} claims", "left"),
+    ("code", "all corrupted snippets of {topics} topics", "left"),
+    ("fuzz", "random claims of seed {seed}", "faults"),
+)
+
+
 def list_full_runs() -> Table:
     """Return the counts of the last full runs of mutants, corrupted snippets and random claims, each with its commit."""
-    runs, rows = full_runs.read(), []
-    if run := runs.get("mutants"):
-        rows.append([f"all mutants of {run['claims']} claims", *(str(run[key]) for key in ("tried", "left")), _commit_and_date(run)])
-    if run := runs.get("code"):
-        rows.append(
-            [f"all corrupted snippets of {run['topics']} topics", *(str(run[key]) for key in ("tried", "left")), _commit_and_date(run)]
-        )
-    if run := runs.get("fuzz"):
-        rows.append([f"random claims of seed {run['seed']}", *(str(run[key]) for key in ("tried", "faults")), _commit_and_date(run)])
+    runs = full_runs.read()
+    rows = [
+        [label.format(**run), str(run["tried"]), str(run[faults]), f"{run['commit'][:7]} of {run['date']}"]
+        for name, label, faults in RUNS
+        if (run := runs.get(name))
+    ]
     command = f"{MUTANTS} && {MUTANTS} --code && {FUZZ}"
     return ["run", "tried", "faults", "of the commit"], rows or [["none was recorded", "", "", ""]], command
-
-
-def _commit_and_date(run: dict) -> str:
-    return f"{run['commit'][:7]} of {run['date']}"
 
 
 def count_room_lines(room: str) -> int:
