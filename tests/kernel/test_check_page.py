@@ -53,7 +53,7 @@ def test_all_faults_are_found_at_once(made):
 LACKS = {
     "theorem": ("/// theorem", "/// claim", "docs/fresh/topic.md lacks, for a page of the course: a theorem"),
     "exercise": ("/// exercise | In code", "/// note | In code", "three to five exercises; an exercise in code"),
-    "next": ("Sources.", "[The next page](topic.md)", "docs/fresh/topic.md: it is the last: link to no next page"),
+    "next": ("Sources.", "[The next page](topic.md)", "docs/fresh/topic.md: this is the last page; remove the link [The next page](...)"),
 }
 
 
