@@ -67,6 +67,11 @@ def test_a_figure_that_is_played_says_by_what_and_with_which_numbers(figure):
     assert element.div["class"] == ["play__stage"] and element.svg and element.figcaption
 
 
+def test_a_drawn_and_a_stored_picture_give_the_same_attributes():
+    drawn, stored = {"scores": [3], "names": ["a"]}, {"names": ["a"], "scores": [3]}  # the store sorts names
+    assert widgets.make_data_attributes("masks", drawn) == widgets.make_data_attributes("masks", stored)
+
+
 def test_a_figure_that_is_not_played_says_nothing(figure):
     element = figure("")
     assert not {"data-play", "data-numbers"} & set(element.attrs) and not element.select(".play__stage")

@@ -61,4 +61,5 @@ def parse_argument(argument: str) -> tuple[str, str]:
 
 def make_data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
     """Return the attributes that tell play.js which widget to load, and its numbers, escaped for HTML."""
-    return {"data-play": widget, "data-numbers": escape(json.dumps(numbers, separators=(",", ":")))} if widget else {}
+    text = json.dumps(numbers, separators=(",", ":"), sort_keys=True)  # a stored picture has its numbers in this order
+    return {"data-play": widget, "data-numbers": escape(text)} if widget else {}
