@@ -131,7 +131,7 @@ from derivations.kernel.site import figure_block
 blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
 for name, function in shown:
-    figure_block._draw(figure_block.ROOT / f"docs/figures/{name}.py", function)
+    figure_block._run_function(figure_block.ROOT / f"docs/figures/{name}.py", function)
 print(len(shown))
 """
 

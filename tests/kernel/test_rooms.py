@@ -18,7 +18,7 @@ import pytest
 from importlinter import api
 from importlinter.application import use_cases
 
-from derivations.kernel.site.trust_counts import code_lines, docstrings
+from derivations.kernel.site.trust_counts import count_code_lines, find_docstrings
 from derivations.kernel.store import project_files
 
 ROOT = project_files.ROOT
@@ -429,8 +429,8 @@ def too_large(files: list) -> dict:
     found = {}
     for path in files:
         name, text = f"{path.parent.name}/{path.name}", path.read_text()
-        if code_lines(path) > MOST:
-            found[name] = code_lines(path)
+        if count_code_lines(path) > MOST:
+            found[name] = count_code_lines(path)
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and code_lines_of(node, text) > MOST_OF_A_CLASS:
                 found[f"{name}: {node.name}"] = code_lines_of(node, text)
@@ -438,7 +438,7 @@ def too_large(files: list) -> dict:
 
 
 def code_lines_of(node: ast.ClassDef, text: str) -> int:
-    said = {line for docstring in docstrings(node) for line in range(docstring.lineno, docstring.end_lineno + 1)}
+    said = {line for docstring in find_docstrings(node) for line in range(docstring.lineno, docstring.end_lineno + 1)}
     lines = enumerate(text.splitlines()[node.lineno - 1 : node.end_lineno], node.lineno)
     return sum(line.strip()[:1] not in ("", "#") for number, line in lines if number not in said)
 

@@ -112,7 +112,7 @@ def test_pages_lead_to_the_feed(dated):
 def test_a_page_that_is_in_no_commit_is_not_in_the_feed(dated, tmp_path):
     (tmp_path / "docs/one/second.md").rename(tmp_path / "docs/one/new é.md")
     (tmp_path / "docs/one/second.md").write_text("# Second\n")
-    assert set(change_feed.dates(tmp_path / "docs")) == set(PAGES)
+    assert set(change_feed.read_dates(tmp_path / "docs")) == set(PAGES)
     assert "new" not in (dated() / "feed.xml").read_text(encoding="utf-8")
 
 
@@ -122,7 +122,7 @@ def test_the_same_commits_make_the_same_feed(dated):
 
 def test_a_name_with_other_letters_has_its_date(commit, tmp_path):
     commit("2026-01-01T10:00:00+00:00", **{"é ü.md": "# A\n"})
-    assert change_feed.dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
+    assert change_feed.read_dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
 
 
 def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
@@ -135,7 +135,7 @@ def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
 
 def test_where_git_keeps_the_last_commits_alone_nothing_is_said(dated, tmp_path):
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{tmp_path}", str(tmp_path / "shallow")], check=True)
-    assert change_feed.dates(tmp_path / "shallow/docs") == {} and change_feed.dates(tmp_path / "docs")
+    assert change_feed.read_dates(tmp_path / "shallow/docs") == {} and change_feed.read_dates(tmp_path / "docs")
 
 
 def test_a_site_without_an_address_has_no_feed(dated):
@@ -193,7 +193,9 @@ def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
 
 
 def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
-    social_cards.draw(tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", about="Words. " * 90, site="A site")
+    social_cards.draw_card(
+        tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", description="Words. " * 90, site="A site"
+    )
     with Image.open(tmp_path / "a.png") as card:
         ink = card.convert("L").point(lambda value: 255 * (value < 160))
         assert ink.crop((social_cards.RIGHT + 4, 0, *social_cards.SIZE)).getbbox() is None
@@ -202,7 +204,7 @@ def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
 
 def test_the_same_page_has_the_same_card(tmp_path):
     for name in "ab":
-        social_cards.draw(tmp_path / f"{name}.png", title="A title", chapter="", about="", site="A site")
+        social_cards.draw_card(tmp_path / f"{name}.png", title="A title", chapter="", description="", site="A site")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 

@@ -34,7 +34,7 @@ def misplaced(root):
 
 
 def stated_in_words(root):
-    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.stated_in_words(root, topic)]
+    return [str(one) for topic in page_lint.topics_with_snippets(root) for one in page_lint.check_words(root, topic)]
 
 
 def wrongly_marked(root):
@@ -60,8 +60,8 @@ def taken(root):
 @pytest.fixture
 def still(monkeypatch):
     """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
-    shown = cache(lambda root, shown=snippet_usage.shown: shown(root, page_lint.read_pages(root)))
-    monkeypatch.setattr(snippet_usage, "shown", lambda root, pages: shown(root))
+    shown = cache(lambda root, shown=snippet_usage.find_shown_statements: shown(root, page_lint.read_pages(root)))
+    monkeypatch.setattr(snippet_usage, "find_shown_statements", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
@@ -156,17 +156,17 @@ def test_code_typed_by_hand_is_found(site, old, new):
 
 def test_a_section_that_no_page_shows_is_found(site):
     replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
-    assert unshown(site) == ["snippets/a/b.py:18: no page shows the section 'double'; show it in a fence, or take its marks away"]
+    assert unshown(site) == ["snippets/a/b.py:18: no page shows the section 'double'; show it in a fence, or delete its marks"]
 
 
 def test_code_that_no_test_runs_is_found(site):
     replace(site / "tests/a/test_b.py", "assert b.double(2) == 4", "pass")
-    assert unrun(site) == ["snippets/a/b.py:18: double: double is in no test and no example; test it"]
+    assert unrun(site) == ["snippets/a/b.py:18: double: no test and no example uses double; test it"]
 
 
 def test_an_import_runs_nothing(site):
     (site / "tests/a/test_b.py").write_text("from snippets.a.b import double\n")
-    assert unrun(site) == ["snippets/a/b.py:18: double: double is in no test and no example; test it"]
+    assert unrun(site) == ["snippets/a/b.py:18: double: no test and no example uses double; test it"]
 
 
 def test_output_that_doctest_does_not_run_is_found(site):
@@ -301,7 +301,7 @@ def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
         return [str(one) for one in page_lint.check_claimed_code_shown(site, "a/b")]
 
     assert claims("snippets.a.b.add", "snippets.a.b.double") == claims() == []
-    said = "derivations/a/b.py:7: the claim 'sum' names {}, and no page shows its lines; show them in a fence, or name what is shown"
+    said = "derivations/a/b.py:7: the claim 'sum' names {}, which no page shows; show it in a fence, or name a function that is shown"
     assert claims("snippets.a.b.example", "snippets.a.c.add") == [said.format("snippets.a.b.example"), said.format("snippets.a.c.add")]
     replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
     assert claims("snippets.a.b.double") == [said.format("snippets.a.b.double")]
@@ -435,7 +435,10 @@ def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(si
     snippet.write_text(snippet.read_text() + "\nTWO = 2\n\n\ndef twice(a):\n    return a\n")
     (found,) = used_unshown(site)
     line = snippet.read_text().split("\n").index("def double(a):") + 1
-    assert found.startswith(f"snippets/a/b.py:{line}: on a page: ") and "uses 'twice', and no page shows snippets/a/b.py:26" in found
+    assert (
+        found.startswith(f"snippets/a/b.py:{line}: on a page: ")
+        and "uses 'twice', and no page shows its definition at snippets/a/b.py:26" in found
+    )
 
 
 @pytest.mark.parametrize("name", ["softmax", "silu", "relu", "mean", "average", "norm", "sqrt", "Linear"])
@@ -448,7 +451,7 @@ def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
     other.write_text('# Other\n\n```python\n--8<-- "snippets/a/c.py:one"\n```\n')
     assert used_unshown(claimed) == []
     (found,) = taken(claimed)
-    assert found.startswith("docs/a/b.md:7: snippets/a/b.py:") and f"the name {name!r} for something of the snippets" in found
+    assert found.startswith("docs/a/b.md:7: snippets/a/b.py:") and f"the snippets' own {name!r}" in found
     text = page.read_text()
     page.write_text(text + "\n[This](../c/c.md#one) says what it is.\n")
     assert taken(claimed) == []
@@ -472,7 +475,7 @@ def test_what_is_called_while_a_module_is_loaded_is_shown(site, line):
     assert loaded_unshown(site) == []
     snippet.write_text(f"{snippet.read_text()}\n\n{line}\n")
     (found,) = loaded_unshown(site)
-    assert "is called while the module is loaded, and no page shows these lines" in found
+    assert "is called when the module is imported, and no page shows these lines" in found
     replace(snippet, line, f"# --8<-- [start:done]\n{line}\n# --8<-- [end:done]")
     replace(site / "docs/a/b.md", "b.py:double", "b.py:done")
     assert loaded_unshown(site) == []
@@ -508,32 +511,32 @@ def test_a_part_of_what_runs_is_found(site, old, new):
 
 # Examples that change what the lines after them mean, or call another function by a name that every reader knows.
 MISLEADING = {
-    "torch.testing.assert_close = print": "'torch.testing.assert_close' is written",
-    "torch.allclose = torch.is_same_size": "'torch.allclose' is written",
-    "for torch.allclose in [print]: pass": "'torch.allclose' is written",
-    "del torch.allclose": "'torch.allclose' is written",
-    "held = torch.testing\n>>> held.assert_close = print": "'held.assert_close' is written",
-    "held = type(torch.nn.Softmax(-1))\n>>> held.forward = print": "'held.forward' is written",
-    "layer = torch.nn.Softmax(-1)\n>>> layer = torch.nn\n>>> layer.Softmax = print": "'layer.Softmax' is written",
-    "torch.overrides.held['a'] = print": "is written",
-    "import sys\n>>> sys.modules['torch'].allclose = print": "is written",
+    "torch.testing.assert_close = print": "an example assigns 'torch.testing.assert_close'",
+    "torch.allclose = torch.is_same_size": "an example assigns 'torch.allclose'",
+    "for torch.allclose in [print]: pass": "an example assigns 'torch.allclose'",
+    "del torch.allclose": "an example assigns 'torch.allclose'",
+    "held = torch.testing\n>>> held.assert_close = print": "an example assigns 'held.assert_close'",
+    "held = type(torch.nn.Softmax(-1))\n>>> held.forward = print": "an example assigns 'held.forward'",
+    "layer = torch.nn.Softmax(-1)\n>>> layer = torch.nn\n>>> layer.Softmax = print": "an example assigns 'layer.Softmax'",
+    "torch.overrides.held['a'] = print": "an example assigns",
+    "import sys\n>>> sys.modules['torch'].allclose = print": "an example assigns",
     "torch.set_default_dtype(torch.float64)": "'set_default_dtype'",
     "from torch import set_default_dtype": "'set_default_dtype'",
     "from torch.nn.modules.module import register_module_forward_hook": "'register_module_forward_hook'",
-    "def softmax(z):\n...     return z": "'softmax' is another function",
-    "class softmax:\n...     pass": "'softmax' is another function",
-    "softmax = lambda z: z": "'softmax' is another function",
-    "softmax = torch.relu": "'softmax' is another function",
-    "held = torch.relu\n>>> softmax = held": "'softmax' is another function",
-    "softmax, z = torch.relu, 1": "'softmax' is another function",
-    "for softmax in (torch.relu, torch.tanh): pass": "'softmax' is another function",
-    "[softmax for softmax in [torch.relu]]": "'softmax' is another function",
-    "import functools\n>>> softmax = functools.partial(torch.relu)": "'softmax' is another function",
-    "(lambda softmax: softmax(1))(torch.relu)": "'softmax' is a function to every reader, and called",
-    "softmax = {}.get(0)\n>>> softmax and softmax(1)": "'softmax' is a function to every reader, and called",
-    "print = str.upper": "'print' is a",
-    "bool = str": "'bool' is another function",
-    "abs = torch.relu": "'abs' is another function",
+    "def softmax(z):\n...     return z": "readers know 'softmax' as another function",
+    "class softmax:\n...     pass": "readers know 'softmax' as another function",
+    "softmax = lambda z: z": "readers know 'softmax' as another function",
+    "softmax = torch.relu": "readers know 'softmax' as another function",
+    "held = torch.relu\n>>> softmax = held": "readers know 'softmax' as another function",
+    "softmax, z = torch.relu, 1": "readers know 'softmax' as another function",
+    "for softmax in (torch.relu, torch.tanh): pass": "readers know 'softmax' as another function",
+    "[softmax for softmax in [torch.relu]]": "readers know 'softmax' as another function",
+    "import functools\n>>> softmax = functools.partial(torch.relu)": "readers know 'softmax' as another function",
+    "(lambda softmax: softmax(1))(torch.relu)": "readers know 'softmax' as a function, and these examples call it",
+    "softmax = {}.get(0)\n>>> softmax and softmax(1)": "readers know 'softmax' as a function, and these examples call it",
+    "print = str.upper": "readers know 'print' as a",
+    "bool = str": "readers know 'bool' as another function",
+    "abs = torch.relu": "readers know 'abs' as another function",
 }
 
 
@@ -582,9 +585,9 @@ def test_what_an_example_has_from_the_snippets_is_shown(site):
     ):
         (site / "snippets/a/b.py").write_text(SNIPPET.replace("3\n\n", f"3\n>>> {line}\n\n"))
         (found,) = misleading(site)
-        assert "an example uses 'triple', and no page shows snippets/a/c.py:5" in found
+        assert "an example uses 'triple', and no page shows its definition at snippets/a/c.py:5" in found
     assert taken(site) == []
     for line in ("from snippets.a.c import softmax", "from snippets.a import c\n>>> c.softmax(1)\n1"):
         (site / "snippets/a/b.py").write_text(SNIPPET.replace("3\n\n", f"3\n>>> {line}\n\n"))
         (found,) = taken(site)
-        assert "uses the name 'softmax' for something of the snippets" in found
+        assert "uses the snippets' own 'softmax'" in found

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.site import code_verdicts, trust_counts
-from derivations.kernel.site.claim_export import record
+from derivations.kernel.site.claim_export import export_record
 
 VARIANCE = sys.modules["site_samples"].VARIANCE  # by conftest.py
 PROVED = {"state": "proved", "scope": "every shape", "seconds": 0.1}
@@ -30,7 +30,7 @@ UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "second
 )
 def test_the_verdict_in_words(said, verdict, note):
     claim = {"computed": said} if said else {}
-    assert (code_verdicts.verdict(claim), code_verdicts.note(claim)) == (verdict, note)
+    assert (code_verdicts.describe_verdict(claim), code_verdicts.describe_note(claim)) == (verdict, note)
 
 
 @pytest.fixture
@@ -66,15 +66,15 @@ def test_a_claim_that_names_no_code_says_nothing_of_it(shown):
 
 def test_claims_json_has_the_verdict():
     claim = next(one for one in VARIANCE["claims"] if one["kind"] == "law") | {"computed": PROVED}
-    found = record(claim, topic="scaling/variance", rank="claim", number=1, page="", anchor="", url="", script="")
-    assert found["code_computes"] == {"state": "proved", "says": code_verdicts.verdict(claim), "note": ""}
+    found = export_record(claim, topic="scaling/variance", rank="claim", number=1, page="", anchor="", url="", script="")
+    assert found["code_computes"] == {"state": "proved", "says": code_verdicts.describe_verdict(claim), "note": ""}
 
 
 def test_the_trust_page_counts_them_and_lists_what_is_not_read(page, monkeypatch):
     claims = [{"id": id_, "kind": "identity", "computed": said} for id_, said in zip("pqr", (PROVED, PARTLY, UNREAD))]
     monkeypatch.setattr(trust_counts, "topics", lambda: ["a/one"])
     monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": claims + [{"id": "s", "kind": "identity"}]})
-    _, rows, command = trust_counts.by_code()
+    _, rows, command = trust_counts.count_by_code_scope()
     assert [row[1] for row in rows] == ["1", "1", "1", "3"] and command == "python -m derivations code"
     items = BeautifulSoup(page("/// trust | unread\n///\n"), "html.parser").select("ul li")
     assert len(items) == 1 and "a/one#r" in items[0].text and "no rule" in items[0].text and items[0].b is None
@@ -85,4 +85,4 @@ def test_the_trust_page_counts_them_and_lists_what_is_not_read(page, monkeypatch
 def test_the_trust_page_tells_of_a_run_over_all_corrupted_snippets(page, monkeypatch):
     kept = {"code": {"commit": "a" * 40, "date": "2030-01-02", "topics": 3, "tried": 40, "left": 0}}
     monkeypatch.setattr(trust_counts.full_runs, "read", lambda: kept)
-    assert ["all corrupted snippets of 3 topics", "40", "0", "aaaaaaa of 2030-01-02"] in trust_counts.by_whole_run()[1]
+    assert ["all corrupted snippets of 3 topics", "40", "0", "aaaaaaa of 2030-01-02"] in trust_counts.list_full_runs()[1]

@@ -29,7 +29,7 @@ def test_a_link_to_another_page_or_none_is_wrong(tmp_path):
     (tmp_path / "docs/a/left.md").touch()
     assert [bool(check_next_link(tmp_path, topic)) for topic in ("a/one", "a/two", "a/left")] == [False, True, True]
     (tmp_path / "docs/a/one.md").write_text("Nothing.\n")
-    assert check_next_link(tmp_path, "a/one") == ["it needs a link [The next page](...) to a/two.md, and to no other page"]
+    assert check_next_link(tmp_path, "a/one") == ["the page needs one link [The next page](...), to a/two.md"]
 
 
 PAGE = """# A page

@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, page_lint
 from derivations.kernel.site import svg_picture as pictures_
 from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
-from derivations.kernel.site.svg_picture import breadth, number, text
+from derivations.kernel.site.svg_picture import number, text, text_width
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store import dependencies, store
 
@@ -56,8 +56,8 @@ def site(page, refused, tmp_path, monkeypatch):
     monkeypatch.setattr(figure_block, "_LOADED", {str(ROOT / name): digest for name, digest in figure_block._LOADED.items()})
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    drawn, draw = [], figure_block._draw
-    monkeypatch.setattr(figure_block, "_draw", lambda *what: drawn.append(what) or draw(*what))
+    drawn, draw = [], figure_block._run_function
+    monkeypatch.setattr(figure_block, "_run_function", lambda *what: drawn.append(what) or draw(*what))
 
     def show(name="notes/page:one", caption="A caption about $d_k$."):
         return BeautifulSoup(page(f"Text\n\n/// figure | {name}\n{caption}\n///\n"), "html.parser")
@@ -137,7 +137,7 @@ def test_a_name_that_is_no_name_is_refused_and_nothing_is_run(site, name):
 def test_an_unknown_file_is_refused(site):
     assert site.refuse("notes/nothing:one") == (
         "docs/notes/page.md:3: the figure notes/nothing:one: there is no docs/figures/notes/nothing.py; "
-        "make it, with a function 'one' that returns a picture"
+        "create it, with a function 'one' that returns a Picture"
     )
 
 
@@ -156,22 +156,22 @@ def test_a_function_that_is_not_defined_there_is_refused(site, name):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("raise ValueError('no\\nnumbers')", "it fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
-        ("raise SystemExit(3)", "it fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
-        ("return 1 / 0", "it fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
-        ("return", "one() returns NoneType; return what diagrams.py makes, a Picture"),
+        ("raise ValueError('no\\nnumbers')", "the function fails with ValueError: no numbers (docs/figures/notes/page.py:5)"),
+        ("raise SystemExit(3)", "the function fails with SystemExit: 3 (docs/figures/notes/page.py:5)"),
+        ("return 1 / 0", "the function fails with ZeroDivisionError: division by zero (docs/figures/notes/page.py:5)"),
+        ("return", "one() returns NoneType; return a Picture, as the functions of diagrams.py do"),
         ("return '<svg></svg>'", "one() returns str; "),
         ("return bars([('a', 1)], title=' ', description='b')", "DrawingError: a picture needs a title and a description"),
         ("return bars([('a', 1)], title='a', description='')", "DrawingError: a picture needs a title and a description"),
         ("return bars([('a', 1)], title='a')", "TypeError: bars() missing 1 required keyword-only argument"),
-        ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); relations"),
+        ("return Picture('a', 'b is ≤ c', 1, 1, ())", "DrawingError: 'b is ≤ c' states a relation (≤); only claims state relations"),
         ("return bars([('$QK = KQ$', 1)], title='a', description='b')", "states a relation (=)"),
         (
             "from xml.etree.ElementTree import XML\n    sign = XML('<text class=\"picture__sign\">P = NP</text>')\n"
             "    return Picture('a', 'b', 1, 1, (sign,))",
             "states a relation (=)",
         ),
-        ("import nothing_of_this_name", "it fails with ModuleNotFoundError: "),
+        ("import nothing_of_this_name", "the function fails with ModuleNotFoundError: "),
     ],
 )
 def test_a_function_that_gives_no_picture_stops_the_build_with_page_figure_and_reason(site, body, said):
@@ -265,7 +265,7 @@ def test_a_change_in_what_it_was_seen_to_read_draws_it_again(site):
 def test_what_it_reads_is_a_tuple_of_files_that_there_are(site, reads):
     (site.root / "numbers.toml").write_text("3")
     site.write("docs/figures/notes/page.py", READING.replace('("numbers.toml",)', reads).format(path="numbers.toml"))
-    assert "notes/page.py:4: READS is a tuple of names of files" in site.refuse() and not site.drawn
+    assert "notes/page.py:4: READS must be a tuple of paths of existing files" in site.refuse() and not site.drawn
 
 
 def test_a_changed_number_is_seen_at_once_by_a_server_that_goes_on_running(site):
@@ -310,7 +310,7 @@ def test_a_picture_that_was_edited_is_drawn_again(site):
 def test_the_modules_that_were_loaded_are_put_back():
     import snippets.scaling.variance as before
 
-    with figure_block._fresh("snippets"):
+    with figure_block._forget_loaded_modules("snippets"):
         import snippets.scaling.variance as inside
 
         assert inside is not before and inside.dot is not before.dot
@@ -341,7 +341,7 @@ def test_a_heat_map_has_every_number_in_its_place_on_a_colour_of_its_strength():
 
 
 def test_labels_that_do_not_fit_the_matrix_are_refused():
-    with pytest.raises(DrawingError, match="3 rows and 0 columns are named; the matrix is 2 by 2"):
+    with pytest.raises(DrawingError, match="there are 3 row labels and 0 column labels; the matrix is 2 by 2"):
         heat_map(torch.eye(2), ["a", "b", "c"], **ABOUT)
     with pytest.raises(DrawingError, match="2 and 3 tokens; the weights are 2 by 2"):
         tokens(torch.eye(2), ["a", "b"], ["a", "b", "c"], **ABOUT)
@@ -363,7 +363,7 @@ def test_bars_are_as_long_as_their_numbers():
     picture = bars([("a", 1), None, ("b", 4)], **ABOUT)
     assert [float(bar.get("width")) for bar in every(picture, "rect")] == [47.5, 190]
     assert words(picture) == ["a", "1.00", "b", "4.00"]
-    with pytest.raises(DrawingError, match="may not be negative"):
+    with pytest.raises(DrawingError, match="must not be negative"):
         bars([("a", -1)], **ABOUT)
 
 
@@ -392,7 +392,7 @@ def test_curves_can_be_told_apart_without_colour():
     css = (ROOT / "docs/assets/css/site.css").read_text()
     dashes = [re.search(rf"\.picture__curve--{order} {{ stroke-dasharray: ([^;]*)", css) for order in range(4)]
     assert len({match and match[1] for match in dashes}) == 4
-    with pytest.raises(DrawingError, match="5 curves; four can be told apart"):
+    with pytest.raises(DrawingError, match="5 curves are too many; draw at most four"):
         curves([("a", [1], [1])] * 5, across="x", **ABOUT)
 
 
@@ -448,7 +448,7 @@ def test_letters_in_dollars_are_set_as_mathematics():
     ]
     shifts = [float(one.get("dy", 0)) for one in spans]
     assert sum(shifts[:4]) < 0 < shifts[2] and sum(shifts) == pytest.approx(0)
-    assert text(0, 0, "plain").text == "plain" and breadth("$d_k$") < breadth("$dk$") < breadth("wide word")
+    assert text(0, 0, "plain").text == "plain" and text_width("$d_k$") < text_width("$dk$") < text_width("wide word")
 
 
 def test_numbers():
@@ -473,7 +473,7 @@ def pictures():
     drawn = {}
     for name in shown():
         topic, function = name.split(":")
-        drawn[name] = figure_block._draw(ROOT / f"docs/figures/{topic}.py", function)
+        drawn[name] = figure_block._run_function(ROOT / f"docs/figures/{topic}.py", function)
     return drawn
 
 
@@ -495,7 +495,7 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
     for path in sorted((ROOT / "docs/figures").rglob("*.py")):
         topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        reading = {"pathlib", "tomllib"} if figure_block._declared(path) else set()
+        reading = {"pathlib", "tomllib"} if figure_block._read_declared_files(path) else set()
         assert {name for name in imports(tree) - allowed - reading if not name.startswith(("snippets.", "torch."))} == set(), path
         assert page_lint.find_figures(ROOT, topic), path
         assert page_lint.check_figures_shown(ROOT, topic) == []
@@ -518,8 +518,8 @@ def test_every_topic_of_the_first_chapters_has_a_picture():
 def test_drawing_gives_the_same_twice_in_any_order(pictures):
     for name in reversed(shown()):
         topic, function = name.split(":")
-        again = figure_block._draw(ROOT / f"docs/figures/{topic}.py", function)
-        assert figure_block._content(again) == figure_block._content(pictures[name]), name
+        again = figure_block._run_function(ROOT / f"docs/figures/{topic}.py", function)
+        assert figure_block._to_json(again) == figure_block._to_json(pictures[name]), name
 
 
 def test_colours_come_from_the_style_sheet(pictures):
@@ -535,21 +535,21 @@ def test_colours_come_from_the_style_sheet(pictures):
 
 def test_a_picture_too_wide_for_a_phone_keeps_its_size_and_is_scrolled():
     for columns, wide in ((4, False), (20, True)):
-        html = figure_block._markup(figure_block._content(heat_map(torch.ones(1, columns), **ABOUT)), "x")
+        html = figure_block._to_html(figure_block._to_json(heat_map(torch.ones(1, columns), **ABOUT)), "x")
         assert ("picture__svg--wide" in html) == ('tabindex="0"' in html) == wide
 
 
 def test_what_is_written_can_be_read_on_a_phone(pictures):
     for name, picture in pictures.items():
-        html = figure_block._markup(figure_block._content(picture), "x")
-        share = 1 if "picture__svg--wide" in html else min(1, figure_block.PHONE / picture.width)
-        assert picture.smallest() * share >= figure_block.LEGIBLE, name
+        html = figure_block._to_html(figure_block._to_json(picture), "x")
+        share = 1 if "picture__svg--wide" in html else min(1, figure_block.PHONE_WIDTH / picture.width)
+        assert picture.smallest() * share >= figure_block.MIN_FONT_SIZE, name
 
 
 def test_nothing_is_drawn_outside_its_picture(pictures):
     for name, picture in pictures.items():
         for x, y, one in placed(picture):
-            half = breadth("".join(one.itertext()), float(one.get("font-size"))) * 0.9
+            half = text_width("".join(one.itertext()), float(one.get("font-size"))) * 0.9
             left, right = {"start": (0, half), "middle": (half / 2, half / 2), "end": (half, 0)}[one.get("text-anchor")]
             if not one.get("transform"):
                 assert x - left > -12 and x + right < picture.width + 12, (name, "".join(one.itertext()))
@@ -598,7 +598,7 @@ def test_numbers_on_cells_can_be_read():
         colours = looks.palette(scheme)
         for name in ("link", "refuted"):
             channels = ([int(colours[one][i : i + 2], 16) for one in (name, "paper")] for i in (1, 3, 5))
-            mixed = (round(diagrams.STRONGEST * cell + (1 - diagrams.STRONGEST) * paper) for cell, paper in channels)
+            mixed = (round(diagrams.MAX_OPACITY * cell + (1 - diagrams.MAX_OPACITY) * paper) for cell, paper in channels)
             assert looks.contrast(colours["ink"], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5, (scheme, name)
 
 

@@ -51,23 +51,23 @@ def test_a_formula_in_a_line(latex, line):
     ],
 )
 def test_words_that_are_one(texts, words):
-    assert [tokenizer.words(tokenizer.fold_formula(text)) for text in texts] == [words] * len(texts)
+    assert [tokenizer.split_words(tokenizer.fold_formula(text)) for text in texts] == [words] * len(texts)
 
 
 def test_what_contributors_read_comes_after_what_readers_do():
-    ours, theirs = (search_index.read(page(), url).records for url in ("a/b/", "contributing/b/"))
+    ours, theirs = (search_pages.read_page(page(), url).records for url in ("a/b/", "contributing/b/"))
     assert all(0 < there.prior < here.prior for here, there in zip(ours, theirs, strict=True))
 
 
 def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
-    found = search_index.read(page(), "a/b/")
+    found = search_pages.read_page(page(), "a/b/")
     whole, section, claim = found.records
     assert (whole.kind, whole.title) == ("page", "Why √d_k? Of size") and "√d_k" in whole.text
     assert (section.anchor, section.title, section.text) == ("one", "One thing", "Said <b> here.")
     assert (claim.kind, claim.anchor, claim.title, claim.statement) == ("theorem", "sum", "The sum is one", "a = b")
     said = json.dumps([record.fields for record in found.records])
     assert not any(word in said for word in ("drawn", "typed", "hidden", "every shape", "Elsewhere", "headerlink"))
-    assert search_index.read("<p>no article</p>", "") is None
+    assert search_pages.read_page("<p>no article</p>", "") is None
 
 
 def test_a_part_of_a_product_is_a_word_too():
@@ -96,8 +96,8 @@ GLOSSARY = """<article><h1>Glossary</h1><dl><dt>magic (sorcery)</dt><dd>A word. 
 
 def test_a_page_that_is_as_it_was_is_read_once(tmp_path, monkeypatch):
     site, read = tmp_path / "site", []
-    own = search_index.read
-    monkeypatch.setattr(search_index, "read", lambda html, url: read.append(url) or own(html, url))
+    own = search_index.read_page
+    monkeypatch.setattr(search_index, "read_page", lambda html, url: read.append(url) or own(html, url))
     monkeypatch.setattr(store, "FOLDER", tmp_path / "store")
 
     def build(**texts):

@@ -206,7 +206,7 @@ def test_examples_and_comments_of_a_snippet_state_no_relation(case, tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     example, output, comment = TOLD[case]
     (tmp_path / "snippets/a/b.py").write_text(SNIPPET.format(example=example, output=output, comment=comment))
-    (found, *_) = page_lint.stated_in_words(tmp_path, "a/b")
+    (found, *_) = page_lint.check_words(tmp_path, "a/b")
     assert re.match(r"snippets/a/b\.py:\d+: .* states a relation", str(found))
 
 
@@ -214,7 +214,7 @@ def test_examples_and_comments_that_state_none_stand(tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     text = SNIPPET.format(example="add(1, 2)", output="3", comment="# (*batch, 2 * n, d) (..., d) -> (n, d)")
     (tmp_path / "snippets/a/b.py").write_text(text)
-    assert page_lint.stated_in_words(tmp_path, "a/b") == []
+    assert page_lint.check_words(tmp_path, "a/b") == []
 
 
 def test_code_that_is_included_keeps_its_relations(tmp_path):

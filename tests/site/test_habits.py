@@ -245,7 +245,7 @@ ON_A_PAGE = {
     "states a relation": "$d_k = 64$\n",
     "has no certificate": "/// claim | notes/nothing#here\n///\n",
     "may be read as a relation, or not be seen": "So a \N{BOX DRAWINGS DOUBLE HORIZONTAL} b.\n",
-    "the looks of a box belong to what the kernel makes": '<section class="claim">x</section>\n',
+    "only the kernel's own boxes have this class": '<section class="claim">x</section>\n',
     "one over another": "$x \\overset{'}{.} y$\n",
 }
 
@@ -289,7 +289,7 @@ PAGE = "docs/contributing/claim-to-page.md"
 def test_the_journey_shows_the_statement_as_the_script_has_it():
     script = {"script": "derivations/simplify/bilinear.py"}
     line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
-    shown = claim_journey.statement(script, {"line": line}, lambda name: name)
+    shown = claim_journey.render_statement(script, {"line": line}, lambda name: name)
     assert (
         shown.startswith("<p>derivations/simplify/bilinear.py, from line ")
         and "<code>derivation.chain(\n    &quot;merged&quot;" in shown
@@ -300,25 +300,25 @@ def test_the_journey_shows_the_statement_as_the_script_has_it():
 
 def test_pytorch_agrees_on_the_journey_as_well():
     said = [{"name": name, "verdict": verdict, "scope": "", "note": ""} for name, verdict in (("exact", "proved"), ("torch", "agrees"))]
-    html = claim_journey.witnesses({}, {"witnesses": said}, str)
+    html = claim_journey.render_witnesses({}, {"witnesses": said}, str)
     assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>≈ agrees</td>" in html
 
 
 def test_a_statement_that_is_not_there_is_an_error():
     with pytest.raises(claim_journey.JourneyError, match="no statement at line 2"):
-        claim_journey.statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
+        claim_journey.render_statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
 
 
 def test_each_file_of_the_journey_exists_and_says_what_it_is():
-    html = claim_journey.files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
+    html = claim_journey.render_files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(\d+)</td></tr>", html)
     assert len(rows) == len(claim_journey.FILES) and all(said and int(lines) > 0 for _, said, lines in rows)
 
 
 def test_a_file_that_is_gone_is_an_error(monkeypatch):
     monkeypatch.setattr(claim_journey, "FILES", ("derivations/kernel/gone.py",))
-    with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, and there is no such file"):
-        claim_journey.files({"script": "derivations/simplify/bilinear.py"}, {}, str)
+    with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, which does not exist"):
+        claim_journey.render_files({"script": "derivations/simplify/bilinear.py"}, {}, str)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_the_files_that_the_page_names_are_those_of_the_kernel():
 
 
 def test_the_picture_of_the_rooms_has_every_room_and_no_other():
-    made = figure_block._imported(ROOT / "docs/figures/contributing/rooms.py")
+    made = figure_block._load_module(ROOT / "docs/figures/contributing/rooms.py")
     drawn = [room for layer in made.layers() for room in layer]
     there = {path.parent.name for path in (ROOT / "derivations/kernel").glob("*/__init__.py")} | {"errors"}
     assert sorted(drawn) == sorted(there)

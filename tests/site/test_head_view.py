@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site.figure_block import figure
-from derivations.kernel.site.head_view import FAINT, HEADS, HERE, head_view
+from derivations.kernel.site.figure_block import render_figure
+from derivations.kernel.site.head_view import ID_PLACEHOLDER, MAX_HEADS, MIN_WEIGHT, head_view
 from derivations.kernel.site.svg_picture import DrawingError
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def soup(**more):
 
 def test_heads_and_tokens_are_radio_buttons_in_groups():
     found = soup()
-    names = {name: [one for one in found.find_all("input") if one["name"] == f"{HERE}-{name}"] for name in ("head", "token")}
+    names = {name: [one for one in found.find_all("input") if one["name"] == f"{ID_PLACEHOLDER}-{name}"] for name in ("head", "token")}
     assert len(names["head"]) == 2 and len(names["token"]) == 3  # two tokens, and all
     assert all(one["type"] == "radio" for one in found.find_all("input")) and len(found.find_all("input")) == 5
     assert [one.has_attr("checked") for one in names["head"]] == [True, False]
@@ -57,7 +57,7 @@ def test_lines_and_numbers_are_those_of_the_weights():
     rows = soup().select(".heads__row")
     for row, of_first, of_second in zip(rows, FIRST, SECOND, strict=True):
         for order, weights in enumerate((of_first, of_second)):
-            drawn = [weight for weight in weights if weight >= FAINT]
+            drawn = [weight for weight in weights if weight >= MIN_WEIGHT]
             lines = row.select(f".heads__lines.heads__of--{order} path")
             assert len(lines) == len(drawn)
             assert [float(line["stroke-opacity"]) for line in lines] == [pytest.approx(0.08 + 0.92 * w, abs=0.005) for w in drawn]
@@ -79,8 +79,8 @@ def test_names_are_escaped():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"heads": ()}, "0 heads; a view has from 1 to 4"),
-        ({"heads": [("one", FIRST)] * (HEADS + 1)}, "5 heads"),
+        ({"heads": ()}, "a view shows 1 to 4 heads, not 0"),
+        ({"heads": [("one", FIRST)] * (MAX_HEADS + 1)}, "4 heads, not 5"),
         ({"left": ("a", "b", "c")}, "3 and 2 tokens; the weights of the first are 2 by 2"),
         ({"right": ("a",)}, "2 and 1 tokens; the weights of the first are 2 by 2"),
         ({"right": ("a", "P = NP")}, "states a relation"),
@@ -100,14 +100,14 @@ def test_weights_may_be_wider_than_high():
 
 def test_each_head_has_its_rules_in_the_style_sheet():
     css = CSS.read_text(encoding="utf-8")
-    for order in range(HEADS):
+    for order in range(MAX_HEADS):
         assert len(re.findall(rf"heads__head--{order} :checked.*heads__of--{order}\b", css)) == 3
-    assert f"heads__head--{HEADS}" not in css
+    assert f"heads__head--{MAX_HEADS}" not in css
 
 
 def test_the_view_on_the_site_has_ids_of_its_own():
-    html = "".join(figure("seeing/heads:view", ROOT / "docs", number)[0] for number in (1, 2))
-    assert HERE not in html
+    html = "".join(render_figure("seeing/heads:view", ROOT / "docs", number)[0] for number in (1, 2))
+    assert ID_PLACEHOLDER not in html
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids)) == 4
     groups = {one["name"] for one in BeautifulSoup(html, "html.parser").find_all("input")}
@@ -131,7 +131,7 @@ LOOK = """(() => {
 
 
 def test_one_head_and_one_token_at_a_time_by_keyboard(chromium, visits, tmp_path):
-    (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(HERE, "x")))
+    (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(ID_PLACEHOLDER, "x")))
     for sheet in (CSS, ROOT / "docs/assets/css/site.css"):
         shutil.copy(sheet, tmp_path)
     with visits.served(tmp_path) as site, chromium() as browser:

@@ -108,7 +108,7 @@ def test_other_pages_are_left_alone():
 
 def light(root, content, notebook=NOTEBOOK):
     (root / "docs/labs/lab.py").write_text(notebook)
-    return lab_hook.light(content, root / "docs/labs/lab.py")
+    return lab_hook.to_plain_html(content, root / "docs/labs/lab.py")
 
 
 def test_only_what_a_reader_needs_is_kept(root):

@@ -68,7 +68,7 @@ def test_chapters_come_as_the_navigation_has_them_and_claims_as_their_scripts_do
 
 def test_a_chapter_may_stand_within_a_part():
     settings = "nav: [{Home: index.md}, {Part: [{Preface: a/preface.md}, {First: [{One: a/one.md}]}]}, {Second: [{Two: b/two.md}]}]"
-    assert list(claim_graph.navigation(settings)) == [
+    assert list(claim_graph.read_navigation(settings)) == [
         ("", "Home", "index.md"),
         ("Part", "Preface", "a/preface.md"),
         ("First", "One", "a/one.md"),
@@ -85,22 +85,24 @@ def test_a_claim_stands_on_its_topics_page_and_has_the_highest_rank_of_any(graph
 
 
 def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
-    assert [node.id for node in graph().idle()] == ["c/three#s"]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
+    assert [node.id for node in graph().find_unused_results()] == [
+        "c/three#s"
+    ]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
     store["b/two"]["claims"].pop()
-    assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]
+    assert [node.id for node in graph().find_unused_results()] == ["b/two#r", "c/three#s"]
     store["a/one"]["claims"][1]["uses"].clear()
-    assert [node.id for node in graph().idle()] == ["b/two#r", "c/three#s"]  # p is still a theorem
+    assert [node.id for node in graph().find_unused_results()] == ["b/two#r", "c/three#s"]  # p is still a theorem
 
 
 def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypatch, graph, store):
     monkeypatch.setattr(block_handlers, "topics", list)
     assert "map__picture" in page("/// map\n///\n")
-    assert graph().missing() == []
+    assert graph().find_missing_uses() == []
     store["a/one"]["claims"][1]["uses"] = ["a/one#gone"]
-    assert graph().missing() == [("a/one#q", "a/one#gone")]
+    assert graph().find_missing_uses() == [("a/one#q", "a/one#gone")]
     broken = graph()
     monkeypatch.setattr(claim_graph, "build_graph", lambda *_: broken)
-    with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', and there is no such claim"):
+    with pytest.raises(PageError, match=r"a/one#q uses 'a/one#gone', which is not a claim"):
         page("/// map\n///\n")
 
 
@@ -156,12 +158,12 @@ def test_names_lie_over_the_curves_and_under_the_dots(graph):
 def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch):
     title = "A name of a topic that no one line holds"
     before = graph_svg.lay_out(graph())[1]
-    monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
+    monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
     picture, (_, after, _) = parsed(graph_svg.draw_map(graph())), graph_svg.lay_out(graph())
     long = picture.select_one(".map__topic")
     lines = [long.contents[0], *(span.text for span in long("tspan"))]
-    assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= graph_svg.NAME
-    assert after["a/one#p"][1] == min(y for _, y in before.values()) + graph_svg.LINE
+    assert " ".join(lines) == title and len(lines) == 2 and max(map(len, lines)) <= graph_svg.LINE_LENGTH
+    assert after["a/one#p"][1] == min(y for _, y in before.values()) + graph_svg.LINE_HEIGHT
 
 
 def test_marks_say_what_a_claim_is(graph):
@@ -173,7 +175,7 @@ def test_marks_say_what_a_claim_is(graph):
 
 
 def test_text_from_settings_and_certificates_is_text(graph, monkeypatch):
-    monkeypatch.setattr(claim_graph, "navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
+    monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
     assert "<b>" not in graph_svg.draw_map(graph()) and "&lt;i&gt;" in graph_svg.draw_map(graph())
 
 

@@ -116,7 +116,7 @@ ZeroDivisionError: division by zero
 
 
 def test_an_example_is_cut_where_it_prints():
-    cells = list(page_notebooks.example_cells(EXAMPLE))
+    cells = list(page_notebooks.make_example_cells(EXAMPLE))
     assert [cell.source for cell in cells] == ["a = 1\na", "print(a)", "for k in range(2):\n    k", "1 / 0", "b = 2"]
     assert [one.output_type for cell in cells for one in cell.outputs] == ["execute_result", "stream", "stream", "error"]
     assert cells[3].metadata["tags"] == ["raises-exception"] and cells[3].outputs[0].ename == "ZeroDivisionError"

@@ -18,7 +18,7 @@ TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 def site(tmp_path, monkeypatch):
     """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
     monkeypatch.setattr(store, "FOLDER", tmp_path / "store")
-    monkeypatch.setattr(incremental_build, "later", lambda name: False)  # files here are as young as the page
+    monkeypatch.setattr(incremental_build, "may_have_changed", lambda name: False)  # files here are as young as the page
     (tmp_path / "page.md").write_text("words")
     (tmp_path / "included.py").write_text("1")
     began(monkeypatch)
@@ -103,7 +103,7 @@ def test_what_is_as_it_was_is_taken_whole(site, monkeypatch):
     began(monkeypatch)
     second, was_rendered = built(site)
     assert not was_rendered
-    assert page_cache_hook.stored(second) == page_cache_hook.stored(first) and second.content == "<p>1</p>"
+    assert page_cache_hook.page_to_json(second) == page_cache_hook.page_to_json(first) and second.content == "<p>1</p>"
     assert second.present_anchor_ids == {"one"} and second.links_to_anchors == {second.file: {"one": "page.md#one"}}
 
 
@@ -127,7 +127,7 @@ def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
 def test_a_recheck_that_finds_another_page_stops_the_build_and_deletes_all(site, monkeypatch):
     built(site)
     stored = page_cache.STORE.get("a/page.md")
-    page_cache.STORE.put("a/page.md", stored | {"made": stored["made"] | {"content": "<p>2</p>"}})
+    page_cache.STORE.put("a/page.md", stored | {"result": stored["result"] | {"content": "<p>2</p>"}})
     assert built(site)[0].content == "<p>2</p>"  # the seal is good, so that only rendering tells
     monkeypatch.setattr(store.settings, "recheck", Recheck(1))
     with pytest.raises(PageError, match="docs/a/page.md: differs from its stored result"):
@@ -196,7 +196,7 @@ def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
 
 
 def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
-    monkeypatch.setattr(incremental_build, "later", lambda name: name.endswith("included.py"))
+    monkeypatch.setattr(incremental_build, "may_have_changed", lambda name: name.endswith("included.py"))
     assert built(site)[1] and page_cache.STORE.keys() == []
 
 
@@ -218,8 +218,8 @@ def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depen
         config_file_path=str(tmp_path / "mkdocs.yml"), docs_dir="docs", site_url="http://a/", repo_url="", use_directory_urls=True
     )
     files = [SimpleNamespace(src_uri="a.md")]
-    seen = {page_cache_hook.around(config, files)}
-    assert page_cache_hook.around(config, files) in seen
+    seen = {page_cache_hook.digest_shared_inputs(config, files)}
+    assert page_cache_hook.digest_shared_inputs(config, files) in seen
     for change in (
         lambda: (tmp_path / "kernel.py").write_text("22"),
         lambda: (tmp_path / "mkdocs.yml").write_text("site_name: Two!"),
@@ -227,5 +227,5 @@ def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depen
         lambda: files.append(SimpleNamespace(src_uri="b.md")),
     ):
         change()
-        seen.add(page_cache_hook.around(config, files))
+        seen.add(page_cache_hook.digest_shared_inputs(config, files))
     assert len(seen) == 5

@@ -41,16 +41,16 @@ MISTAKES = {
     "a typo in a fence": ('```python\n--8<-- "snippets/a/sample.py:sectoin"\n```', "did you mean section?"),
     "a section in a block of includes": ("--8<--\nsnippets/a/sample.py:othr\n--8<--", "has no section 'othr'; did you mean other?"),
     "a folder": ('--8<-- "snippets/a"', "snippets/a cannot be included: Is a directory"),
-    "a snippet that is no text": ('--8<-- "snippets/a/bytes.py"', "snippets/a/bytes.py is no UTF-8 text"),
-    "bytes that are no text": ("A caf\ufffd", "bytes that are no UTF-8 text"),
-    "a block left open": ("/// details | More\n\nText", "the 'details' block is left open; close it with '///'"),
+    "a snippet that is no text": ('--8<-- "snippets/a/bytes.py"', "snippets/a/bytes.py is not UTF-8 text"),
+    "bytes that are no text": ("A caf\ufffd", "invalid UTF-8"),
+    "a block left open": ("/// details | More\n\nText", "the 'details' block is not closed; close it with '///'"),
     "a block that nothing opened": ("///", "'///' closes no block"),
-    "text in a claim": ("/// claim | scaling/variance#mean\nby hand\n///", "a 'claim' block holds no text"),
+    "text in a claim": ("/// claim | scaling/variance#mean\nby hand\n///", "a 'claim' block contains no text"),
     "a claim that is not there": ("/// claim | scaling/variance#maen\n///", "scaling/variance has no claim 'maen'; it has score, mean,"),
     "a topic that is not there": ("/// derivation | scaling/none\n///", "scaling/none cannot be shown: 'scaling/none' has no certificate"),
     "no name": ("/// claim\n///", "expected '/// claim | chapter/topic#id', found nothing"),
-    "a block's typo": ("/// claimm | scaling/variance#mean\n///", "'/// claimm | scaling/variance#mean' is no block"),
-    "a bad option": ("/// details | More\n    open: maybe\n\nText\n///", "'/// details | More' is no block"),
+    "a block's typo": ("/// claimm | scaling/variance#mean\n///", "'/// claimm | scaling/variance#mean' is not a block"),
+    "a bad option": ("/// details | More\n    open: maybe\n\nText\n///", "'/// details | More' is not a block"),
     "an unknown table": ("/// trust | nothing\n///", "expected '/// trust | NAME' with a name of kinds,"),
     "rows of nowhere": ("/// sources | U\n///", "there is no docs/sources.toml"),
     "an unknown figure": ("/// figure | notes/page:one\nA caption.\n///", "there is no docs/figures/notes/page.py"),
@@ -60,10 +60,10 @@ MISTAKES = {
     "a figure without a caption": ("/// figure | notes/good:one\n///", "the figure notes/good:one has no caption"),
     "a formula by hand": ("So $a = b$ here.", "$a = b$ states a relation (=) by hand"),
     "no formula": ("So $\\nonsense$ here.", "is not LaTeX that can be shown"),
-    "display mathematics": ("$$a$$", "$$ opens mathematics by hand"),
+    "display mathematics": ("$$a$$", "$$ opens mathematics that is typed by hand"),
     "a relation in prose": ("So a = b here.", "'=' states a relation in prose"),
     "a relation in a table": ("| a | b |\n|---|---|\n| 1 | x ≤ 2 |", "'≤' states a relation in prose"),
-    "math by hand": ("Here <math><mi>x</mi></math>.", "<math> by hand; write $...$, or show a claim"),
+    "math by hand": ("Here <math><mi>x</mi></math>.", "<math> is typed by hand; write $...$, or show a claim"),
 }
 FIGURE = """from derivations.kernel.site.diagrams import Picture, bars
 
@@ -196,8 +196,8 @@ def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, 
 
 
 FRONT = {
-    "no YAML": ("---\ntitle: [x\n---\n# Title\n", "docs/page.md:1: the front matter is no YAML ("),
-    "no list": ("---\njust words\n---\n# Title\n", "docs/page.md:1: the front matter is no list of 'name: value' lines"),
+    "no YAML": ("---\ntitle: [x\n---\n# Title\n", "docs/page.md:1: the front matter is not YAML ("),
+    "no list": ("---\njust words\n---\n# Title\n", "docs/page.md:1: the front matter is not a list of 'name: value' lines"),
 }
 
 
@@ -226,8 +226,8 @@ WITH_MKDOCS = {
         b'# Title\n\n```python\n--8<-- "snippets/a/sample.py:sectoin"\n```\n',
         "docs/index.md:4: snippets/a/sample.py has no",
     ),
-    "bytes that are no text": (b"# Title\n\nA caf\xe9\n", "docs/index.md:3: bytes that are no UTF-8 text, after 'A caf'"),
-    "front matter": (b"---\ntitle: [x\n---\n# Title\n", "docs/index.md:1: the front matter is no YAML"),
+    "bytes that are no text": (b"# Title\n\nA caf\xe9\n", "docs/index.md:3: invalid UTF-8 after 'A caf'"),
+    "front matter": (b"---\ntitle: [x\n---\n# Title\n", "docs/index.md:1: the front matter is not YAML"),
     "a relation": (b"# Title\n\nSo a = b.\n", "docs/index.md:3: '=' states a relation in prose"),
 }
 

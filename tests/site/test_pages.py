@@ -88,13 +88,13 @@ def test_a_capital_that_is_no_matrix_is_said_to_be_none(page, certificates):
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
 def test_what_has_a_rank_has_a_name(refused, certificates, rank):
     certificates["scaling/variance"]["claims"][1]["title"] = ""
-    assert f"a {rank} is known by its name, and it has none" in refused(f"/// {rank} | scaling/variance#mean\n///\n")
+    assert f"a {rank} needs a title, and this claim has none" in refused(f"/// {rank} | scaling/variance#mean\n///\n")
 
 
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
 def test_a_rank_is_given_to_one_claim(refused, rank):
     assert f"expected '/// {rank} | chapter/topic#id'" in refused(f"/// {rank} | scaling/variance\n///\n")
-    assert f"a '{rank}' block holds no text" in refused(f"/// {rank} | scaling/variance#mean\nText.\n///\n")
+    assert f"a '{rank}' block contains no text" in refused(f"/// {rank} | scaling/variance#mean\nText.\n///\n")
     assert "would have the id" in refused(CLAIM.format("mean") + f"/// {rank} | scaling/variance#mean\n///\n")
 
 
@@ -128,7 +128,7 @@ def test_exercises_are_numbered_and_their_solutions_folded(page):
 
 
 def test_an_exercise_has_a_name_and_states_no_relation_by_hand(refused):
-    assert ":5: an exercise has a name" in refused("/// exercise | One\nHow large?\n///\n\n/// exercise\nHow large?\n///\n")
+    assert ":5: the exercise has no title" in refused("/// exercise | One\nHow large?\n///\n\n/// exercise\nHow large?\n///\n")
     assert "states a relation" in refused("/// exercise | One\nShow that 1 = 2.\n///\n")
     assert "states a relation" in refused("/// exercise | 1 = 2\nShow it.\n///\n")
 
@@ -348,10 +348,10 @@ BLOCKS = {
     "/// claim\n///\n": "expected '/// claim | chapter/topic#id', found nothing",
     "/// derivation | scaling/variance#mean\n///\n": "expected '/// derivation | chapter/topic', found 'scaling/variance#mean'",
     "/// derivation | ../../etc/passwd\n///\n": "expected '/// derivation | chapter/topic', found '../../etc/passwd'",
-    "/// derivation | scaling/variance\n\nText\n": "the 'derivation' block is left open; close it with '///'",
-    "//// details | More\n///\n": "'///' closes no block",
-    "///\n": "'///' closes no block",
-    "/// claimm | scaling/variance#mean\n///\n": "'/// claimm | scaling/variance#mean' is no block that this page's extensions know",
+    "/// derivation | scaling/variance\n\nText\n": "the 'derivation' block is not closed; close it with '///'",
+    "//// details | More\n///\n": "'///' closes no block; delete it, or open a block above it",
+    "///\n": "'///' closes no block; delete it, or open a block above it",
+    "/// claimm | scaling/variance#mean\n///\n": "'/// claimm | scaling/variance#mean' is not a block that this page's extensions know",
 }
 
 
@@ -364,7 +364,7 @@ def test_a_wrong_block_is_refused(refused, text, front):
 
 def test_a_block_with_text_in_it_is_refused(refused):
     text = "/// claim | scaling/variance#mean\nby hand\n///\n"
-    assert refused(text) == "docs/notes/page.md:2: a 'claim' block holds no text; close it with '///'"
+    assert refused(text) == "docs/notes/page.md:2: a 'claim' block contains no text; close it with '///' on the next line"
 
 
 def test_a_claim_shown_twice_is_refused(refused):
@@ -380,11 +380,14 @@ BROKEN = {
     "no witness": (change(witnesses=[]), "its witnesses say nothing"),
     "refuted": (lambda one: one["witnesses"][0].update(verdict="refuted"), "its witnesses say refuted, proved"),
     "none applies": (lambda one: [w.update(verdict="not applicable") for w in one["witnesses"]], "its witnesses say not app"),
-    "only PyTorch": (change(witnesses=[TORCH]), "its witnesses say agrees; only"),
-    "PyTorch, and one that cannot judge": (change(witnesses=[TORCH, COQ]), "its witnesses say agrees, not applicable; only"),
+    "only PyTorch": (change(witnesses=[TORCH]), "its witnesses say agrees; a claim is shown only"),
+    "PyTorch, and one that cannot judge": (
+        change(witnesses=[TORCH, COQ]),
+        "its witnesses say agrees, not applicable; a claim is shown only",
+    ),
     "only PyTorch refutes": (
         change(kind="refutation", witnesses=[TORCH]),
-        "its witnesses say agrees; only",
+        "its witnesses say agrees; a claim is shown only",
     ),
     "unknown verdict": (lambda one: one["witnesses"][0].update(verdict="probably"), "verdict 'probably' is none of"),
     "unknown kind": (change(kind="theorem"), "kind 'theorem' is none of"),
@@ -510,7 +513,7 @@ BY_HAND = {
 @pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
 def test_html_that_markdown_does_not_make_is_refused(refused, text):
     message = refused(f"Title\n\n{text}\n")
-    assert re.match(r"docs/notes/page\.md(:3|:4)?: (<[a-z]+>|style=\".*\") by hand; ", message), message
+    assert re.match(r"docs/notes/page\.md(:3|:4)?: (<[a-z]+>|style=\".*\") is typed by hand; ", message), message
 
 
 def test_html_that_markdown_makes_stands(page):
@@ -622,7 +625,7 @@ def test_unknown_commands_and_math_elements_are_refused(refused):
     assert refused("One\n\n$\\nonsense$") == (
         "docs/notes/page.md:3: '\\\\nonsense' is not LaTeX that can be shown: Unknown command \"\\nonsense\"."
     )
-    assert "docs/notes/page.md:2: <math> by hand" in refused("One\n<math><mo>=</mo></math>")
+    assert "docs/notes/page.md:2: <math> is typed by hand" in refused("One\n<math><mo>=</mo></math>")
     assert "makes a <a>" in refused(r"$\eqref{x}$")
 
 

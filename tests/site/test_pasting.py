@@ -47,7 +47,7 @@ def files():
 
 def copied(blocks):
     """What the buttons of a page's blocks copy."""
-    return [full_source.copied_text(one) for one in blocks]
+    return [full_source.find_copied_text(one) for one in blocks]
 
 
 def results(python, jobs, folder):
@@ -168,11 +168,11 @@ def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, t
 def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alone():
     for name, blocks in pages().items():
         for block in blocks:
-            told = full_source.typed_code(block) if ">>>" in block else block
-            assert [line.rstrip() for line in full_source.copied_text(block).split("\n")] == [line.rstrip() for line in told.split("\n")], (
-                name
-            )
-            assert name in LEFT_OUT or ast.dump(ast.parse(full_source.copied_text(block))) == ast.dump(ast.parse(told)), name
+            told = full_source.extract_typed_code(block) if ">>>" in block else block
+            assert [line.rstrip() for line in full_source.find_copied_text(block).split("\n")] == [
+                line.rstrip() for line in told.split("\n")
+            ], name
+            assert name in LEFT_OUT or ast.dump(ast.parse(full_source.find_copied_text(block))) == ast.dump(ast.parse(told)), name
 
 
 # What the pages of the site show --------------------------------------------------------------------------------------------
@@ -428,6 +428,8 @@ def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path)
 
 
 def test_ruff_finds_no_name_that_a_page_lacks(tmp_path):
-    texts = {name: "\n".join(full_source.typed_code(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()}
+    texts = {
+        name: "\n".join(full_source.extract_typed_code(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()
+    }
     assert ruff({name: text for name, text in texts.items() if name not in LEFT_OUT}, "F821", tmp_path) == []
     assert len(ruff({"planted": "print(nothing)\n"}, "F821", tmp_path)) == 1

@@ -52,7 +52,9 @@ def figure(page, monkeypatch):
 
     picture = bars([("one", 1.0)], title="A title", description="A description.")
     monkeypatch.setattr(
-        figure_block, "_stored", lambda *_: figure_block._content(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"]))
+        figure_block,
+        "_draw_or_reuse",
+        lambda *_: figure_block._to_json(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])),
     )
     monkeypatch.setattr(Path, "is_file", lambda _: True)
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
@@ -63,6 +65,11 @@ def test_a_figure_that_is_played_says_by_what_and_with_which_numbers(figure):
     assert element["data-play"] == "temperature"
     assert json.loads(element["data-numbers"]) == {"scores": [3, -0.5], "names": ['a "b"', "b & c"]}
     assert element.div["class"] == ["play__stage"] and element.svg and element.figcaption
+
+
+def test_a_drawn_and_a_stored_picture_give_the_same_attributes():
+    drawn, stored = {"scores": [3], "names": ["a"]}, {"names": ["a"], "scores": [3]}  # the store sorts names
+    assert widgets.make_data_attributes("masks", drawn) == widgets.make_data_attributes("masks", stored)
 
 
 def test_a_figure_that_is_not_played_says_nothing(figure):

@@ -146,7 +146,7 @@ def test_a_day_of_writing(checkout, served):
     program = checkout.root / "docs/sympy/chapter/tiny/sum.py"
     assert 'href="sympy/chapter/tiny/sum.py"' in page and program.read_text() == until("sympy", "sympy/chapter/tiny/sum.py")
     program.unlink()
-    until("is not what was checked")
+    until("is not the file that was checked")
     assert checkout.run("derivations", "check").returncode == 0  # from the certificate: nothing but the program is new
     until('href="sympy/chapter/tiny/sum.py"', without='class="mistake"')
 
@@ -237,10 +237,10 @@ def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
     config = load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[])
     rebuild = incremental_build.Rebuild(config, lambda: None)
     for name, same in (("sympy/chapter/a.py", True), ("coq/A.v", True), ("figures/chapter/a.py", False), ("a.md", False)):
-        before = rebuild.surroundings()
+        before = rebuild.read_shared_state()
         (checkout.root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.root / "docs" / name).write_text("")
-        assert (rebuild.surroundings() == before) is same, name
+        assert (rebuild.read_shared_state() == before) is same, name
 
 
 @pytest.fixture
@@ -266,18 +266,20 @@ def clocks(monkeypatch):
 def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     changed = {"index.md": {"file:/a/docs/index.md"}, "labs/lab.py": {"file:/a/snippets/tiny.py"}, "trust.md": {"all"}}
-    monkeypatch.setattr(incremental_build, "_again", {"index.md"})
-    assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [True]
-    assert rebuild.now(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
-    assert incremental_build.search_waits()
+    monkeypatch.setattr(incremental_build, "_rebuilding", {"index.md"})
+    assert rebuild.choose_pages(changed) == ["index.md"] and [clock.runs for clock in clocks] == [True]
+    assert rebuild.choose_pages(changed) == ["index.md"] and [clock.runs for clock in clocks] == [False, True]
+    assert incremental_build.is_search_delayed()
     clocks[-1].then()
-    assert rebuild.now(changed) == list(changed) and not clocks[-1].runs and not incremental_build.search_waits()
-    assert rebuild.now({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 3  # then the search is written
-    assert incremental_build.search_waits()
-    assert rebuild.now({}) == [] and not clocks[-1].runs and not incremental_build.search_waits()
-    assert rebuild.now(changed) == ["index.md"] and incremental_build.search_waits()
-    incremental_build._again.clear()  # all is built
-    assert not incremental_build.search_waits()
+    assert rebuild.choose_pages(changed) == list(changed) and not clocks[-1].runs and not incremental_build.is_search_delayed()
+    assert (
+        rebuild.choose_pages({"labs/lab.py": {"file:/a/docs/labs/lab.py"}}) == ["labs/lab.py"] and len(clocks) == 3
+    )  # then the search is written
+    assert incremental_build.is_search_delayed()
+    assert rebuild.choose_pages({}) == [] and not clocks[-1].runs and not incremental_build.is_search_delayed()
+    assert rebuild.choose_pages(changed) == ["index.md"] and incremental_build.is_search_delayed()
+    incremental_build._rebuilding.clear()  # all is built
+    assert not incremental_build.is_search_delayed()
 
 
 def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
@@ -301,34 +303,36 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
     assert incremental_build.is_urgent("index.md", both)
     monkeypatch.setattr(certificates, "identity", standing)
-    assert not incremental_build.is_urgent("index.md", both) and incremental_build.is_urgent("index.md", both, waited=True)
-    monkeypatch.setitem(incremental_build._made, "trust.md", incremental_build.Made(tmp_path, "trust/", {"all:": "", "file:/a.py": ""}))
-    assert not incremental_build.is_urgent("trust.md", both, waited=True)
+    assert not incremental_build.is_urgent("index.md", both) and incremental_build.is_urgent("index.md", both, has_waited=True)
+    monkeypatch.setitem(
+        incremental_build._pages, "trust.md", incremental_build.BuiltPage(tmp_path, "trust/", {"all:": "", "file:/a.py": ""})
+    )
+    assert not incremental_build.is_urgent("trust.md", both, has_waited=True)
     many = dict.fromkeys((f"topic:chapter/t{k}" for k in range(11)), "")
-    monkeypatch.setitem(incremental_build._made, "wrong.md", incremental_build.Made(tmp_path, "wrong/", many))
-    assert not incremental_build.is_urgent("wrong.md", both, waited=True)
+    monkeypatch.setitem(incremental_build._pages, "wrong.md", incremental_build.BuiltPage(tmp_path, "wrong/", many))
+    assert not incremental_build.is_urgent("wrong.md", both, has_waited=True)
 
 
 def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: False)
+    monkeypatch.setattr(incremental_build, "is_checked", lambda topic: False)
     changed = {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}, "map.md": {"file:/a/docs/tiny.md"}}
-    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+    assert rebuild.choose_pages(changed) == [] and clocks[-1].then == rebuild.build_urgent
     clocks[-1].then()
-    assert rebuild.now(changed) == ["tiny.md"] and clocks[-1].then == rebuild.quiet
-    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
-    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: True)
-    assert rebuild.now(changed) == [] and clocks[-1].then == rebuild.soon
+    assert rebuild.choose_pages(changed) == ["tiny.md"] and clocks[-1].then == rebuild.build_all
+    assert rebuild.choose_pages(changed) == [] and clocks[-1].then == rebuild.build_urgent
+    monkeypatch.setattr(incremental_build, "is_checked", lambda topic: True)
+    assert rebuild.choose_pages(changed) == [] and clocks[-1].then == rebuild.build_urgent
 
 
 def test_where_all_pages_wait_for_a_check_nothing_is_built(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     built, changed = [], {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}}
-    monkeypatch.setattr(incremental_build, "_made", {"tiny.md": None})
-    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: False)
-    monkeypatch.setattr(incremental_build, "concerned", lambda: changed)
-    monkeypatch.setattr(incremental_build, "is_of_everything", lambda *page: False)
-    monkeypatch.setattr(rebuild, "some", built.append)
+    monkeypatch.setattr(incremental_build, "_pages", {"tiny.md": None})
+    monkeypatch.setattr(incremental_build, "is_checked", lambda topic: False)
+    monkeypatch.setattr(incremental_build, "find_outdated_pages", lambda: changed)
+    monkeypatch.setattr(incremental_build, "has_many_topics", lambda *page: False)
+    monkeypatch.setattr(rebuild, "build_pages", built.append)
     rebuild()
     assert built == []
     clocks[-1].then()
@@ -354,30 +358,32 @@ def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
 
 def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_it(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
-    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: True)
+    monkeypatch.setattr(incremental_build, "is_checked", lambda topic: True)
     changed = {"chapter/other.md": {"topic:chapter/tiny"}, "chapter/tiny.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"}}
-    assert rebuild.now(changed) == ["chapter/tiny.md"] and clocks[-1].then == rebuild.soon
+    assert rebuild.choose_pages(changed) == ["chapter/tiny.md"] and clocks[-1].then == rebuild.build_urgent
     clocks[-1].then()
-    assert rebuild.now({"chapter/other.md": {"topic:chapter/tiny"}}) == ["chapter/other.md"] and clocks[-1].then == rebuild.quiet
-    assert rebuild.now({"index.md": {"file:/a/snippets/chapter/tiny.py"}}) == ["index.md"]
+    assert (
+        rebuild.choose_pages({"chapter/other.md": {"topic:chapter/tiny"}}) == ["chapter/other.md"] and clocks[-1].then == rebuild.build_all
+    )
+    assert rebuild.choose_pages({"index.md": {"file:/a/snippets/chapter/tiny.py"}}) == ["index.md"]
 
 
 def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     settled = set()
-    monkeypatch.setattr(incremental_build, "is_settled", lambda topic: topic in settled)
+    monkeypatch.setattr(incremental_build, "is_checked", lambda topic: topic in settled)
     snippet = "file:/a/snippets/chapter/tiny.py"
     changed = {
         "reference.md": {snippet},  # shows no topic, and takes long
         "chapter/tiny.md": {"topic:chapter/tiny", snippet},
         "chapter/other.md": {"topic:chapter/tiny", "topic:chapter/other", snippet},  # is being checked itself
     }
-    assert rebuild.now(changed) == []
+    assert rebuild.choose_pages(changed) == []
     settled.add("chapter/tiny")
-    assert rebuild.now(changed) == ["chapter/tiny.md"]
+    assert rebuild.choose_pages(changed) == ["chapter/tiny.md"]
     del changed["chapter/tiny.md"]
     settled.add("chapter/other")
-    assert rebuild.now(changed) == ["chapter/other.md"]
+    assert rebuild.choose_pages(changed) == ["chapter/other.md"]
 
 
 def test_an_edited_page_is_built_before_those_that_lead_to_it():
@@ -445,7 +451,7 @@ def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, 
     serve_hook.on_config(config)
     assert not page_errors.are_shown()
     with pytest.raises(PageError):
-        page_errors.tolerate(PageError("a mistake"))
+        page_errors.raise_or_report(PageError("a mistake"))
 
 
 def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatch):
@@ -457,7 +463,7 @@ def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatc
 def test_a_mistake_that_is_shown_is_told_in_the_terminal_too(strict_afterwards, caplog):
     serve_hook.on_startup(command="serve", dirty=False)
     with caplog.at_level(logging.WARNING):
-        page_errors.tolerate(PageError("docs/a.md:3: a mistake"))
+        page_errors.raise_or_report(PageError("docs/a.md:3: a mistake"))
     assert "docs/a.md:3: a mistake" in caplog.text
 
 
@@ -471,7 +477,7 @@ def test_the_script_that_loads_a_rebuilt_page_may_run_while_serving_and_at_no_ot
 def test_a_box_has_its_look_only_where_there_is_one(strict_afterwards):
     serve_hook.on_startup(command="serve", dirty=False)
     assert serve_hook.on_post_page("<head></head><p>x</p>") == "<head></head><p>x</p>"
-    assert "<style>" in serve_hook.on_post_page(f"<head></head>{page_errors.box('x')}")
+    assert "<style>" in serve_hook.on_post_page(f"<head></head>{page_errors.render_box('x')}")
 
 
 def test_the_site_is_served_with_the_hook():

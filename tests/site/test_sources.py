@@ -350,10 +350,15 @@ def test_a_row_may_be_held_by_a_page(listed):
     ("group", "old", "new", "message"),
     [
         ("X", "", "", "docs/sources.md:3: expected '/// sources | GROUP' with a group of U, numbered, found 'X'"),
-        ("U", "#mean", "#means", "docs/sources.md:3: row U1 names 'scaling/variance#means', and there is no such claim"),
-        ("U", "#mean", "", "docs/sources.md:3: row U1 names 'scaling/variance', and there is no such claim"),
+        ("U", "#mean", "#means", "docs/sources.md:3: row U1 names 'scaling/variance#means', which is not a claim"),
+        ("U", "#mean", "", "docs/sources.md:3: row U1 names 'scaling/variance', which is not a claim"),
         ("U", "scaling/variance#mean", "scaling/no#mean", "docs/sources.md:3: 'scaling/no' has no certificate"),
-        ("numbered", '"scaling/variance"]', '"scaling/no"]', "docs/sources.md:3: docs/scaling/no.md is no page that begins with a heading"),
+        (
+            "numbered",
+            '"scaling/variance"]',
+            '"scaling/no"]',
+            "docs/sources.md:3: docs/scaling/no.md is not a page that begins with a heading",
+        ),
         ("U", "says =", "told =", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
         ("U", "[[row]]", "[[row", "docs/sources.md:3: docs/sources.toml is not a list of rows with id, says and claims"),
         ("U", "set right", "a = b", "docs/sources.md: '=' states a relation in prose"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import search_index, step_details
+from derivations.kernel.site import search_pages, step_details
 
 ROOT = Path(__file__).parents[2]
 browser = sys.modules["site_browser"]  # by conftest.py
@@ -125,7 +125,7 @@ def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):
 
 def test_search_reads_a_step_s_reason_and_not_what_it_opens_to(mean, page):
     html = f"<article><h1>Page</h1>{page(MEAN)}</article>"
-    (record,) = [one for one in search_index.read(html, "page/").records if one.anchor == "mean"]
+    (record,) = [one for one in search_pages.read_page(html, "page/").records if one.anchor == "mean"]
     assert "the mean of a sum is the sum of the means" in record.text and "tensor" not in record.text and "normal form" not in record.text
 
 
@@ -145,7 +145,7 @@ def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
 def test_what_is_long_is_read_in_its_file():
     long = SCRIPT.replace("second", "second" * 200)
     place = step_details.find_script_lines(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
-    assert (place.text, place.named(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
+    assert (place.text, place.describe_lines(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
     assert step_details.find_program_lines(PROGRAM.replace("halves", "h" * 2000), 1) == ""
 
 
@@ -160,7 +160,7 @@ def test_what_is_long_is_read_in_its_file():
     ],
 )
 def test_the_sizes_that_a_program_writes_out(sizes, said):
-    assert step_details.sizes(sizes) == said
+    assert step_details.describe_sizes(sizes) == said
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------------------

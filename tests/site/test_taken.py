@@ -87,7 +87,7 @@ def test_chapters_within_a_part_are_listed_too():
         return SimpleNamespace(is_section=True, title=title, children=[*children])
 
     nav = SimpleNamespace(items=[pages["home"], section("Part", pages["preface"], section("First", pages["one"]))])
-    assert site_exports_hook.chapters(nav, [*pages.values()]) == [
+    assert site_exports_hook.group_by_chapter(nav, [*pages.values()]) == [
         ("Part", [pages["preface"]]),
         ("First", [pages["one"]]),
         ("More", [pages["home"], pages["loose"]]),
@@ -161,7 +161,7 @@ def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
     ],
 )
 def test_the_first_sentence_of_a_page(markdown, said):
-    assert page_summary.first_sentence(markdown) == said
+    assert page_summary.find_first_sentence(markdown) == said
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_a_formula_as_plain_text(latex, text):
 
 def test_a_limit_as_plain_text():
     claim = {"start": r"\frac{6}{d}", "steps": [{"relation": r"\xrightarrow{d \to \infty}", "latex": "0"}]}
-    assert claim_export.text_of(claim) == "6/d → 0 as d → ∞"
-    assert claim_export.latex_of({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
+    assert claim_export.to_text(claim) == "6/d → 0 as d → ∞"
+    assert claim_export.to_latex({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
 
 
 def test_a_description_ends_no_attribute():

@@ -20,7 +20,7 @@ def claims():
 
 
 def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
-    head, rows, _ = trust_counts.by_kind()
+    head, rows, _ = trust_counts.count_by_kind()
     assert head[0] == "kind" and rows[-1] == [
         "all",
         *(str(Counter(c["scope"] for c in claims)[scope]) for scope in head[1:-1]),
@@ -32,7 +32,7 @@ def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
 
 
 def test_a_witness_is_counted_where_it_vouches_and_nowhere_else(claims):
-    _, rows, command = trust_counts.by_witness()
+    _, rows, command = trust_counts.count_by_witness()
     assert command.endswith("&& python -m derivations coq")  # the one witness that `check` does not ask
     counted = {row[0]: int(row[1]) for row in rows}
     for name, shown in ("exact", "exact"), ("sympy", "SymPy"), ("torch", "PyTorch"):
@@ -64,7 +64,7 @@ def two_topics(monkeypatch):
 
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
-    head, rows, _ = trust_counts.by_killer()
+    head, rows, _ = trust_counts.count_killed_mutants()
     assert head == ["kind", "mutants", "exact", "PyTorch"]
     assert rows == [
         ["identity", "8", "5 of 6", ""],
@@ -76,12 +76,12 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
     monkeypatch.setattr(mutant_results, "of_topics", dict.fromkeys)
-    assert trust_counts.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
-    assert trust_counts.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
+    assert trust_counts.count_killed_mutants()[1] == [["not tried on this machine: 2 topics", ""]]
+    assert trust_counts.count_mutants()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
 
 def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_topics):
-    head, rows, _ = trust_counts.by_mutant()
+    head, rows, _ = trust_counts.count_mutants()
     assert head == ["topic", "mutants", "killed", "equivalent", "survived", "unclassified", "shown as the claim is"]
     assert rows == [
         ["a/one", "19", "12", "4", "1", "2", "1"],
@@ -101,17 +101,17 @@ COUNTED = {
 
 def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
     monkeypatch.setattr(fuzz_results, "get", lambda: COUNTED)
-    head, rows, command = trust_counts.by_random_claim()
+    head, rows, command = trust_counts.count_random_claims()
     assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
-    assert rows[0] == ["exact, of what is true", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
+    assert rows[0] == ["exact, true claims", "2", "2", "0", "0", "0", "0"] and rows[1][1:4] == ["3", "0", "3"]
     assert rows[-1][1] == "5" and command == "python -m derivations fuzz --seed 4 --claims 5"
-    _, rows, _ = trust_counts.by_family()
+    _, rows, _ = trust_counts.count_by_family()
     assert rows == [["limits", "0", "2", "0", "0"], ["sums", "2", "1", "0", "2"], ["all", "2", "3", "0", "2"]]
 
 
 def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
     monkeypatch.setattr(fuzz_results, "get", lambda: None)
-    for table in (trust_counts.by_random_claim, trust_counts.by_family):
+    for table in (trust_counts.count_random_claims, trust_counts.count_by_family):
         assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
 
 
@@ -120,7 +120,7 @@ def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
     monkeypatch.setattr(
         trust_counts.full_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
     )
-    _, rows, _ = trust_counts.by_whole_run()
+    _, rows, _ = trust_counts.list_full_runs()
     assert rows == [
         ["all mutants of 2 claims", "5", "0", "0123456 of 2026-01-02"],
         ["random claims of seed 1", "5", "3", "0123456 of 2026-01-02"],

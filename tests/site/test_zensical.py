@@ -92,7 +92,7 @@ def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build
     settings.write_text("site_name: Small\nsite_description: Two pages.\n")
     site = tmp_path / "site"
     site.mkdir()
-    with pytest.raises(KernelError, match="holds no page of mkdocs.yml"):
+    with pytest.raises(KernelError, match="contains no page of mkdocs.yml"):
         finish_build.finish(site, settings)
     (site / "index.html").write_text('<meta name="description" content="Two pages."><article>A page.</article>')
     assert finish_build.finish(site, settings) == ["other/"]
@@ -101,7 +101,7 @@ def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build
 
 def test_the_command_refuses_a_folder_that_is_no_build(tmp_path):
     done = CliRunner().invoke(main, ["finish", str(tmp_path)])
-    assert done.exit_code == 1 and done.output.startswith("Error: ") and "holds no page of mkdocs.yml" in done.output
+    assert done.exit_code == 1 and done.output.startswith("Error: ") and "contains no page of mkdocs.yml" in done.output
 
 
 def test_links_between_claims_lead_to_claims(zensical, asked):

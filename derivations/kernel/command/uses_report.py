@@ -219,7 +219,7 @@ def unused_results(topics: list[str]) -> list[str]:
     from ..site import claim_graph
 
     graph = claim_graph.build_graph(project_files.ROOT / "docs", certificates.load, certificates.topics())
-    return [node.id for node in graph.idle() if node.topic in topics]
+    return [node.id for node in graph.find_unused_results() if node.topic in topics]
 
 
 def print_report(using: int, unproved: list[str], uses: list[Use], unused: list[str]) -> None:

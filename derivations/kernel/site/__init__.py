@@ -14,7 +14,8 @@ notice a changed certificate: build with `zensical build --clean`.)
   mistakes                   stop the build with file and line; `mkdocs serve` shows them in boxes on the page (page_errors.py,
                              rejected_claims.py)
   rebuilding                 page_dependencies.py records what a page depends on; incremental_build.py finds the pages that a change
-                             affects while the site is served; page_cache.py stores rendered pages for later builds
+                             affects while the site is served; page_cache.py stores rendered pages for later builds; imported_files.py finds
+                             the files that a figure or a lab imports
   around the pages           the *_hook.py files hook into MkDocs; finish_build.py does the same work for a site that another generator
                              built; search_index.py makes the search index from the finished site
 
@@ -25,6 +26,6 @@ renders a claim from its certificate, then read `page.py`, which renders one pag
 from .extension import PagesExtension, makeExtension
 from .page import Page
 from .page_source import PageError, Source
-from .prose_checker import Prose
+from .prose_checker import ProseChecker
 
-__all__ = ["Page", "PageError", "PagesExtension", "Prose", "Source", "makeExtension"]
+__all__ = ["Page", "PageError", "PagesExtension", "ProseChecker", "Source", "makeExtension"]

@@ -1,4 +1,4 @@
-"""The HTML that an author may type on a page: what Markdown makes of text, and nothing that draws, hides, or imitates a box of the kernel.
+"""The HTML that an author may type on a page: what Markdown could produce, and nothing that draws, hides, or imitates a box of the kernel.
 
 The kernel's own HTML, including its classes, is still tokens when this check runs (page.py). So a class that is neither on this list nor
 a token was typed.
@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-_MADE = """a abbr b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i li mark ol p pre
+_TAGS = """a abbr b blockquote br code dd details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 header hr i li mark ol p pre
 section small span strong sub summary sup table tbody td tfoot th thead tr ul"""
-_WITHIN = "a abbr b em i mark small span strong sub sup"
+_INLINE = "a abbr b em i mark small span strong sub sup"
 _NOTES = "note abstract info tip success question warning failure danger bug example quote"
 _CLASSES = "admonition admonition-title first headerlink highlight start toc whole-file"  # `first` occurs in the reference
 _ATTRIBUTES = "class colspan href id open rowspan scope start style title"
 
-TAGS = frozenset(_MADE.split())
-WITHIN = frozenset(_WITHIN.split())  # these do not end a line of text
+TAGS = frozenset(_TAGS.split())
+INLINE = frozenset(_INLINE.split())  # these do not end a line of text
 CLASSES = frozenset([*_CLASSES.split(), *_NOTES.split()])
 FAMILIES = re.compile(r"language-\w+|doc(-[a-z-]+)?|autorefs(-[a-z]+)?")  # classes of fences, and of the reference made from docstrings
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
-READ = ("title",)  # attributes whose text is shown or read aloud
+READ_ATTRIBUTES = ("title",)  # attributes whose text is shown or read aloud
 ALIGNMENT = re.compile(r"text-align: ?(left|right|center);?")  # of a table's column
 
 IGNORED = re.compile(r"[\x00-\x20]")  # characters that a browser ignores in an address
@@ -32,14 +32,14 @@ Attributes = list[tuple[str, str | None]]
 def find_faults(tag: str, attributes: Attributes, token: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     """Yield the faults of an element: the text to look for on the page, and the message."""
     if tag == "math":
-        yield "<math", "<math> by hand; write $...$, or show a claim"
+        yield "<math", "<math> is typed by hand; write $...$, or show a claim"
     elif tag == "img":
         yield (
             "![",
-            "<img> by hand; nothing reads what an image says: draw it as a figure, and show that with '/// figure | chapter/topic:name'",
+            "<img> is typed by hand, and no check reads an image; draw a figure, and show it with '/// figure | chapter/topic:name'",
         )
     elif tag not in TAGS:
-        yield f"<{tag}", f"<{tag}> by hand; a page holds what Markdown makes: text, links, tables, `code`, and its blocks"
+        yield f"<{tag}", f"<{tag}> is typed by hand; write Markdown: text, links, tables, `code` and blocks"
     for name, value in attributes:
         yield from _attribute_faults(tag, name, value or "", token)
 
@@ -48,14 +48,14 @@ def _attribute_faults(tag: str, name: str, value: str, token: re.Pattern[str]) -
     if token.fullmatch(value) or (name, value) == ("data-search-exclude", ""):
         return
     if name == "style" and not ALIGNMENT.fullmatch(value):
-        yield "style=", f'style="{value}" by hand; how a page looks is the business of its style sheets'
+        yield "style=", f'style="{value}" is typed by hand; leave it out, since the style sheets decide how a page looks'
     elif name not in ATTRIBUTES and tag in TAGS:
-        yield name, f"the attribute {name} by hand; an element holds {', '.join(sorted(ATTRIBUTES))}, and text says the rest"
+        yield name, f"the attribute {name} is typed by hand; the attributes allowed are {', '.join(sorted(ATTRIBUTES))}"
     if name == "href" and _scheme(value) not in SCHEMES:
-        yield value, f"a link to {value!r}; a link leads to a page, by a path or by https"
+        yield value, f"the link to {value!r} is not allowed; link a path, or an address with https, http or mailto"
     for css in value.split() if name == "class" else ():
         if css not in CLASSES and not FAMILIES.fullmatch(css):
-            yield css, f"class={css!r} by hand; the looks of a box belong to what the kernel makes: show a claim, or write text"
+            yield css, f"class={css!r} is typed by hand, but only the kernel's own boxes have this class; show a claim, or write text"
 
 
 def _scheme(address: str) -> str:

@@ -14,8 +14,8 @@ from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from ..printing.relation_signs import find_text_fault
 from ..snippet_source import parse
+from ..store.project_files import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "snippets"
 NAME = re.compile(r"[a-z0-9_-]+")
 
@@ -25,7 +25,7 @@ class ApiError(ValueError):
 
 
 def render_api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
-    """Return the HTML for the snippets of a chapter. Links to their pages are relative to `folder`, a folder of pages. Raise ApiError."""
+    """Return the HTML for the snippets of a chapter, with links relative to `folder`, a folder of pages. Raise ApiError."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:
         chapters = sorted({p.parent.name for p in (root / FOLDER).glob("*/*.py")})
@@ -42,17 +42,17 @@ def render_module(path: Path, root: Path, docs: Path, folder: str) -> str:
     title = f"<code>{escape(name)}</code>"
     if (docs / f"{topic}.md").is_file():
         title = f'<a href="{escape(posixpath.relpath(topic, folder))}/">{title}</a>'
-    entries = "".join(render_entry(definition, name) for definition in public_definitions(griffe.visit(name, path, source)))
+    entries = "".join(render_entry(definition, name) for definition in find_public_definitions(griffe.visit(name, path, source)))
     return f'<section class="api" id="{escape(name)}"><p class="api__module">{title}</p>{about}<dl>{entries}</dl></section>'
 
 
-def public_definitions(parent: griffe.Module | griffe.Class) -> list[griffe.Function | griffe.Class]:
+def find_public_definitions(parent: griffe.Module | griffe.Class) -> list[griffe.Function | griffe.Class]:
     """Return the functions, classes and methods with a docstring and a public name, in the order of the file."""
     found: list[griffe.Function | griffe.Class] = []
     for member in parent.members.values():
         if member.name.startswith("_") or not isinstance(member, (griffe.Function, griffe.Class)) or not member.docstring:
             continue
-        found += [member, *(public_definitions(member) if isinstance(member, griffe.Class) else [])]
+        found += [member, *(find_public_definitions(member) if isinstance(member, griffe.Class) else [])]
     return found
 
 

@@ -1,7 +1,7 @@
-"""Handlers of the blocks that show something other than claims: trust tables, stages of a claim, the map, sources, snippets and figures.
+"""Fill the blocks that show something other than claims: trust tables, stages of a claim, the map, sources, snippets and figures.
 
-Each appends its content to `parent` and raises PageError, at the line of the block, if it cannot. Each also notes what the page then
-depends on (page_dependencies.py).
+Each function appends the content of a block to `parent`, or raises PageError with the line of the block. It also records what the page
+then depends on (page_dependencies.py).
 """
 
 import posixpath
@@ -18,14 +18,14 @@ from . import claim_graph, graph_svg, page_dependencies, widgets
 from .api_reference import ApiError, render_api
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
-from .figure_block import FigureError, figure
+from .figure_block import FigureError, render_figure
 from .page import TOPIC, Page
 from .sources_table import RowsError, add_table, read_rows
 from .trust_counts import LISTS, TABLES, render_table
 
 
 def add_trust_table(page: Page, parent: Element, name: str) -> Element:
-    """Append one of the trust page's tables, with the command that reproduces its numbers, or one of its lists of claims."""
+    """Append a table of the trust page with the command that reproduces its numbers, or a list of claims."""
     page_dependencies.note("all", *(f"within:{stored.path('')}" for stored in (mutant_results.SURVEYS, fuzz_results.STORE)))
     line = page.source.line_of(f"/// trust | {name}")
     if name not in (*TABLES, *LISTS):
@@ -39,7 +39,12 @@ def add_trust_table(page: Page, parent: Element, name: str) -> Element:
         html = render_table(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None
-    box = SubElement(parent, "div", {"class": "trust"})
+    return _append_html(page, parent, html, "trust")
+
+
+def _append_html(page: Page, parent: Element, html: str, css: str = "") -> Element:
+    """Append a box with finished HTML, and return it."""
+    box = SubElement(parent, "div", {"class": css} if css else {})
     box.text = page.stash(html)
     return box
 
@@ -62,34 +67,31 @@ def _add_claims(page: Page, parent: Element, find: Callable[[], list[tuple[str, 
 
 def _folder_of(page: Page) -> str:
     """Return the folder of a page, relative to the folder of all pages."""
-    path, _ = page.source.file()
-    return (posixpath.dirname(path.relative_to(page.source.docs).as_posix()) if path else "") or "."
+    return posixpath.dirname(page.source.path_in_docs) or "."
 
 
 def add_journey(page: Page, parent: Element, argument: str) -> Element:
     """Append the data of a claim at one stage between its script and its page."""
     page_dependencies.note("all")
     try:
-        html = render_stage(argument, page.certificate, page.repository)
+        html = render_stage(argument, page.load_certificate, page.repository)
     except (JourneyError, CertificateError) as error:
         line = page.source.line_of(f"/// journey | {argument}")
         raise page.source.error(line, " ".join(str(error).split())) from None
-    box = SubElement(parent, "div", {"class": "trust"})
-    box.text = page.stash(html)
-    return box
+    return _append_html(page, parent, html, "trust")
 
 
 def add_map(page: Page, parent: Element, argument: str) -> Element:
     """Append the map of all claims, as a picture and as a list."""
     page_dependencies.note("all", f"file:{ROOT / 'mkdocs.yml'}")
-    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # they say which claims are results of pages
+    page_dependencies.note_files(page.source.docs.rglob("*.md"))  # pages determine which claims are theorems
     line = page.source.line_of("/// map")
     if argument:
         raise page.source.error(line, f"there is one map, '/// map'; leave out {argument!r}")
     try:
-        graph = claim_graph.build_graph(page.source.docs, page.certificate, topics())
-        if missing := graph.missing():
-            raise ClaimError(f"{missing[0][0]} uses {missing[0][1]!r}, and there is no such claim")
+        graph = claim_graph.build_graph(page.source.docs, page.load_certificate, topics())
+        if missing := graph.find_missing_uses():
+            raise ClaimError(f"{missing[0][0]} uses {missing[0][1]!r}, which is not a claim")
         box = SubElement(parent, "div", {"class": "map"})
         SubElement(box, "div", {"class": "map__bar"})
         frame = SubElement(box, "div", {"class": "map__frame"})
@@ -121,22 +123,18 @@ def _check_claims(page: Page, row: dict) -> None:
     """Raise RowsError if a row of sources names a claim that does not exist."""
     for claim in row["claims"]:
         match = TOPIC.fullmatch(claim)
-        if not match or not match[2] or match[2] not in (other["id"] for other in page.certificate(match[1])["claims"]):
-            raise RowsError(f"row {row['id']} names {claim!r}, and there is no such claim")
+        if not match or not match[2] or match[2] not in (other["id"] for other in page.load_certificate(match[1])["claims"]):
+            raise RowsError(f"row {row['id']} names {claim!r}, which is not a claim")
 
 
 def add_api(page: Page, parent: Element, chapter: str) -> Element:
     """Append the reference of a chapter's snippets."""
     page_dependencies.note_files((ROOT / "snippets").rglob("*.py"))
-    path, _ = page.source.file()
-    here = path.relative_to(page.source.docs).with_suffix("").as_posix() if path else "."
     try:
-        html = render_api(page.source.docs, chapter, here)
+        html = render_api(page.source.docs, chapter, page.source.path_in_docs.removesuffix(".md") or ".")
     except ApiError as error:
         raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
-    box = SubElement(parent, "div")
-    box.text = page.stash(html)
-    return box
+    return _append_html(page, parent, html)
 
 
 def add_figure(page: Page, parent: Element, argument: str) -> Element:
@@ -144,11 +142,11 @@ def add_figure(page: Page, parent: Element, argument: str) -> Element:
     page.figures += 1
     try:
         name, widget = widgets.parse_argument(argument)
-        html, identifier, numbers = figure(name, page.source.docs, page.figures)
+        html, identifier, numbers = render_figure(name, page.source.docs, page.figures)
     except (FigureError, widgets.PlayError) as error:
         about = f"the figure {argument}: " if argument else ""
-        raise page.source.error(_line_of_figure(page, argument), about + str(error)) from None
-    data = {key: page.stash(value) for key, value in widgets.data_attributes(widget, numbers).items()}
+        raise page.source.error(_find_figure_line(page, argument), about + str(error)) from None
+    data = {key: page.stash(value) for key, value in widgets.make_data_attributes(widget, numbers).items()}
     box = SubElement(parent, "figure", {"class": "picture", "id": identifier} | data)
     SubElement(box, "div", {"class": "play__stage"} if widget else {}).text = page.stash(html)
     return SubElement(box, "figcaption")
@@ -157,10 +155,10 @@ def add_figure(page: Page, parent: Element, argument: str) -> Element:
 def check_caption(page: Page, argument: str, caption: Element) -> Element:
     """Return the caption of a figure. Raise PageError if it is empty."""
     if not "".join(caption.itertext()).strip():
-        line = _line_of_figure(page, argument)
+        line = _find_figure_line(page, argument)
         raise page.source.error(line, f"the figure {argument} has no caption; write a sentence before the closing '///'")
     return caption
 
 
-def _line_of_figure(page: Page, argument: str) -> int:
+def _find_figure_line(page: Page, argument: str) -> int:
     return next((opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("figure", argument)), 0)

@@ -1,4 +1,4 @@
-"""The dates when pages last changed, taken from git, for sitemap.xml and as an Atom feed (RFC 4287).
+"""Read the dates when pages last changed from git, and write an Atom feed of them (RFC 4287).
 
 Git runs once for all pages. Without git, or in a shallow clone, there are no dates: an unknown date is left out rather than guessed.
 """
@@ -10,23 +10,23 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 ATOM = "http://www.w3.org/2005/Atom"
-NAME = "feed.xml"
-NEWEST = 50  # pages in the feed
+FILE = "feed.xml"
+MAX_PAGES = 50  # pages in the feed
 TIMEOUT = 60  # seconds for git
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedPage:
     """A page and the date of its last change."""
 
     title: str
     address: str
     when: datetime
-    about: str = ""
+    description: str = ""
     chapter: str = ""
 
 
-def dates(folder: Path) -> dict[str, datetime]:
+def read_dates(folder: Path) -> dict[str, datetime]:
     """Return the date of the last commit of each file below a folder, by its path there; empty if git does not know the history."""
     if _run_git(folder, "rev-parse", "--is-shallow-repository") != "false\n":
         return {}
@@ -49,17 +49,17 @@ def _run_git(folder: Path, *arguments: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def feed(pages: list[Changed], *, name: str, about: str, home: str, address: str) -> str:
+def render_feed(pages: list[ChangedPage], *, name: str, description: str, home: str, address: str) -> str:
     """Return the Atom feed of the pages that changed last, newest first. `pages` must not be empty."""
-    newest = sorted(pages, key=lambda page: (-page.when.timestamp(), page.address))[:NEWEST]
+    newest = sorted(pages, key=lambda page: (-page.when.timestamp(), page.address))[:MAX_PAGES]
     root = Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
-    _add_texts(root, title=name, subtitle=about, id=home, updated=_timestamp(newest[0].when))
+    _add_texts(root, title=name, subtitle=description, id=home, updated=_format_time(newest[0].when))
     SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": address})
     SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": home})
     _add_texts(SubElement(root, "author"), name=name)
     for page in newest:
         entry = SubElement(root, "entry")
-        _add_texts(entry, title=page.title, id=page.address, updated=_timestamp(page.when), summary=page.about)
+        _add_texts(entry, title=page.title, id=page.address, updated=_format_time(page.when), summary=page.description)
         SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": page.address})
         if page.chapter:
             SubElement(entry, "category", {"term": page.chapter})
@@ -74,5 +74,5 @@ def _add_texts(parent: Element, **texts: str) -> None:
             SubElement(parent, tag).text = text
 
 
-def _timestamp(when: datetime) -> str:
+def _format_time(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")

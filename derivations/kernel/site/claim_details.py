@@ -15,11 +15,11 @@ WITNESSES = {"exact": "exact", "sympy": "SymPy", "torch": "PyTorch", "coq": "Coq
 SOURCES = {"sympy": "the program", "coq": "the theorem"}  # the link text for a witness's file
 VERDICTS = {"proved": "✓", "refuted": "✗", "agrees": "≈", "not applicable": "–"}  # "agrees" means in numbers only, which is no proof
 
-# For a witness with a source: functions from the source to the sizes that it tries, and from the source, the number of a step and the
-# number of steps to the lines about that step.
+# For each witness with a source, two functions. The first maps the source to the sizes that it tries; the second maps the source, the
+# number of a step and the number of steps to the lines about that step.
 INPUTS: dict[str, tuple[Callable[[str], str], Callable[[str, int, int], str]]] = {
-    "sympy": (step_details.sizes, lambda source, k, of: step_details.find_program_lines(source, k)),
-    "coq": (lambda source: "", lambda source, k, of: step_details.theorem(source, k, of == 1)),
+    "sympy": (step_details.describe_sizes, lambda source, k, of: step_details.find_program_lines(source, k)),
+    "coq": (lambda source: "", lambda source, k, of: step_details.find_theorem(source, k, of == 1)),
 }
 
 
@@ -50,15 +50,15 @@ class ElementWriter:
 
 
 class DetailsWriter(ElementWriter):
-    """Writes what opens below a claim's badge, and below a step. Steps are counted from 1."""
+    """Adds the details that open below a claim's badge and below a step. Steps are counted from 1."""
 
-    def __init__(self, stash: Stash, file: Callable[..., str], code: Callable[[str], str], source: ScriptSource):
+    def __init__(self, stash: Stash, link_file: Callable[..., str], link_code: Callable[[str], str], source: ScriptSource):
         super().__init__(stash)
-        self.file = file
-        self.code = code
+        self.link_file = link_file
+        self.link_code = link_code
         self.source = source
 
-    def badge(self, section: Element, claim: dict) -> None:
+    def add_badge(self, section: Element, claim: dict) -> None:
         """Add the badge, with the claim's scope and witnesses; it opens to the details of the whole claim."""
         if not claim["witnesses"]:
             summary = self.add(section, "div", "claim__summary")
@@ -70,22 +70,22 @@ class DetailsWriter(ElementWriter):
         for witness in claim["witnesses"]:
             if witness["verdict"] != "not applicable":
                 agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
-                self.add(summary, "span", f"claim__witness{agrees}", name(witness))
+                self.add(summary, "span", f"claim__witness{agrees}", witness_name(witness))
         if code_verdicts.is_proved(claim):
             self.add(summary, "span", "claim__witness", "code")
         if len(provers(claim)) == 1:
             self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
         for witness in claim["witnesses"]:
-            self._witness(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
-        self._code_verdict(rows, claim)
+            self._add_witness(rows, witness, claim, 1 if len(claim["steps"]) == 1 else 0)
+        self._add_code_verdict(rows, claim)
         if claim["letters"]:
             self.add(rows, "dt", "", "letters")
             self.add(self.add(rows, "dd"), "span", "claim__note", "; ".join(map(describe_symbol, claim["letters"])))
         if len(claim["steps"]) == 1:
-            self._script_lines(rows, claim, 1)
+            self._add_script_lines(rows, claim, 1)
 
-    def step(self, box: Element, claim: dict, k: int) -> None:
+    def add_step(self, box: Element, claim: dict, k: int) -> None:
         """Add the reason of one of several steps, which opens to the step's details."""
         fold = self.add(box, "details", "claim__step")
         self.add(fold, "summary", "claim__reason", render_author_text(claim["steps"][k - 1]["reason"]))
@@ -97,15 +97,15 @@ class DetailsWriter(ElementWriter):
             if witness["name"] in claim["steps"][k - 1]["witnesses"]:
                 # Coq's verdict on the claim may differ, since it may prove only some of the steps.
                 of_step = witness | {"verdict": "proved"} if witness["name"] == "coq" else witness
-                self._witness(rows, of_step, claim, k)
+                self._add_witness(rows, of_step, claim, k)
         if claim.get("code"):
             self.add(rows, "dt", "", "code")
-            self.snippets(self.add(rows, "dd"), claim["code"])
-        self._script_lines(rows, claim, k)
+            self.add_snippets(self.add(rows, "dd"), claim["code"])
+        self._add_script_lines(rows, claim, k)
 
-    def _witness(self, rows: Element, witness: dict, claim: dict, k: int) -> None:
+    def _add_witness(self, rows: Element, witness: dict, claim: dict, k: int) -> None:
         """Add a witness's verdict and a link to its file; for step k also its input. k is 0 for a claim of several steps."""
-        self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {name(witness)}")
+        self.add(rows, "dt", "", f"{VERDICTS[witness['verdict']]} {witness_name(witness)}")
         row = self.add(rows, "dd")
         source = witness.get("source", "")
         inputs = INPUTS.get(witness["name"]) if k else None
@@ -116,40 +116,42 @@ class DetailsWriter(ElementWriter):
         if inputs and (lines := inputs[1](source, k, len(claim["steps"]))):
             self.add(row, "pre", "claim__lines", escape(lines))
         if witness.get("file"):
-            address = self.file(witness["file"], witness["source"])
+            address = self.link_file(witness["file"], witness["source"])
             self.add(row, "a", "claim__source", SOURCES.get(witness["name"], "its source"), href=address)
         if witness.get("file") and witness["name"] == "coq":
-            self.add(row, "a", "claim__source", "what it imports", href=self.file(f"coq/{step_details.prelude_of(witness['source'])}.v"))
+            self.add(
+                row, "a", "claim__source", "what it imports", href=self.link_file(f"coq/{step_details.find_prelude(witness['source'])}.v")
+            )
 
-    def _code_verdict(self, rows: Element, claim: dict) -> None:
-        """Add whether the code that the claim names is proved to compute it."""
-        if not (verdict := code_verdicts.verdict(claim)):
+    def _add_code_verdict(self, rows: Element, claim: dict) -> None:
+        """Add the verdict on the code that the claim names: whether it is proved to compute the claim."""
+        if not (verdict := code_verdicts.describe_verdict(claim)):
             return
         self.add(rows, "dt", "", f"{VERDICTS['proved' if code_verdicts.is_proved(claim) else 'agrees']} code")
         row = self.add(rows, "dd")
         self.add(row, "span", "claim__verdict", escape(verdict))
-        if note := code_verdicts.note(claim):
+        if note := code_verdicts.describe_note(claim):
             self.add(row, "span", "claim__note", escape(note))
 
-    def _script_lines(self, rows: Element, claim: dict, k: int) -> None:
+    def _add_script_lines(self, rows: Element, claim: dict, k: int) -> None:
         """Add the lines of the script that state a step, if they are found."""
-        place = step_details.find_script_lines(self.source.text, claim, k)
-        if place is None:
+        excerpt = step_details.find_script_lines(self.source.text, claim, k)
+        if excerpt is None:
             return
         self.add(rows, "dt", "", "script")
         row = self.add(rows, "dd")
         if self.source.address:
-            self.add(row, "a", "claim__place", place.named(), href=self.source.address + place.fragment())
+            self.add(row, "a", "claim__place", excerpt.describe_lines(), href=self.source.address + excerpt.fragment())
         else:
-            self.add(row, "span", "claim__place", place.named())
-        if place.text:
-            self.add(row, "pre", "claim__lines", escape(place.text))
+            self.add(row, "span", "claim__place", excerpt.describe_lines())
+        if excerpt.text:
+            self.add(row, "pre", "claim__lines", escape(excerpt.text))
 
-    def snippets(self, row: Element, snippets: list[str]) -> None:
-        """Add a list of snippets, each with a link to the file that contains it, if a page shows that."""
+    def add_snippets(self, row: Element, snippets: list[str]) -> None:
+        """Add a list of snippets, each with a link to its file if a page shows the file."""
         names = self.add(row, "ul")
         for snippet in snippets:
-            html, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.code(snippet)
+            html, address = f"<code>{escape(snippet.rpartition('.')[2])}</code>", self.link_code(snippet)
             item = self.add(names, "li")
             if address:
                 self.add(item, "a", "", html, href=address)
@@ -158,12 +160,12 @@ class DetailsWriter(ElementWriter):
 
 
 def describe_symbol(symbol: dict, separator: str = ", ") -> str:
-    """Return a symbol, its kind, and its size, as HTML."""
+    """Return a symbol with its kind and its size, as HTML."""
     lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(symbol["is"], "")
     size = " by ".join(f"${axis}$" for axis in symbol["axes"])
     return render_text(" ".join(filter(None, (f"${symbol['latex']}${separator}{symbol['is']}", lead if size else "", size))))
 
 
-def name(witness: dict) -> str:
+def witness_name(witness: dict) -> str:
     """Return the name of a witness as pages show it."""
     return escape(WITNESSES.get(witness["name"], witness["name"]))

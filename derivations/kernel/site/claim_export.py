@@ -1,4 +1,4 @@
-"""Export a claim: as LaTeX, as plain text, and as its record in claims.json. All of it comes from the claim's certificate."""
+"""Export a claim from its certificate: as LaTeX, as plain text, and as its record in claims.json."""
 
 import re
 from xml.etree.ElementTree import Element
@@ -7,20 +7,20 @@ from ..check.proving_witnesses import provers
 from ..printing.mathml import mathml, tree_of
 from . import code_verdicts
 
-PORTABLE = {r"\coloneqq": ":="}  # commands that some programs which read LaTeX do not know
+PORTABLE_COMMANDS = {r"\coloneqq": ":="}  # for commands that some LaTeX programs do not know
 FORMULA = re.compile(r"\$([^$]+)\$")
-APPLIED = "\u2061"  # invisible, between a function and its argument
+FUNCTION_APPLICATION = "\u2061"  # the invisible character between a function and its argument
 LIMIT = re.compile(r"\\xrightarrow\{(.*)\}", re.DOTALL)
-CLOSE = "()[]{}|‖⟨⟩⌊⌋⌈⌉⋅!′/"  # signs without spaces around them
-FORMATS = {  # of elements with parts, on one line
+UNSPACED = "()[]{}|‖⟨⟩⌊⌋⌈⌉⋅!′/"  # signs without spaces around them
+FORMATS = {  # how an element with parts is written on one line
     "msup": "{}^{}", "msub": "{}_{}", "msubsup": "{}_{}^{}", "mfrac": "{}/{}", "mroot": "({})^(1/{})",
     "mover": "{}^{}", "munder": "{}_{}", "munderover": "{}_{}^{}",
 }  # fmt: skip
 
 
-def latex_of(claim: dict) -> str:
-    """Return the LaTeX of the whole claim, with each step on a line of its own."""
-    steps = [(PORTABLE.get(step["relation"], step["relation"]), step["latex"]) for step in claim["steps"]]
+def to_latex(claim: dict) -> str:
+    """Return the LaTeX of the whole claim, one step to a line."""
+    steps = [(PORTABLE_COMMANDS.get(step["relation"], step["relation"]), step["latex"]) for step in claim["steps"]]
     if len(steps) == 1:
         return " ".join((claim["start"], *steps[0]))
     first, *others = (f"&{relation} {latex}" for relation, latex in steps)
@@ -28,14 +28,14 @@ def latex_of(claim: dict) -> str:
     return f"\\begin{{aligned}}\n{lines}\n\\end{{aligned}}"
 
 
-def text_of(claim: dict) -> str:
+def to_text(claim: dict) -> str:
     """Return the claim as plain text, for programs and readers that do not read LaTeX."""
     return " ".join(
-        [formula_to_text(claim["start"]), *(_step(step["relation"], formula_to_text(step["latex"])) for step in claim["steps"])]
+        [formula_to_text(claim["start"]), *(_format_step(step["relation"], formula_to_text(step["latex"])) for step in claim["steps"])]
     )
 
 
-def _step(relation: str, right: str) -> str:
+def _format_step(relation: str, right: str) -> str:
     limit = LIMIT.fullmatch(relation)
     return f"→ {right} as {formula_to_text(limit[1])}" if limit else f"{formula_to_text(relation)} {right}"
 
@@ -43,7 +43,7 @@ def _step(relation: str, right: str) -> str:
 def formula_to_text(latex: str) -> str:
     r"""Return a formula as plain text. Raise MathsError if math-core cannot read it.
 
-    >>> spelt(r"\frac{q \cdot k}{\sqrt{d_k}}")
+    >>> formula_to_text(r"\frac{q \cdot k}{\sqrt{d_k}}")
     '(q⋅k)/√(d_k)'
     """
     return re.sub(r"(?<=\S)([+−]) | +", lambda match: match[1] or " ", _text_of_node(tree_of(mathml(latex)))).strip()
@@ -58,17 +58,17 @@ def _text_of_node(node: Element) -> str:
     if node.tag == "mspace" or node.tag == "mprescripts":
         return " "
     if node.tag == "mtable":
-        return "[" + "; ".join(", ".join(map(_row, row)) for row in node) + "]"
+        return "[" + "; ".join(", ".join(map(_join_parts, row)) for row in node) + "]"
     if node.tag == "msqrt":
-        return f"√({_row(node)})"
+        return f"√({_join_parts(node)})"
     if node.tag in FORMATS:
-        return FORMATS[node.tag].format(*map(_bracketed, node))
+        return FORMATS[node.tag].format(*map(_bracket, node))
     if node.tag == "mo":
-        return _sign(node)
-    return _row(node) if len(node) else node.text or ""
+        return _format_operator(node)
+    return _join_parts(node) if len(node) else node.text or ""
 
 
-def _row(row: Element) -> str:
+def _join_parts(row: Element) -> str:
     """Return the children of an element side by side, with spaces between factors."""
     text, after_factor = "", False
     for node in row:
@@ -80,7 +80,7 @@ def _row(row: Element) -> str:
     return text.strip() if row.tag != "math" else text
 
 
-def _bracketed(node: Element) -> str:
+def _bracket(node: Element) -> str:
     """Return the text of an element, in brackets if it has several parts."""
     text = _text_of_node(node).strip()
     return text if re.fullmatch(r"[^\W_]*|\W|(√|\w+)?\([^()]*\)", text) or _is_enclosed(text) else f"({text})"
@@ -95,15 +95,17 @@ def _is_enclosed(text: str) -> bool:
     return text[:1] in ("(", "[") and depth == 0 and 0 not in depths[:-1]
 
 
-def _sign(node: Element) -> str:
+def _format_operator(node: Element) -> str:
     """Return an operator, with spaces around relations and sums but not around brackets and products."""
     text = node.text or ""
-    if text == APPLIED or text in CLOSE or node.get("form") == "prefix":
-        return "" if text == APPLIED else text
+    if text == FUNCTION_APPLICATION or text in UNSPACED or node.get("form") == "prefix":
+        return "" if text == FUNCTION_APPLICATION else text
     return f"{text} " if text in ",;" else text if node.get("lspace") == node.get("rspace") == "0" else f" {text} "
 
 
-def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor: str, url: str, script: str, repository: str = "") -> dict:
+def export_record(
+    claim: dict, *, topic: str, rank: str, number: int, page: str, anchor: str, url: str, script: str, repository: str = ""
+) -> dict:
     """Return the record of a claim for claims.json; `page` and `anchor` locate it on the site, and `url` is its full address."""
     place = f"{script}#L{claim['line']}"
     entry = {
@@ -112,8 +114,8 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "kind": claim["kind"],
         "rank": rank,
         "number": number,
-        "latex": latex_of(claim),
-        "text": text_of(claim),
+        "latex": to_latex(claim),
+        "text": to_text(claim),
         "reasons": [to_plain_text(step["reason"]) for step in claim["steps"]],
         "assumptions": [to_plain_text(one["text"]) for one in claim["assumptions"]],
         "scope": claim["scope"],
@@ -123,8 +125,8 @@ def record(claim: dict, *, topic: str, rank: str, number: int, page: str, anchor
         "code": list(claim.get("code", ())),
         "code_computes": {
             "state": claim.get("computed", {}).get("state", "not asked"),
-            "says": code_verdicts.verdict(claim),
-            "note": code_verdicts.note(claim),
+            "says": code_verdicts.describe_verdict(claim),
+            "note": code_verdicts.describe_note(claim),
         },
         "page": page,
         "anchor": anchor,

@@ -1,6 +1,5 @@
 """The graph of all claims and their uses, with the places where pages show them."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +33,7 @@ class Node:
 
     @property
     def uses(self) -> list[str]:
-        """The ids of the claims that it uses. Raise ClaimError if one has not the form of an id."""
+        """The ids of the claims that it uses. Raise ClaimError if one does not have the form of an id."""
         return ["#".join(resolve_use(self.topic, use)) for use in self.claim["uses"]]
 
 
@@ -67,12 +66,12 @@ class ClaimGraph:
         """The ids of claims that use a claim or are used by one."""
         return {end for edge in self.edges for end in edge}
 
-    def missing(self) -> list[tuple[str, str]]:
-        """Return the uses of claims that do not exist."""
+    def find_missing_uses(self) -> list[tuple[str, str]]:
+        """Return the edges to claims that do not exist."""
         return [edge for edge in self.edges if edge[1] not in self.nodes]
 
-    def idle(self) -> list[Node]:
-        """Return the claims that no claim uses and that are no page's result, without definitions and refutations, which are rarely used."""
+    def find_unused_results(self) -> list[Node]:
+        """Return the claims that no claim uses and no page shows as a theorem, except definitions and refutations, which are rarely used."""
         used = {use for _, use in self.edges}
         return [
             node
@@ -86,7 +85,7 @@ def build_graph(docs: Path, load: Callable[[str], dict], names: list[str], setti
 
     Raise PageError, ClaimError or CertificateError if a page, a use or a certificate is wrong.
     """
-    order = list(navigation(settings if settings is not None else (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    order = list(read_navigation(settings if settings is not None else (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     pages = {path: (chapter, title) for chapter, title, path in order}
     certificates = {name: load(name) for name in names}
     places = _find_places(docs, [path for _, _, path in order], certificates)
@@ -99,18 +98,18 @@ def build_graph(docs: Path, load: Callable[[str], dict], names: list[str], setti
     return ClaimGraph(tuple((chapter, tuple(topics)) for chapter, topics in chapters.items() if topics))
 
 
-def navigation(settings: str) -> Iterator[tuple[str, str, str]]:
+def read_navigation(settings: str) -> Iterator[tuple[str, str, str]]:
     """Yield (chapter, title, page) in the order of mkdocs.yml; the chapter is the innermost around the page, "" if there is none."""
-    yield from _navigation_entries(yaml.load(settings, yaml.BaseLoader).get("nav", []), "")
+    yield from _read_entries(yaml.load(settings, yaml.BaseLoader).get("nav", []), "")
 
 
-def _navigation_entries(nav: list[dict], chapter: str) -> Iterator[tuple[str, str, str]]:
+def _read_entries(nav: list[dict], chapter: str) -> Iterator[tuple[str, str, str]]:
     for entry in nav:
         ((title, content),) = entry.items()
         if isinstance(content, str):
             yield chapter, title, content
         else:
-            yield from _navigation_entries(content, title)
+            yield from _read_entries(content, title)
 
 
 def _find_places(docs: Path, order: list[str], certificates: dict[str, dict]) -> dict[str, Place]:
@@ -119,22 +118,17 @@ def _find_places(docs: Path, order: list[str], certificates: dict[str, dict]) ->
     paths = sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md"))
     for path in sorted(paths, key=lambda path: order.index(path) if path in order else len(order)):
         source = Source((docs / path).read_text(encoding="utf-8-sig"), docs, docs / path)
-        for id_, here in _places_on_page(source, path, certificates):
+        for id_, here in _find_places_on_page(source, path, certificates):
             before = places.get(id_, here)
             home = here if path == f"{id_.partition('#')[0]}.md" else before
             places[id_] = (*home[:3], min(before[3], here[3], key=RANKS.index))
     return places
 
 
-def _places_on_page(source: Source, path: str, certificates: dict[str, dict]) -> Iterator[tuple[str, Place]]:
+def _find_places_on_page(source: Source, path: str, certificates: dict[str, dict]) -> Iterator[tuple[str, Place]]:
     page = Page(source, certificates=certificates)
-    numbers = page.numbers()
+    numbers = page.number_claims()
     for opening, topic, claims in page.blocks:
         for claim in claims:
             rank = opening.name if opening.name in RANKS else "claim"
             yield f"{topic}#{claim['id']}", (path, page.anchor(topic, claim["id"]), numbers[topic, claim["id"]], rank)
-
-
-def count_claims(graph: ClaimGraph) -> Counter[str]:
-    """Count the claims, uses, linked claims and idle claims."""
-    return Counter(claims=len(graph.nodes), uses=len(graph.edges), linked=len(graph.linked), idle=len(graph.idle()))

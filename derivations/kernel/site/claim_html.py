@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from ..printing.mathml import MathsError, estimate_width, mathml, render_author_text, render_text
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
-from .claim_export import latex_of
+from .claim_export import to_latex
 from .formula_layout import add_line_breaks
 
 KINDS = {
@@ -27,10 +27,10 @@ REFUTED = {"=": ("left ≠ right", r"\ne"), "<=": ("left > right", ">")}  # what
 
 
 class ClaimError(ValueError):
-    """A claim that cannot be shown; the message names no page or line."""
+    """A claim cannot be shown; the message does not name the page or the line."""
 
 
-def render(
+def render_claim(
     claim: dict,
     parent: Element,
     *,
@@ -39,23 +39,24 @@ def render(
     anchor: str,
     script: str,
     repository: str,
-    link: Callable[[str], str],
+    link_use: Callable[[str], str],
     rank: str = "claim",
-    file: Callable[..., str] = lambda name, text="": name,
-    named: Callable[[str], str] = lambda use: escape(use.rpartition("#")[2]),
-    code: Callable[[str], str] = lambda name: "",
-    text: str = "",
+    link_file: Callable[..., str] = lambda name, text="": name,
+    label_use: Callable[[str], str] = lambda use: escape(use.rpartition("#")[2]),
+    link_code: Callable[[str], str] = lambda name: "",
+    script_text: str = "",
 ) -> Element:
     """Append the claim to `parent` as a section whose id is `anchor`, and return the section.
 
-    `rank` is one of `page_source.RANKS`. `link` returns the address of an entry of the claim's `uses`, and `named` its name as HTML.
-    `file` returns the address of a file in the docs folder, and `code` the address of the file with a snippet, or "". `text` is the
-    text of the script, or "". Raise ClaimError if no witness vouches for the claim or the record is incomplete.
+    `rank` is one of `page_source.RANKS`. `link_use` returns the address of an entry of the claim's `uses`, and `label_use` its name as
+    HTML. `link_file` returns the address of a file in the docs folder, and `link_code` the address of the file with a snippet, or "".
+    Raise ClaimError if no witness vouches for the claim or the record is incomplete.
     """
     try:
         _check_verdicts(claim)
-        source = ScriptSource(script, text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
-        return _Writer(stash, named, DetailsWriter(stash, file, code, source)).claim(claim, parent, number, rank, anchor, link)
+        source = ScriptSource(script, script_text, f"{repository.rstrip('/')}/blob/main/{script}" if repository else "")
+        details = DetailsWriter(stash, link_file, link_code, source)
+        return _ClaimWriter(stash, link_use, label_use, details).add_claim(claim, parent, number, rank, anchor)
     except MathsError as error:
         raise ClaimError(str(error)) from None
     except ClaimError:
@@ -76,63 +77,63 @@ def _check_verdicts(claim: dict) -> None:
         return
     decisive = {"proved", "refuted"} if claim["kind"] == "refutation" else {"proved"}
     if not decisive.intersection(verdicts) or ("refuted" in verdicts and "refuted" not in decisive):
-        raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; only what they vouch for is shown")
+        raise ClaimError(f"its witnesses say {', '.join(verdicts) or 'nothing'}; a claim is shown only if they vouch for it")
 
 
-class _Writer(ElementWriter):
+class _ClaimWriter(ElementWriter):
     """Writes the elements of a claim."""
 
-    def __init__(self, stash: Stash, named: Callable[[str], str], details: DetailsWriter):
+    def __init__(self, stash: Stash, link_use: Callable[[str], str], label_use: Callable[[str], str], details: DetailsWriter):
         super().__init__(stash)
-        self.named = named
+        self.link_use = link_use
+        self.label_use = label_use
         self.details = details
 
-    def claim(self, claim: dict, parent: Element, number: int, rank: str, anchor: str, link: Callable[[str], str]) -> Element:
+    def add_claim(self, claim: dict, parent: Element, number: int, rank: str, anchor: str) -> Element:
         """Append the section of a claim."""
         kind = claim["kind"]
         outer = section = self.add(parent, "section", f"claim claim--{kind} claim--{rank}", id=anchor)
         if rank == "routine":
-            self._number(outer, number, anchor)  # a summary, which opens on a click, may contain no link
+            self._add_number(outer, number, anchor)  # a summary, which opens on a click, may contain no link
             section = self.add(outer, "details", "claim__folded")
-        head = self._head(section, claim, rank)
+        head = self._add_head(section, claim, rank)
         if rank != "routine":
-            self._number(head, number, anchor)
+            self._add_number(head, number, anchor)
         # Readers need to know what a symbol means, so a definition shows its formula even when folded.
-        self._steps(head if rank == "routine" and kind == "definition" else section, claim)
+        self._add_steps(head if rank == "routine" and kind == "definition" else section, claim)
         if kind == "refutation":
-            self._counterexample(section, claim)
+            self._add_counterexample(section, claim)
         if claim.get("because"):
-            self._because(section, claim["because"])
+            self._add_because(section, claim["because"])
         if misleading := [letter for letter in claim["letters"] if _looks_like_a_matrix(letter)]:
-            self._letters(section, misleading)
+            self._add_letters(section, misleading)
         if claim["assumptions"]:
-            self._assumptions(section, claim["assumptions"])
+            self._add_assumptions(section, claim["assumptions"])
         if claim["uses"]:
-            self._uses(section, claim["uses"], link)
+            self._add_uses(section, claim["uses"])
         if claim.get("code"):
-            self._code(section, claim["code"])
-        latex = self.stash(escape(latex_of(claim)).replace("\n", "&#10;"))  # a button copies it
+            self._add_code(section, claim["code"])
+        latex = self.stash(escape(to_latex(claim)).replace("\n", "&#10;"))  # a button copies it
         topic = self.details.source.script.removeprefix("derivations/").removesuffix(".py")
         id_ = self.stash(escape(f"{topic}#{claim['id']}"))
         base = self.add(section, "div", "claim__base", **{"data-latex": latex, "data-claim": id_})
-        self.details.badge(base, claim)
-        self._script(base, int(claim["line"]))
+        self.details.add_badge(base, claim)
+        self._add_script(base, int(claim["line"]))
         return outer
 
-    def _head(self, section: Element, claim: dict, rank: str) -> Element:
+    def _add_head(self, section: Element, claim: dict, rank: str) -> Element:
         if rank != "claim" and not claim["title"]:
-            raise ClaimError(f"a {rank} is known by its name, and it has none; give it a title in its script")
+            raise ClaimError(f"a {rank} needs a title, and this claim has none; give it a title in its script")
         head = self.add(section, "summary" if rank == "routine" else "header", "claim__head")
-        shows_kind = rank != "theorem" or claim["kind"] in ("definition", "refutation")
-        self.add(head, "span", "claim__kind", KINDS[claim["kind"]] if shows_kind else "Theorem")
+        self.add(head, "span", "claim__kind", label_kind(claim, rank))
         if claim["title"]:
             self.add(head, "span", "claim__title", render_author_text(claim["title"]))
         return head
 
-    def _number(self, parent: Element, number: int, anchor: str) -> None:
+    def _add_number(self, parent: Element, number: int, anchor: str) -> None:
         self.add(parent, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
 
-    def _steps(self, section: Element, claim: dict) -> None:
+    def _add_steps(self, section: Element, claim: dict) -> None:
         """Add the left-hand side, then a row for each step with its reason beside or below it."""
         left = mathml(claim["start"], display=True)
         # The empty group gives the relation the spacing of an operator between two operands.
@@ -148,9 +149,9 @@ class _Writer(ElementWriter):
             if step["reason"] and len(rows) == 1:  # the badge of a claim with one step shows its details
                 self.add(box, "div", "claim__reason", render_author_text(step["reason"]))
             elif step["reason"]:
-                self.details.step(box, claim, k)
+                self.details.add_step(box, claim, k)
 
-    def _counterexample(self, section: Element, claim: dict) -> None:
+    def _add_counterexample(self, section: Element, claim: dict) -> None:
         rows = self.add(section, "div", "claim__rows")
         if claim["counterexample"]:  # empty if the claim has no variables
             self.add(rows, "span", "claim__label", "at")
@@ -163,7 +164,7 @@ class _Writer(ElementWriter):
             values, "span", "claim__value", add_line_breaks(mathml(f"{claim['left']} {REFUTED[claim['refuted']][1]} {claim['right']}"))
         )
 
-    def _because(self, section: Element, because: list[str]) -> None:
+    def _add_because(self, section: Element, because: list[str]) -> None:
         """Add the reason of an inequality: the difference of its sides, or the factors that bound a rank."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "because")
@@ -172,13 +173,13 @@ class _Writer(ElementWriter):
         for latex in because:
             self.add(values, "span", "claim__value", add_line_breaks(mathml(latex, display=len(because) == 1)))
 
-    def _letters(self, section: Element, letters: list[dict]) -> None:
+    def _add_letters(self, section: Element, letters: list[dict]) -> None:
         """Add the symbols that look like matrices but are not."""
         rows = self.add(section, "div", "claim__rows")
         self.add(rows, "span", "claim__label", "where")
         self.add(self.add(rows, "div", "claim__values"), "span", "claim__value", "; ".join(describe_symbol(one, " is ") for one in letters))
 
-    def _assumptions(self, section: Element, assumptions: list[dict]) -> None:
+    def _add_assumptions(self, section: Element, assumptions: list[dict]) -> None:
         """Add the assumptions, each with what fails without it; folded if there are more than two, so that the list stays short."""
         box = self.add(section, "div", "claim__rows claim__assumptions")
         self.add(box, "span", "claim__label", "assuming")
@@ -194,20 +195,20 @@ class _Writer(ElementWriter):
             lead = "" if assumption["needed"].startswith("without") else "without it: "
             self.add(details, "span", "claim__needed", render_text(lead + assumption["needed"]))
 
-    def _uses(self, section: Element, uses: list[str], link: Callable[[str], str]) -> None:
+    def _add_uses(self, section: Element, uses: list[str]) -> None:
         row = self.add(section, "div", "claim__rows claim__uses")
         self.add(row, "span", "claim__label", "uses")
         names = self.add(row, "ul")
         for use in uses:
-            self.add(self.add(names, "li"), "a", "", self.named(use), href=link(use))
+            self.add(self.add(names, "li"), "a", "", self.label_use(use), href=self.link_use(use))
 
-    def _code(self, section: Element, snippets: list[str]) -> None:
-        """Add the functions that compute what the claim states; the PyTorch witness ran them."""
+    def _add_code(self, section: Element, snippets: list[str]) -> None:
+        """Add the functions that compute the claim; the PyTorch witness ran them."""
         row = self.add(section, "div", "claim__rows claim__code")
         self.add(row, "span", "claim__label", "code")
-        self.details.snippets(row, snippets)
+        self.details.add_snippets(row, snippets)
 
-    def _script(self, base: Element, line: int) -> None:
+    def _add_script(self, base: Element, line: int) -> None:
         html = f"<code>{escape(self.details.source.script)}:{line}</code>"
         if self.details.source.address:
             self.add(base, "a", "claim__script", html, href=f"{self.details.source.address}#L{line}")
@@ -215,8 +216,13 @@ class _Writer(ElementWriter):
             self.add(base, "span", "claim__script", html)
 
 
+def label_kind(claim: dict, rank: str) -> str:
+    """Return the kind of a claim as pages show it: a theorem is called that, unless it is a definition or a refutation."""
+    return "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
+
+
 def _is_informative(needed: str) -> bool:
-    """Return whether the consequence of dropping an assumption says more than that something is then undefined."""
+    """Return whether a consequence of dropping an assumption says more than that something is undefined without it."""
     return bool(needed) and not any(sign in needed for sign in ("= undefined", "have no definite value"))
 
 

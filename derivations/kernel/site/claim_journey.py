@@ -8,13 +8,12 @@ import json
 import re
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from textwrap import dedent
 
+from ..store.project_files import ROOT
 from .claim_details import VERDICTS, WITNESSES
-from .trust_counts import code_lines, html_table
-
-ROOT = Path(__file__).resolve().parents[3]
+from .step_details import find_statement
+from .trust_counts import count_code_lines, render_rows
 
 # The files that a claim passes through, in order; {script} is the script that states it.
 FILES = (
@@ -55,7 +54,7 @@ _ARGUMENT = re.compile(r"([a-z0-9_-]+/[a-z0-9_-]+)#([\w-]+) (\w+)")
 
 
 class JourneyError(ValueError):
-    """A stage of a claim that cannot be shown; the message names no page or line."""
+    """A stage of a claim cannot be shown; the message does not name the page or the line."""
 
 
 def render_stage(argument: str, load: Callable[[str], dict], repository: str) -> str:
@@ -71,55 +70,53 @@ def render_stage(argument: str, load: Callable[[str], dict], repository: str) ->
     claims = [claim for claim in certificate["claims"] if claim["id"] == name]
     if not claims:
         raise JourneyError(f"{topic} has no claim {name!r}")
-    return PARTS[part](certificate, claims[0], lambda file: file_html(file, repository))
+    return PARTS[part](certificate, claims[0], lambda file: link_file(file, repository))
 
 
-def file_html(name: str, repository: str) -> str:
+def link_file(name: str, repository: str) -> str:
     """Return the path of a file as HTML; a link if the address of the repository is known."""
     shown = f"<code>{escape(name).replace('/', '/<wbr>')}</code>"  # a long path breaks between its folders
     return f"<a href='{escape(repository.rstrip('/'))}/blob/main/{escape(name)}'>{shown}</a>" if repository else shown
 
 
-def statement(certificate: dict, claim: dict, link: Link) -> str:
+def render_statement(certificate: dict, claim: dict, link: Link) -> str:
     """Return the lines of the script that state the claim. Raise JourneyError if there is no statement at its line."""
     path = ROOT / certificate["script"]
     text = path.read_text(encoding="utf-8")
-    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
-    around = [node for node in statements if node.lineno <= claim["line"] <= (node.end_lineno or node.lineno)]
-    if not around:
+    statement = find_statement(text, claim["line"])
+    if statement is None:
         raise JourneyError(f"{certificate['script']} has no statement at line {claim['line']}")
-    innermost = max(around, key=lambda node: node.lineno)
-    lines = dedent("\n".join(text.splitlines()[innermost.lineno - 1 : innermost.end_lineno])).splitlines()
-    return f"<p>{link(certificate['script'])}, from line {innermost.lineno} on:</p>{_code_block(lines)}"
+    lines = text.splitlines()[statement.lineno - 1 : statement.end_lineno]
+    return f"<p>{link(certificate['script'])}, from line {statement.lineno} on:</p>{_render_code(dedent(chr(10).join(lines)))}"
 
 
-def witnesses(certificate: dict, claim: dict, link: Link) -> str:
+def render_witnesses(certificate: dict, claim: dict, link: Link) -> str:
     """Return a table with the verdict, scope and note of each witness."""
     rows = [
-        [WITNESSES.get(witness["name"], witness["name"]), _verdict(witness), witness["scope"], witness["note"]]
+        [WITNESSES.get(witness["name"], witness["name"]), _format_verdict(witness), witness["scope"], witness["note"]]
         for witness in claim["witnesses"]
     ]
-    return html_table(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
+    return render_rows(["witness", "says", "how far", "how"], [list(map(escape, row)) for row in rows])
 
 
-def _verdict(witness: dict) -> str:
+def _format_verdict(witness: dict) -> str:
     """Return the verdict of a witness after its sign."""
     return f"{VERDICTS.get(witness['verdict'], '')} {witness['verdict']}".strip()
 
 
-def record(certificate: dict, claim: dict, link: Link) -> str:
+def render_record(certificate: dict, claim: dict, link: Link) -> str:
     """Return the stored record of the claim, without most of its letters and without the times, notes and sources of its witnesses."""
     short = claim | {
         "letters": claim["letters"][:2],
         "witnesses": [{key: witness[key] for key in ("name", "verdict", "scope")} for witness in claim["witnesses"]],
     }
-    return _code_block(json.dumps(short, indent=1, ensure_ascii=False).splitlines())
+    return _render_code(json.dumps(short, indent=1, ensure_ascii=False))
 
 
-def certificate(certificate: dict, claim: dict, link: Link) -> str:
+def render_certificate(certificate: dict, claim: dict, link: Link) -> str:
     """Return a table of the certificate's other contents: its path, inputs, versions and seal."""
     versions = ", ".join(f"{name} {version}" for name, version in sorted(certificate["versions"].items()))
-    return html_table(
+    return render_rows(
         ["the certificate has", "which is"],
         [
             ["its place", f"<code>.certificates/certificates/{escape(certificate['topic'])}</code>"],
@@ -130,7 +127,7 @@ def certificate(certificate: dict, claim: dict, link: Link) -> str:
     )
 
 
-def files(certificate: dict, claim: dict, link: Link) -> str:
+def render_files(certificate: dict, claim: dict, link: Link) -> str:
     """Return a table of the files that the claim passes through, with the first paragraph of their docstrings and their lengths.
 
     Raise JourneyError if one does not exist.
@@ -140,16 +137,21 @@ def files(certificate: dict, claim: dict, link: Link) -> str:
         name = name.format(script=certificate["script"])
         path = ROOT / name
         if not path.is_file():
-            raise JourneyError(
-                f"the journey names {name}, and there is no such file; mend FILES in derivations/kernel/site/claim_journey.py"
-            )
+            raise JourneyError(f"the journey names {name}, which does not exist; correct FILES in derivations/kernel/site/claim_journey.py")
         docstring = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
-        rows.append([link(name), escape(docstring), str(code_lines(path))])
-    return html_table(["file", "what it says of itself", "lines of code"], rows)
+        rows.append([link(name), escape(docstring), str(count_code_lines(path))])
+    return render_rows(["file", "what it says of itself", "lines of code"], rows)
 
 
-PARTS = {"statement": statement, "witnesses": witnesses, "record": record, "certificate": certificate, "files": files}
+# By name: the function that renders a stage, from the certificate, the claim, and a function that links a file.
+PARTS = {
+    "statement": render_statement,
+    "witnesses": render_witnesses,
+    "record": render_record,
+    "certificate": render_certificate,
+    "files": render_files,
+}
 
 
-def _code_block(lines: list[str]) -> str:
-    return f"<div class='highlight'><pre><code>{escape(chr(10).join(lines))}\n</code></pre></div>"
+def _render_code(code: str) -> str:
+    return f"<div class='highlight'><pre><code>{escape(code)}\n</code></pre></div>"

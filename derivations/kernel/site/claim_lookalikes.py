@@ -11,7 +11,7 @@ from .claim_details import WITNESSES
 from .claim_html import KINDS
 
 BOLD = ("strong", "b")
-WITHIN = allowed_html.WITHIN | {"code", "br"}  # these do not end a paragraph
+INLINE = allowed_html.INLINE | {"code", "br"}  # these do not end a paragraph
 LISTS = ("ul", "ol", "dl", "table")  # neighbouring entries of these are read as one row
 TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "th")
 NAMED = ("Theorem", "Lemma", "Proposition", "Corollary", "Claim", "Fact")

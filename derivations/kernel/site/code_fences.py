@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import suggest_names
 from ..printing.relation_signs import find_code_fault, find_text_fault
 from .code_regions import FENCE, INCLUDE, code_path, line_number, read_snippet
+from .findings import Fault
 from .page_source import Source
 
 TYPED_BY_HAND = ("console", "text")  # the languages of fences that need no include
@@ -41,49 +42,49 @@ def find_fence_faults(text: str, root: Path) -> Iterator[FenceFault]:
         first = line_number(text, fence.start())
         last = first + fence[0].count("\n")
         if language in TYPED_BY_HAND:
-            yield from ((line, line, message) for line, message in text_faults(fence["body"], language, first + 1))
-        elif message := code_fault(root, fence["body"], language):
+            yield from ((line, line, message) for line, message in find_typed_text_faults(fence["body"], language, first + 1))
+        elif message := find_include_fault(root, fence["body"], language):
             yield first, last, message
     rest = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
     for tag in OTHER_CODE_MARKUP.finditer(rest):
         line = line_number(rest, tag.start())
-        yield line, line, f"{tag[0]} by hand; show code in a fence with an include of a section"
+        yield line, line, f"{tag[0]} is typed by hand; show code in a fence that includes a section"
 
 
-def text_faults(body: str, language: str, first: int) -> Iterator[tuple[int, str]]:
-    """Yield (line, message) for each line of a fence of commands or of text that states a relation, shows a result, or is no command.
+def find_typed_text_faults(body: str, language: str, first: int) -> Iterator[Fault]:
+    """Yield (line, message) for each faulty line in a fence of commands or of text: one that states a relation or shows a result.
 
     `first` is the page's line number of the first line of the body."""
     continued = False  # whether the last line ended in a backslash
     for line, words in enumerate(body.split("\n"), start=first):
         if language == "console":
-            fault = command_fault(words.strip(), continued)
+            fault = find_command_fault(words.strip(), continued)
             continued = words.rstrip().endswith("\\")
         else:
-            fault = "" if BLOCK.fullmatch(words) else plain_text_fault(words)
+            fault = "" if BLOCK.fullmatch(words) else find_plain_text_fault(words)
         if not fault and (drawn := DRAWN_LINE.search(words)) and not BLOCK.fullmatch(words):
             fault = f"draws a line ({drawn[0]})"
         if fault:
-            yield line, f"{words.strip()!r} {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
+            yield line, f"{words.strip()!r} {fault}, and no test runs it; show a claim, include the line from a file, or say it in words"
 
 
-def command_fault(words: str, continued: bool) -> str:
+def find_command_fault(words: str, continued: bool) -> str:
     """Return what is wrong with a line of a console, or "". `continued` says whether it continues the line before."""
     if words and not continued and not COMMAND.fullmatch(words):
-        return "is no command in a console: one begins with '$ ' and a program; what it prints is shown by an example in a pycon fence"
+        return "is not a command; begin each line of a console with '$ ' and a program, and show output by an example in a pycon fence"
     if PRINTING_COMMAND.match(words):
-        return "is a command that prints what it is told, and not what is so; leave it out"
+        return "prints text that is typed here instead of a result; leave it out"
     return find_code_fault(words.removeprefix("$ "))
 
 
-def plain_text_fault(words: str) -> str:
+def find_plain_text_fault(words: str) -> str:
     """Return what is wrong with a line of plain text, or ""."""
     if words.strip() and RESULT.fullmatch(words.strip()):
         return "looks like a result"
     return "looks like a row of results" if COLUMNS.fullmatch(words.strip()) else find_text_fault(words)
 
 
-def code_fault(root: Path, body: str, language: str) -> str:
+def find_include_fault(root: Path, body: str, language: str) -> str:
     """Return what is wrong with a fence of code, or ""."""
     include = INCLUDE.fullmatch(body)
     regions = read_snippet(root, include["topic"]).regions if include else {}

@@ -83,7 +83,7 @@ def read_blocks(source: Source, root: Path) -> list[CodeBlock]:
                     check_example(statement, session)
                 session.run(statement)
         except SyntaxError as error:
-            raise source.error(place.first, f"{snippet.file}:{error.lineno} is no Python: {error.msg}", place.last) from None
+            raise source.error(place.first, f"{snippet.file}:{error.lineno} is not Python: {error.msg}", place.last) from None
         except MissingName as error:
             raise source.error(place.first, f"{snippet.file}:{error}", place.last) from None
         found.append(CodeBlock(place, region.is_example, tuple(join_groups(group_imports(needs), region.body)), region.body))
@@ -96,42 +96,43 @@ def find_needed_imports(statements: list[Statement], session: Interpreter) -> di
     found: dict[str, Origin] = {}
     for statement in statements:
         for name in statement.reads:
-            if name not in own and not session.has(name, meaning_of(statement, name)):
-                found[name] = importable_origin(statement, name)
+            if name not in own and not session.has(name, find_meaning(statement, name)):
+                found[name] = find_origin(statement, name)
     return found
 
 
-def importable_origin(statement: Statement, name: str) -> Origin:
+def find_origin(statement: Statement, name: str) -> Origin:
     """Return what a name of a region of code is imported from. Raise MissingName if it cannot be imported."""
-    meaning = meaning_of(statement, name)
+    meaning = find_meaning(statement, name)
     if meaning == Origin(RECIPES.replace("/", "."), name):
-        raise MissingName(f"{statement.line} uses {name!r}, which another part of that file defines; show that part before")
+        raise MissingName(f"{statement.line} uses {name!r}, which another part of that file defines; show that part before it")
     assert isinstance(meaning, Origin)  # only examples read the values of examples
     return meaning
 
 
-def meaning_of(statement: Statement, name: str) -> Meaning:
+def find_meaning(statement: Statement, name: str) -> Meaning:
     """Return the meaning of a name that a statement reads. Raise MissingName if nothing in its file binds the name."""
     meaning = statement.reads[name]
     if meaning is None:
-        raise MissingName(f"{statement.line} uses {name!r}, which nothing in that file binds; import it there, or define it")
+        raise MissingName(f"{statement.line} uses {name!r}, which that file does not define; import it there, or define it")
     return meaning
 
 
 def check_example(statement: Statement, session: Interpreter) -> None:
     """Raise MissingName if a statement of an example reads a name that the blocks before it do not provide."""
     for name in statement.reads:
-        meaning = meaning_of(statement, name)
+        meaning = find_meaning(statement, name)
         if session.has(name, meaning):
             continue
         if isinstance(meaning, ExampleValue):
             raise MissingName(
-                f"{statement.line} uses the {name!r} that line {meaning.line} makes, and on this page nothing has made that before, or another "
-                f"came since; make {name!r} anew in that example, or show the other before it"
+                f"{statement.line} uses the {name!r} of line {meaning.line}, which this page does not show before it, or redefines in "
+                f"between; define {name!r} in that example, or show line {meaning.line} before it"
             )
         line = group_imports({name: meaning})[0][0]
         raise MissingName(
-            f"{statement.line} uses {name!r}, which on this page means nothing by then, or something else; add '>>> {line}' to that example"
+            f"{statement.line} uses {name!r}, which the code before it on this page does not define, or defines otherwise; add '>>> {line}' "
+            "to that example"
         )
 
 
@@ -140,23 +141,23 @@ def check_example(statement: Statement, session: Interpreter) -> None:
 
 def group_imports(needs: dict[str, Origin]) -> list[list[str]]:
     """Return the lines of the imports in three groups: the standard library, other packages, snippets. Plain `import` lines come first."""
-    groups = ({name: origin for name, origin in needs.items() if group_number(origin.module) == number} for number in range(3))
-    return [[*import_lines(group), *from_import_lines(group)] for group in groups if group]
+    groups = ({name: origin for name, origin in needs.items() if import_group(origin.module) == number} for number in range(3))
+    return [[*write_imports(group), *write_from_imports(group)] for group in groups if group]
 
 
-def group_number(module: str) -> int:
+def import_group(module: str) -> int:
     """Return 0 for a module of the standard library, 2 for a snippet, and 1 for any other module."""
     top = module.partition(".")[0]
     return 0 if top in sys.stdlib_module_names else 2 if top == "snippets" else 1
 
 
-def import_lines(needs: dict[str, Origin]) -> list[str]:
+def write_imports(needs: dict[str, Origin]) -> list[str]:
     """Return the lines `import module` and `import module as name`."""
     whole = sorted((origin.module, name) for name, origin in needs.items() if not origin.name)
     return [f"import {module}" if name == module.partition(".")[0] else f"import {module} as {name}" for module, name in whole]
 
 
-def from_import_lines(needs: dict[str, Origin]) -> list[str]:
+def write_from_imports(needs: dict[str, Origin]) -> list[str]:
     """Return the lines `from module import names`.
 
     Each module has one import, split over several lines if it is too long, and one more for each name that is renamed by `as`."""

@@ -10,7 +10,7 @@ def is_proved(claim: dict) -> bool:
     return claim.get("computed", {}).get("state") == "proved"
 
 
-def verdict(claim: dict) -> str:
+def describe_verdict(claim: dict) -> str:
     """Return the verdict as a sentence; "" if the claim names no code, or the code witness did not run."""
     result = claim.get("computed", {})
     if result.get("state") == "proved":
@@ -20,7 +20,7 @@ def verdict(claim: dict) -> str:
     return "the code is compared in numbers alone" if result.get("state") == "not read" else ""
 
 
-def note(claim: dict) -> str:
+def describe_note(claim: dict) -> str:
     """Return why the code is not read, or the exact numbers that its floats are read as; "" if there is nothing to add."""
     result = claim.get("computed", {})
     if result.get("state") == "not read":
@@ -29,7 +29,7 @@ def note(claim: dict) -> str:
     return f"read as exact numbers: {'; '.join(constants)}" if constants else ""
 
 
-def counts(claims: list[dict]) -> dict[str, int]:
+def count_scopes(claims: list[dict]) -> dict[str, int]:
     """Count the claims whose code is proved at every shape, at named shapes, or only compared in numbers."""
     results = [claim["computed"] for claim in claims if claim.get("computed", {}).get("state") in ("proved", "not read")]
     proved = [result for result in results if result["state"] == "proved"]

@@ -12,7 +12,11 @@ MAX_UNFOLDED_CLAIMS = 7
 EXERCISE_COUNTS = range(3, 6)
 FIRST_REFERENCE_PAGE = "wrong.md"  # from here on, the pages in the navigation are not read in order
 NEXT_PAGE_LINK = re.compile(r"\[The\s+next\s+page\]\(([^)#]+)", re.I)
-HEADINGS = ("Why anyone would want it", "What goes wrong without each assumption", "Where it leads")  # a page needs more specific ones
+VAGUE_HEADINGS = (
+    "Why anyone would want it",
+    "What goes wrong without each assumption",
+    "Where it leads",
+)  # a page needs more specific ones
 
 
 def append_practice(page: Page, parent: Element, title: str) -> Element:
@@ -26,7 +30,7 @@ def append_exercise(page: Page, parent: Element, title: str) -> Element:
     """Append the page's next exercise, and return it. Raise PageError if it has no title."""
     if not title:
         untitled = [opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("exercise", "")]
-        raise page.source.error(untitled[0], "an exercise has a name; write '/// exercise | What it asks for'")
+        raise page.source.error(untitled[0], "the exercise has no title; write '/// exercise | TITLE'")
     page.exercises += 1
     box = SubElement(parent, "section", {"class": "exercise", "id": f"exercise-{page.exercises}"})
     head = SubElement(box, "p", {"class": "exercise__head"})
@@ -62,13 +66,13 @@ def find_missing_parts(text: str) -> list[str]:
         "a solution for each": all(number == 1 for number in solutions),
         "an exercise that ends in a claim": any(in_exercise(block) for block in named["claim"]),
         "an exercise in code": any("```py" in "\n".join(text.split("\n")[first:last]) for first, last in exercises),
-        "headings of its own": not any(re.search(rf"^#+ {re.escape(heading)}", text, flags=re.M) for heading in HEADINGS),
+        "headings of its own": not any(re.search(rf"^#+ {re.escape(heading)}", text, flags=re.M) for heading in VAGUE_HEADINGS),
         "a picture": bool(named["figure"]),
     }
     return [description for description, present in parts.items() if not present]
 
 
-def reading_order(settings: str) -> list[str]:
+def find_reading_order(settings: str) -> list[str]:
     """Return the pages that are read in order, from the navigation in `settings`, the text of mkdocs.yml."""
     navigation = settings.partition("nav:\n")[2].partition("\n\n")[0]
     pages = re.findall(r": (\S+\.md)$", navigation, flags=re.M)
@@ -77,7 +81,7 @@ def reading_order(settings: str) -> list[str]:
 
 def find_neighbours(settings: str, page: str) -> tuple[str, str]:
     """Return the pages before and after a page in reading order, or "" where there is none."""
-    order = ["", *reading_order(settings), ""]
+    order = ["", *find_reading_order(settings), ""]
     place = order.index(page) if page in order else 0
     return (order[place - 1], order[place + 1]) if place else ("", "")
 
@@ -85,10 +89,14 @@ def find_neighbours(settings: str, page: str) -> tuple[str, str]:
 def check_next_link(root: Path, topic: str) -> list[str]:
     """Return what is wrong with the link from a topic's page to the next page: no message, or one."""
     page, settings = f"{topic}.md", (root / "mkdocs.yml").read_text(encoding="utf-8")
-    if page not in reading_order(settings):
+    if page not in find_reading_order(settings):
         return [f"the navigation in mkdocs.yml does not have this page before '{FIRST_REFERENCE_PAGE}'; add it"]
     after = find_neighbours(settings, page)[1]
     linked = {normpath(join(dirname(page), one)) for one in NEXT_PAGE_LINK.findall((root / "docs" / page).read_text(encoding="utf-8"))}
     if linked == ({after} if after else set()):
         return []
-    return [f"it needs a link [The next page](...) to {after}, and to no other page" if after else "it is the last: link to no next page"]
+    return [
+        f"the page needs one link [The next page](...), to {after}"
+        if after
+        else "this is the last page; remove the link [The next page](...)"
+    ]

@@ -19,17 +19,17 @@ from .svg_picture import (
     Picture,
     Point,
     below,
-    bend,
     beside,
     box,
-    breadth,
+    curve_path,
     line,
+    line_path,
+    max_text_width,
+    muted_text,
     number,
     part,
-    path,
-    quiet,
     text,
-    widest,
+    text_width,
 )
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
 
 Rows = Iterable[Iterable[float]]  # a matrix: nested lists, or a tensor
 
-STRONGEST = 0.45  # the largest opacity of a cell, so that the number on it can be read
+MAX_OPACITY = 0.45  # the largest opacity of a cell, so that the number on it can be read
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------
@@ -77,12 +77,12 @@ def heat_map(
     finite = [abs(value) for row in matrix for value in row if math.isfinite(value)]
     digits = (0 if all(map(float.is_integer, finite)) else 2) if digits is None else digits
     most = float(most or max(finite, default=0) or 1)
-    side = (max(44.0, 14 + widest(number(v, digits) for row in matrix for v in row)), 34.0) if numbers else (16.0, 16.0)
+    side = (max(44.0, 14 + max_text_width(number(v, digits) for row in matrix for v in row)), 34.0) if numbers else (16.0, 16.0)
     grid = Grid(rows, columns, across, down, side, (len(matrix), len(matrix[0])))
     for (i, j), (x, y) in grid.cells():
         value = matrix[i][j]
         css = "picture__cell" + (" picture__cell--minus" if value < 0 else "")
-        grid.add(box(x, y, *side, css, fill_opacity=STRONGEST * min(abs(value) / most, 1) if math.isfinite(value) else 0))
+        grid.add(box(x, y, *side, css, fill_opacity=MAX_OPACITY * min(abs(value) / most, 1) if math.isfinite(value) else 0))
         if numbers:
             grid.add(text(x + side[0] / 2, y + side[1] / 2, number(value, digits), css="picture__number"))
     for i, j in sorted(marked):
@@ -104,7 +104,7 @@ def mask(
     matrix, side = [[bool(value) for value in row] for row in kept], 26.0
     grid = Grid(rows, columns, across, down, (side, side), (len(matrix), len(matrix[0])))
     for (i, j), (x, y) in grid.cells():
-        grid.add(box(x, y, side, side, "picture__cell", fill_opacity=STRONGEST * matrix[i][j]))
+        grid.add(box(x, y, side, side, "picture__cell", fill_opacity=MAX_OPACITY * matrix[i][j]))
         if not matrix[i][j]:
             grid.add(line((x + 7, y + side - 7), (x + side - 7, y + 7), css="picture__thin"))
     return grid.picture(title, description)
@@ -123,21 +123,21 @@ def tokens(
     matrix = [[float(weight) for weight in row] for row in weights]
     if (len(matrix), len(matrix[0])) != (len(left), len(right)):
         raise DrawingError(f"{len(left)} and {len(right)} tokens; the weights are {len(matrix)} by {len(matrix[0])}")
-    start = widest([*left, heads[0]]) + 8
+    start = max_text_width([*left, heads[0]]) + 8
     sides = ((left, heads[0], start, -8, "end"), (right, heads[1], start + 150, 8, "start"))
     room = 28.0 * max(len(left), len(right))
     places = [[(x, 26 + room * (i + 0.5) / len(names)) for i in range(len(names))] for names, _, x, *_ in sides]
     lines = [(query, key, weight) for query, row in zip(places[0], matrix) for key, weight in zip(places[1], row)]
-    elements = [_weighted_line(query, key, weight) for query, key, weight in lines if weight > 0.005]
+    elements = [_draw_weighted_line(query, key, weight) for query, key, weight in lines if weight > 0.005]
     for (names, head, x, offset, anchor), points in zip(sides, places):
-        elements += [quiet(x + offset, 9, head, anchor=anchor)]
+        elements += [muted_text(x + offset, 9, head, anchor=anchor)]
         elements += [text(x + offset, y, words, anchor=anchor) for words, (_, y) in zip(names, points)]
-    return Picture(title, description, start + 158 + widest([*right, heads[1]]), 26 + room, tuple(elements))
+    return Picture(title, description, start + 158 + max_text_width([*right, heads[1]]), 26 + room, tuple(elements))
 
 
-def _weighted_line(start: Point, end: Point, weight: float) -> Element:
+def _draw_weighted_line(start: Point, end: Point, weight: float) -> Element:
     style = {"stroke_opacity": 0.08 + 0.92 * weight, "stroke_width": 0.75 + 3.5 * weight}
-    return part("path", "picture__thread", d=bend(start, end, False), **style)
+    return part("path", "picture__thread", d=curve_path(start, end, False), **style)
 
 
 # Shapes of matrices -----------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def shapes(factors: Sequence[tuple], result: tuple, sizes: dict[str, float], *, 
         if matrix is product:
             elements.append(text(x + 5, middle, "=", size=NAME, css="picture__sign"))
             x += 26
-        drawn, x, end = _matrix(matrix, sizes, x, middle)
+        drawn, x, end = _draw_matrix(matrix, sizes, x, middle)
         elements += drawn
         bottom = max(bottom, end)
     return Picture(title, description, x - 12, bottom, tuple(elements))
@@ -174,24 +174,24 @@ def _check_sizes(factors: Sequence[Matrix], result: Matrix) -> None:
     for left, right in pairwise(factors):
         if left.columns != right.rows:
             found = f"{left.name} has columns {left.columns} and {right.name} has rows {right.rows}"
-            raise DrawingError(f"{found}; a product needs one size there")
+            raise DrawingError(f"{found}; in a product they must be equal")
     outer = factors[0].rows, factors[-1].columns
     if result[1:] != outer:
         raise DrawingError(f"{result.name} is {result.rows} by {result.columns}; the product is {outer[0]} by {outer[1]}")
 
 
-def _matrix(matrix: Matrix, sizes: dict[str, float], x: float, middle: float) -> tuple[list[Element], float, float]:
+def _draw_matrix(matrix: Matrix, sizes: dict[str, float], x: float, middle: float) -> tuple[list[Element], float, float]:
     """Return a matrix with its name and sizes, starting at x; also the x of the next matrix, and the y of this one's lower end."""
     rows, columns, width, height = f"${matrix.rows}$", f"${matrix.columns}$", sizes[matrix.columns], sizes[matrix.rows]
-    inside = breadth(matrix.name, NAME) < width - 2 and height > 22
-    room = max(width, breadth(columns), 0 if inside else breadth(matrix.name, NAME))
-    centre, top, bottom = x + breadth(rows) + 7 + room / 2, middle - height / 2, middle + height / 2
+    inside = text_width(matrix.name, NAME) < width - 2 and height > 22
+    room = max(width, text_width(columns), 0 if inside else text_width(matrix.name, NAME))
+    centre, top, bottom = x + text_width(rows) + 7 + room / 2, middle - height / 2, middle + height / 2
     return (
         [
             box(centre - width / 2, top, width, height, with_role("picture__matrix", matrix.name)),
             text(centre, middle if inside else bottom + 14, matrix.name, size=NAME),
-            quiet(centre, top - 11, columns),
-            quiet(centre - width / 2 - 6, middle, rows, anchor="end"),
+            muted_text(centre, top - 11, columns),
+            muted_text(centre - width / 2 - 6, middle, rows, anchor="end"),
         ],
         centre + room / 2 + 14,
         bottom + (2 if inside else 26),
@@ -211,7 +211,7 @@ class Node(NamedTuple):
 
     @property
     def width(self) -> float:
-        return max(26 + max(breadth(self.words, NAME if self.shape else 13), breadth(self.shape)), 64)
+        return max(26 + max(text_width(self.words, NAME if self.shape else 13), text_width(self.shape)), 64)
 
     @property
     def height(self) -> float:
@@ -226,18 +226,18 @@ def operations(nodes: dict[str, tuple], arrows: Sequence[tuple], *, title: str, 
     boxes = {key: Node(*node) for key, node in nodes.items()}
     for key in (key for arrow in arrows for key in arrow[:2] if key not in boxes):
         raise DrawingError(f"an arrow names {key!r}; the nodes are {', '.join(boxes)}")
-    places, height = _lay_out(boxes)
+    places, height = _place_nodes(boxes)
     elements: list[Element] = []
     ends = [places[key][0] + node.width / 2 + 1 for key, node in boxes.items()]
     for start, end, *label in arrows:
-        elements += _arrow(boxes[start], boxes[end], places[start], places[end], *label)
-        ends += [(places[start][0] + places[end][0]) / 2 + 10 + breadth(words) for words in label]
+        elements += _draw_arrow(boxes[start], boxes[end], places[start], places[end], *label)
+        ends += [(places[start][0] + places[end][0]) / 2 + 10 + text_width(words) for words in label]
     for key, node in boxes.items():
-        elements += _node(node, *places[key])
+        elements += _draw_node(node, *places[key])
     return Picture(title, description, max(ends), height, tuple(elements))
 
 
-def _lay_out(nodes: dict[str, Node]) -> tuple[dict[str, Point], float]:
+def _place_nodes(nodes: dict[str, Node]) -> tuple[dict[str, Point], float]:
     """Return the middle of each box, and the height of the picture. All columns are as wide as the widest box."""
     pitch = max(node.width for node in nodes.values()) + 26
     first = max(node.width / 2 - node.column * pitch for node in nodes.values()) + 1
@@ -249,34 +249,34 @@ def _lay_out(nodes: dict[str, Node]) -> tuple[dict[str, Point], float]:
     return {key: (first + node.column * pitch, middles[node.row]) for key, node in nodes.items()}, y - 33
 
 
-def _node(node: Node, x: float, y: float) -> list[Element]:
+def _draw_node(node: Node, x: float, y: float) -> list[Element]:
     css, corner = (with_role("picture__matrix", node.words), 2) if node.shape else ("picture__operation", 16)
     frame = box(x - node.width / 2, y - node.height / 2, node.width, node.height, css, rx=corner)
     if not node.shape:
         return [frame, text(x, y, node.words)]
-    return [frame, text(x, y - 9, node.words, size=NAME), quiet(x, y + 12, node.shape)]
+    return [frame, text(x, y - 9, node.words, size=NAME), muted_text(x, y + 12, node.shape)]
 
 
-def _arrow(start: Node, end: Node, start_middle: Point, end_middle: Point, label: str = "") -> list[Element]:
+def _draw_arrow(start: Node, end: Node, start_middle: Point, end_middle: Point, label: str = "") -> list[Element]:
     """Return an arrow between the facing sides of two boxes; a curve if they are not aligned."""
     level = start.row == end.row
     axis = 0 if level else 1
     direction = 1 if end_middle[axis] > start_middle[axis] else -1
     half = [(node.width if level else node.height) / 2 for node in (start, end)]
-    (x, y), tip = _shift(start_middle, axis, direction * half[0]), _shift(end_middle, axis, -direction * half[1])
-    back = _shift(tip, axis, -6 * direction)
-    head = path(_shift(back, 1 - axis, -3.5), tip, _shift(back, 1 - axis, 3.5))
+    (x, y), tip = _move(start_middle, axis, direction * half[0]), _move(end_middle, axis, -direction * half[1])
+    back = _move(tip, axis, -6 * direction)
+    head = line_path(_move(back, 1 - axis, -3.5), tip, _move(back, 1 - axis, 3.5))
     bent = abs(start_middle[1 - axis] - end_middle[1 - axis]) > 0.5
-    drawn = [part("path", "picture__line", d=(bend((x, y), tip, not level) if bent else path((x, y), tip)) + head)]
+    drawn = [part("path", "picture__line", d=(curve_path((x, y), tip, not level) if bent else line_path((x, y), tip)) + head)]
     if label and bent:  # near its start, on the side away from the curve
         side = -1 if tip[0] > x else 1
-        drawn.append(quiet(x + 8 * side, y + 0.4 * (tip[1] - y), label, anchor="start" if side > 0 else "end"))
+        drawn.append(muted_text(x + 8 * side, y + 0.4 * (tip[1] - y), label, anchor="start" if side > 0 else "end"))
     elif label:
-        drawn.append(quiet((x + tip[0]) / 2 + 8, (y + tip[1]) / 2, label, anchor="start"))
+        drawn.append(muted_text((x + tip[0]) / 2 + 8, (y + tip[1]) / 2, label, anchor="start"))
     return drawn
 
 
-def _shift(point: Point, axis: int, distance: float) -> Point:
+def _move(point: Point, axis: int, distance: float) -> Point:
     return (point[0] + distance, point[1]) if axis == 0 else (point[0], point[1] + distance)
 
 
@@ -299,8 +299,8 @@ def bars(
 
     shown = [(label, float(value)) for label, value in filter(None, rows)]
     if any(value < 0 for _, value in shown):
-        raise DrawingError("a bar starts at nothing, so its number may not be negative")
-    left, most = widest(label for label, _ in shown) + 12, most or max(value for _, value in shown) or 1
+        raise DrawingError("a bar starts at zero, so its number must not be negative")
+    left, most = max_text_width(label for label, _ in shown) + 12, most or max(value for _, value in shown) or 1
     elements: list[Element] = []
     y = 0.0
     for row in rows:
@@ -314,7 +314,7 @@ def bars(
             ]
         y += 28 if row else 14
     elements.append(line((left, 0), (left, y - 4), css="picture__axis"))
-    return Picture(title, description, left + 200 + widest(with_unit(value) for _, value in shown), y - 2, tuple(elements))
+    return Picture(title, description, left + 200 + max_text_width(with_unit(value) for _, value in shown), y - 2, tuple(elements))
 
 
 class Curve(NamedTuple):
@@ -344,45 +344,45 @@ def curves(
     """
     lines = [Curve(label, [float(x) for x in xs], [float(y) for y in ys], *dots) for label, xs, ys, *dots in drawn]
     if len(lines) > 4:
-        raise DrawingError(f"{len(lines)} curves; four can be told apart")
+        raise DrawingError(f"{len(lines)} curves are too many; draw at most four")
     all_xs, all_ys = ([value for curve in lines for value in getattr(curve, name)] for name in "xy")
     upward, along = Axis([*all_ys, *y_range], "y" in log, y_ticks), Axis(all_xs, "x" in log, x_ticks, tight=True)
-    left, top, bottom = widest(upward.labels()) + 12, 30 if up else 8, 206
+    left, top, bottom = max_text_width(upward.labels()) + 12, 30 if up else 8, 206
     right = left + 264
     upward.between(bottom, top)
     along.between(left, right)
-    elements = [quiet(0, 9, up, anchor="start")] if up else []
-    elements += _horizontal_rules(upward, left, right) + _scale(along, left, right, bottom + 6)
-    elements.append(quiet(right, bottom + 44, across, anchor="end"))
-    ends = _spread([upward(curve.y[-1]) for curve in lines], bottom)
+    elements = [muted_text(0, 9, up, anchor="start")] if up else []
+    elements += _draw_rules(upward, left, right) + _draw_scale(along, left, right, bottom + 6)
+    elements.append(muted_text(right, bottom + 44, across, anchor="end"))
+    ends = _spread_heights([upward(curve.y[-1]) for curve in lines], bottom)
     for curve, order, end in sorted(zip(lines, range(4), ends), key=lambda each: each[0].dots):  # dots are drawn over curves
-        elements += _curve([(along(x), upward(y)) for x, y in zip(curve.x, curve.y) if upward.shows(y)], order, curve.dots)
+        elements += _draw_curve([(along(x), upward(y)) for x, y in zip(curve.x, curve.y) if upward.shows(y)], order, curve.dots)
         if curve.label:  # after a sample of the curve
-            elements += _curve([(right + 20, end)] if curve.dots else [(right + 10, end), (right + 30, end)], order, curve.dots)
+            elements += _draw_curve([(right + 20, end)] if curve.dots else [(right + 10, end), (right + 30, end)], order, curve.dots)
             elements.append(text(right + 37, end, curve.label, anchor="start"))
-    return Picture(title, description, right + 37 + widest(curve.label for curve in lines), bottom + 52, tuple(elements))
+    return Picture(title, description, right + 37 + max_text_width(curve.label for curve in lines), bottom + 52, tuple(elements))
 
 
-def _horizontal_rules(axis: Axis, left: float, right: float) -> list[Element]:
+def _draw_rules(axis: Axis, left: float, right: float) -> list[Element]:
     """Return the labels of a vertical axis, and a rule at each tick."""
     rules = [line((left, y), (right, y), css="picture__grid") for y, _ in axis.marks()]
     return rules + [text(left - 8, y, label, anchor="end", css="picture__number") for y, label in axis.marks()]
 
 
-def _scale(axis: Axis, left: float, right: float, y: float) -> list[Element]:
+def _draw_scale(axis: Axis, left: float, right: float, y: float) -> list[Element]:
     """Return a horizontal axis with its ticks and labels."""
     ticks = [line((x, y), (x, y + 5), css="picture__axis") for x, _ in axis.marks()]
     labels = [text(x, y + 16, label, css="picture__number") for x, label in axis.marks()]
     return [line((left, y), (right, y), css="picture__axis"), *ticks, *labels]
 
 
-def _curve(points: Sequence[Point], order: int, dots: bool) -> list[Element]:
+def _draw_curve(points: Sequence[Point], order: int, dots: bool) -> list[Element]:
     kind = f"picture__{'dot' if dots else 'curve'}"
     css, radius = f"{kind} {kind}--{order}", 3.5 if len(points) <= 40 else 2
     return [part("circle", css, cx=x, cy=y, r=radius) for x, y in points] if dots else [line(*points, css=css)]
 
 
-def _spread(heights: list[float], lowest: float, gap: float = 18) -> list[float]:
+def _spread_heights(heights: list[float], lowest: float, gap: float = 18) -> list[float]:
     """Return the heights, moved so that they are at least `gap` apart, in the same order, and none is below `lowest`."""
     order, moved = sorted(range(len(heights)), key=heights.__getitem__), list(heights)
     for above, below_it in pairwise(order):

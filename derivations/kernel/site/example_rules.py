@@ -5,8 +5,7 @@ change the meaning of everything that runs after it. So an example may write onl
 made, and may not change settings of the process.
 
 A function that is called `softmax` but is not softmax would mislead readers. So an example may give the name of a function of PyTorch,
-mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and may not call a name that is bound
-to a value. (`snippet_usage.taken` checks that snippets' own functions with such names are shown.)
+mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and it may not call such a value. (`snippet_usage.find_misleading_names` checks that snippets' own functions with such names are shown.)
 """
 
 import ast
@@ -16,17 +15,17 @@ from functools import cache
 
 from ..printing.name_latex import FUNCTIONS
 from ..snippet_source import Snippet
+from .findings import Fault
 
 SETTERS = ("set_", "register_")  # prefixes of functions that change the whole process
 HARMLESS_SETTERS = ("set_printoptions", "set_num_threads")  # these change no number
 NOT_CALLED = ("dtype", "device", "layout")  # classes of PyTorch that are also usual names of values
 KNOWN = (*dir(builtins), "torch", "nn", "F", "Tensor", "math", "np")  # names that every reader recognizes
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Fault = tuple[int, str]  # a line, and a message
 
 
 @cache
-def reserved() -> frozenset[str]:
+def find_reserved_names() -> frozenset[str]:
     """Return the names that readers know as functions of PyTorch, mathematics, the claim language or Python."""
     from ..pytorch.familiar_names import find_familiar_names  # importing PyTorch takes a second, and most builds do not need it
 
@@ -40,7 +39,7 @@ def find_example_faults(snippet: Snippet) -> Iterator[Fault]:
     called = {
         node.func.id for _, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    own = names_of_created_values([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
+    own = find_created_names([tree for _, tree in trees]) - {one.bound for example in snippet.examples for one in example.imports}
     for before, tree in trees:
         for line, message in [*find_writes(tree, own), *find_setters(tree), *find_misused_names(tree, functions, called)]:
             yield before + line, message
@@ -54,27 +53,27 @@ def find_writes(tree: ast.Module, own: set[str]) -> Iterator[Fault]:
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Attribute, ast.Subscript)) or isinstance(node.ctx, ast.Load):
             continue
-        if root_of(node) not in own:
+        if find_root_name(node) not in own:
             yield (
                 node.lineno,
-                f"'{ast.unparse(node)}' is written in an example, and what is changed may be PyTorch's, for every test after it; write to "
-                "nothing but what a call of torch made in these examples, or do it in a function of the snippet",
+                f"an example assigns '{ast.unparse(node)}', which may change PyTorch for every later test; assign only to tensors and "
+                "layers that these examples created with torch, or move this into a function of the snippet",
             )
 
 
-def root_of(node: ast.expr) -> str | None:
+def find_root_name(node: ast.expr) -> str | None:
     """Return the first name of `name.attribute[entry]`; None if the expression does not begin with a name."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def names_of_created_values(trees: list[ast.Module]) -> set[str]:
+def find_created_names(trees: list[ast.Module]) -> set[str]:
     """Return the names that examples bind only to results of calls of torch or nn: tensors and layers that the examples created."""
     found: dict[str, bool] = {}
     for tree in trees:
         for node in ast.walk(tree):
-            for name, _, value in bindings(node):
+            for name, _, value in find_bindings(node):
                 found[name] = found.get(name, True) and is_created(value)
     return {name for name, created in found.items() if created}
 
@@ -96,7 +95,7 @@ def find_setters(tree: ast.Module) -> Iterator[Fault]:
             continue
         for name in [node.attr] if isinstance(node, ast.Attribute) else [alias.name for alias in node.names]:
             if name.startswith(SETTERS) and name not in HARMLESS_SETTERS:
-                yield node.lineno, f"'{name}' can change what the lines after this example mean; write an example without it"
+                yield node.lineno, f"'{name}' may change the results of every later test; write an example without it"
 
 
 # Names --------------------------------------------------------------------------------------------------------------------------
@@ -107,21 +106,18 @@ def find_misused_names(tree: ast.Module, functions: set[str], called: set[str]) 
 
     `functions` are the names bound to functions so far, to which this call adds; `called` are all names that the examples call."""
     for node in ast.walk(tree):
-        for name, line, value in bindings(node):
+        for name, line, value in find_bindings(node):
             if is_function(value, functions):
                 functions.add(name)
-            if name not in reserved():
+            if name not in find_reserved_names():
                 continue
             if isinstance(value, DEFINITIONS) or is_function(value, functions - {name}):
-                yield line, f"'{name}' is another function to every reader; give this one a name of its own"
+                yield line, f"readers know '{name}' as another function; give this one another name"
             elif name in called:
-                yield (
-                    line,
-                    f"'{name}' is a function to every reader, and called in these examples; give what is meant here a name of its own",
-                )
+                yield line, f"readers know '{name}' as a function, and these examples call it; give this value another name"
 
 
-def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
+def find_bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
     """Yield (name, line, value) for the names that a node binds, other than by an import; the value is None if the text does not show it."""
     if isinstance(node, DEFINITIONS):
         yield node.name, node.lineno, node
@@ -143,8 +139,9 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, int, ast.AST | None]]:
 
 
 def pair_names_with_values(target: ast.AST, value: ast.AST | None) -> Iterator[tuple[str, int, ast.AST | None]]:
-    """Yield (name, line, value) for the names of a target. Names of a tuple are matched with the elements of a tuple, if both are written
-    out; otherwise each name gets the whole value."""
+    """Yield (name, line, value) for the names of a target.
+
+    The names of a tuple are paired with the elements of a tuple of the same length; otherwise each name gets the whole value."""
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
         starred = any(isinstance(element, ast.Starred) for element in [*target.elts, *value.elts])
         if len(target.elts) == len(value.elts) and not starred:
@@ -178,4 +175,4 @@ def is_function(value: ast.AST | None, functions: set[str]) -> bool:
 
 def is_reserved_attribute(node: ast.Attribute) -> bool:
     """Return whether an attribute of a name is a well-known function, as in `torch.relu` or `z.relu`; `torch.finfo(dtype).max` is a number."""
-    return node.attr in reserved() and root_of(node) is not None
+    return node.attr in find_reserved_names() and find_root_name(node) is not None

@@ -59,15 +59,14 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block
 
 from ..printing.mathml import MathsError, render_notation
+from ..store.project_files import ROOT
 from . import block_handlers, code_fences, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
-from .page import TOKEN, Page, reject_tokens
+from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
-from .prose_checker import Prose
+from .prose_checker import ProseChecker
 
-ROOT = Path(__file__).resolve().parents[3]
-
-_INK = re.compile(r"[^\n]+")
+_LINE_TEXT = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page is code; blanking it is faster than parsing it
 
 
@@ -82,18 +81,18 @@ class _PageReader(Preprocessor):
         """Return the lines of the page, completed. A tolerated mistake is replaced by a box, and the page is read again without it."""
         source = Source("\n".join(lines), ROOT / self.extension.getConfig("docs"))
         pieces: list[str] = []
-        reject_tokens(source)
+        reject_token_characters(source)
         try:
             check_front_matter_text(source)
         except PageError as error:
-            page_errors.tolerate(error)
+            page_errors.raise_or_report(error)
         while True:
             try:
                 self.extension.page = self._read(source, pieces)
                 return self._complete(source)
             except PageError as error:
-                page_errors.tolerate(error)
-                pieces.append(page_errors.box(error.format_message()))
+                page_errors.raise_or_report(error)
+                pieces.append(page_errors.render_box(error.format_message()))
                 source = _replace_mistake(source, error, f"\ue000certified{len(pieces) - 1}\ue001")
 
     def _read(self, source: Source, pieces: list[str]) -> Page:
@@ -120,7 +119,7 @@ def _replace_mistake(source: Source, error: PageError, replacement: str) -> Sour
     if not first or replacement[:2] in "".join(replaced):
         raise error
     indent = replaced[0][: len(replaced[0]) - len(replaced[0].lstrip())]
-    return source.changed([*source.lines[: first - 1], indent + replacement, *[""] * (len(replaced) - 1), *source.lines[last:]])
+    return source.with_lines([*source.lines[: first - 1], indent + replacement, *[""] * (len(replaced) - 1), *source.lines[last:]])
 
 
 class _NotationPattern(InlineProcessor):
@@ -136,8 +135,8 @@ class _NotationPattern(InlineProcessor):
         try:
             return page.stash(render_notation(match[1])), match.start(0), match.end(0)
         except MathsError as error:
-            page_errors.tolerate(page_error := page.source.error(page.source.line_of(match[0]), str(error)))
-            return page.stash(page_errors.box(page_error.format_message())), match.start(0), match.end(0)
+            token = self.extension.report(page.source.error(page.source.line_of(match[0]), str(error)))
+            return token, match.start(0), match.end(0)
 
 
 class _TypedMathsPattern(InlineProcessor):
@@ -150,22 +149,21 @@ class _TypedMathsPattern(InlineProcessor):
     def handleMatch(self, match: Match[str], data: str) -> tuple[str, int, int]:
         source = self.extension.page.source
         line = source.line_of(data[match.start() : match.start() + 20].split("\n")[0], match[0])
-        error = source.error(line, f"{match[0]} opens mathematics by hand; show a claim, or name something with $...$")
-        page_errors.tolerate(error)
-        return self.extension.page.stash(page_errors.box(error.format_message())), match.start(0), match.end(0)
+        error = source.error(line, f"{match[0]} opens mathematics that is typed by hand; show a claim, or name something with $...$")
+        return self.extension.report(error), match.start(0), match.end(0)
 
 
 class _Block(Block):
-    """A block that is filled from the page; a subclass gives its name, and a `fill` unless it shows claims."""
+    """A block of a page. A subclass gives its name; one that shows something other than claims also gives the function `fill`."""
 
     ARGUMENT = None
 
     def on_create(self, parent: Element) -> Element:
         page: Page = self.config["extension"].page
-        return page.place(parent, lambda: self.fill(page, parent, self.argument or ""))
+        return page.append(parent, lambda: self.fill(page, parent, self.argument or ""))
 
     def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
-        return page.show(parent, self.NAME, argument)
+        return page.append_claims(parent, self.NAME, argument)
 
 
 class _DerivationBlock(_Block):
@@ -224,7 +222,7 @@ class _FigureBlock(_Block):
     def on_end(self, block: Element) -> None:
         page: Page = self.config["extension"].page
         if (caption := self.caption) is not None:
-            page.place(block, lambda: block_handlers.check_caption(page, self.argument, caption))
+            page.append(block, lambda: block_handlers.check_caption(page, self.argument, caption))
 
 
 class _PracticeBlock(_Block):
@@ -243,7 +241,7 @@ class _SolutionBlock(_Block):
 
 
 class _TermIds(Treeprocessor):
-    """Gives each term of a definition list an id to link to: its words up to the first bracket, unless the author gave one."""
+    """Gives each term of a definition list an id for links, its words up to the first bracket, unless the author gave one."""
 
     def run(self, root: Element) -> None:
         used = {element.get("id") for element in root.iter()}
@@ -255,7 +253,7 @@ class _TermIds(Treeprocessor):
 
 
 class _HtmlRestorer(Postprocessor):
-    """Rejects relations in what the author wrote, then replaces the tokens by the HTML of claims."""
+    """Rejects relations in the text of the author, then replaces the tokens by the HTML of claims."""
 
     def __init__(self, md: Markdown, extension: "PagesExtension"):
         super().__init__(md)
@@ -263,18 +261,18 @@ class _HtmlRestorer(Postprocessor):
 
     def run(self, text: str) -> str:
         page = self.extension.page
-        prose = Prose(page.source)
-        prose.feed(_CODE.sub(_blank, text))
+        prose = ProseChecker(page.source)
+        prose.feed(_CODE.sub(_blank_out, text))
         for at, error in reversed(prose.mistakes):
-            text = text[:at] + page_errors.box(error.format_message()) + text[at:]
+            text = text[:at] + page_errors.render_box(error.format_message()) + text[at:]
         return formula_layout.keep_punctuation(
             role_colors.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
         )
 
 
-def _blank(match: Match[str]) -> str:
+def _blank_out(match: Match[str]) -> str:
     """Return spaces of the same length and number of lines, so that positions after them do not change."""
-    return _INK.sub(lambda line: " " * len(line[0]), match[0])
+    return _LINE_TEXT.sub(lambda line: " " * len(line[0]), match[0])
 
 
 class PagesExtension(BlocksExtension):
@@ -287,6 +285,11 @@ class PagesExtension(BlocksExtension):
         }
         self.page = Page(Source("", ROOT))
         super().__init__(**options)
+
+    def report(self, error: PageError) -> str:
+        """Raise an error about text in a paragraph, or return a token for the box that shows it."""
+        page_errors.raise_or_report(error)
+        return self.page.stash(page_errors.render_box(error.format_message()))
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:
         """Register the blocks and processors; the numbers are priorities, and a higher one runs earlier."""

@@ -1,6 +1,8 @@
-"""The findings of the page checks."""
+"""The findings of the page checks, and the faults that they are made from."""
 
 from dataclasses import dataclass
+
+Fault = tuple[int, str]  # a line, and a message
 
 
 @dataclass(frozen=True, order=True)

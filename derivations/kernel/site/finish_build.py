@@ -21,7 +21,7 @@ _END = re.compile(r'(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
 
 
 def finish(site: Path, settings: Path) -> list[str]:
-    """Finish the site in a folder, and return the addresses of the pages that it lacks. `settings` is the path of mkdocs.yml.
+    """Finish the site in a folder, and return the addresses of the pages that are missing in it. `settings` is the path of mkdocs.yml.
 
     Raise KernelError if the folder has no page of mkdocs.yml, since it is then not a build of it.
     """
@@ -35,18 +35,18 @@ def finish(site: Path, settings: Path) -> list[str]:
             file.page.read_source(config)
             site_exports_hook.on_page_markdown(file.page.markdown or "", page=file.page, config=config)
     site_exports_hook.on_nav(nav, files=files, config=config)
-    lacking = [page.url for page in site_exports_hook.KEPT["pages"] if not (site / page.file.dest_uri).is_file()]
-    if len(lacking) == len(site_exports_hook.KEPT["pages"]):
-        raise KernelError(f"{site} holds no page of {settings.name}: build the site first, and name the folder that the build wrote")
-    for page in site_exports_hook.KEPT["pages"]:
-        if page.url not in lacking:
+    missing = [page.url for page in site_exports_hook.BUILD["pages"] if not (site / page.file.dest_uri).is_file()]
+    if len(missing) == len(site_exports_hook.BUILD["pages"]):
+        raise KernelError(f"{site} contains no page of {settings.name}; build the site first, and name the folder that the build wrote")
+    for page in site_exports_hook.BUILD["pages"]:
+        if page.url not in missing:
             path = site / page.file.dest_uri
             path.write_text(_finish_page(path.read_text(encoding="utf-8"), page, config), encoding="utf-8")
     content_policy_hook.on_post_build(config=config)
     site_exports_hook.on_post_build(config=config)
     reference_css_hook.write(site)
     search_index.write(site)
-    return lacking
+    return missing
 
 
 def _finish_page(html: str, page: Page, config: MkDocsConfig) -> str:

@@ -10,7 +10,7 @@ _BEFORE_PUNCTUATION = re.compile(r'(<math(?![^>]*display="block")[^>]*>(?:(?!</m
 
 
 def keep_punctuation(html: str) -> str:
-    """Return the page with each inline formula held together with the punctuation after it; browsers would break the line between them."""
+    """Return the page with each inline formula kept on one line with the punctuation after it, between which browsers would break the line."""
     return _BEFORE_PUNCTUATION.sub(r'<span class="held">\1\2</span>', html)
 
 
@@ -30,10 +30,10 @@ def add_line_breaks(markup: str) -> str:
     for node in tree_of(markup):
         if _begins_a_term(node) and pieces[-1]:
             pieces.append([ElementTree.Element("mrow")])
-        elif _is_bracketed(node) and estimate_width(_inline(pieces[-1])) > NARROW:
+        elif _is_bracketed(node) and estimate_width(_to_inline_formula(pieces[-1])) > NARROW:
             pieces.append([])
         pieces[-1].append(node)
-    return "<wbr>".join(map(_inline, pieces)) if len(pieces) > 1 else markup
+    return "<wbr>".join(map(_to_inline_formula, pieces)) if len(pieces) > 1 else markup
 
 
 def _begins_a_term(node: ElementTree.Element) -> bool:
@@ -46,7 +46,7 @@ def _is_bracketed(node: ElementTree.Element) -> bool:
     return node.tag == "mrow" and len(node) > 1 and node[0].text == "("
 
 
-def _inline(nodes: list[ElementTree.Element]) -> str:
+def _to_inline_formula(nodes: list[ElementTree.Element]) -> str:
     math = ElementTree.Element("math", displaystyle="true")
     math.extend(nodes)
     return to_markup(math)

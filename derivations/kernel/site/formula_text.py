@@ -5,7 +5,7 @@ from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-APPLIED = "\u2061"  # invisible, between a function and its argument
+FUNCTION_APPLICATION = "\u2061"  # invisible, between a function and its argument
 SPACED = set("=≔≠<>≤≥≰≱→+−×⊙≈∈")
 SUPERSCRIPTS = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -13,8 +13,8 @@ SUPERSCRIPTS = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 @lru_cache(maxsize=10_000)
 def to_line(markup: str) -> str:
     """Return a formula, given as MathML, as one line such as `softmax(QKᵀ/√d_k)V`."""
-    text = _text_of(ElementTree.fromstring(markup.replace("&ApplyFunction;", APPLIED).replace("&nbsp;", " ")))
-    text = re.sub(rf"{APPLIED}(?=[^\W_]|[√∑∂])", " ", text).replace(APPLIED, "")
+    text = _text_of(ElementTree.fromstring(markup.replace("&ApplyFunction;", FUNCTION_APPLICATION).replace("&nbsp;", " ")))
+    text = re.sub(rf"{FUNCTION_APPLICATION}(?=[^\W_]|[√∑∂])", " ", text).replace(FUNCTION_APPLICATION, "")
     text = re.sub(r"([(\[]) | (?=[)\],])", r"\1", " ".join(text.split()))
     return re.sub(r"(^|[(\[,/] ?)− ", r"\1−", text)  # a sign, not a difference
 
@@ -22,9 +22,9 @@ def to_line(markup: str) -> str:
 def _text_of(node: Element) -> str:
     tag = node.tag.rpartition("}")[2]
     if tag in ("mi", "mn", "mo", "mtext"):
-        return _token((node.text or "").strip(), tag)
+        return _format_token((node.text or "").strip(), tag)
     parts = _bracket_fractions(node, [_text_of(child) for child in node])
-    return _FORMATS.get(tag, _side_by_side)(parts) if parts else ""
+    return _FORMATS.get(tag, _join_parts)(parts) if parts else ""
 
 
 def _bracket_fractions(node: Element, parts: list[str]) -> list[str]:
@@ -46,7 +46,7 @@ def _ends_in_a_factor(text: str | None) -> bool:
     return bool(text and re.search(r"[\w)′ᵀ]$", text))
 
 
-def _side_by_side(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     """Join the parts, with a space between an index and a letter, so that the letter does not seem to belong to the index."""
     text = parts[0]
     for before, part in zip(parts, parts[1:]):
@@ -54,7 +54,7 @@ def _side_by_side(parts: list[str]) -> str:
     return text
 
 
-def _token(text: str, tag: str) -> str:
+def _format_token(text: str, tag: str) -> str:
     if text in SPACED:
         return f" {text} "
     if text in ("⋅", "·"):
@@ -64,47 +64,47 @@ def _token(text: str, tag: str) -> str:
     return f" {text}" if tag == "mi" and len(text) > 1 else text
 
 
-def _grouped(text: str, bare: str = r"[\w′]+") -> str:
+def _bracket(text: str, bare: str = r"[\w′]+") -> str:
     """Return the text, in brackets unless it matches `bare`, is in brackets already, or is a single sign."""
     text = text.strip()
     return text if re.fullmatch(rf"√?(?:{bare})ᵀ?|√?[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
 
 
-def _single(text: str) -> str:
+def _bracket_product(text: str) -> str:
     """Return the text, in brackets unless it is one letter or one number; of a product, a root would seem to cover only the first factor."""
-    return _grouped(text, r"(?:[^\W\d_](?:_\w+)?|\d+)′*")
+    return _bracket(text, r"(?:[^\W\d_](?:_\w+)?|\d+)′*")
 
 
-def _with_subscript(base: str, index: str) -> str:
-    return f"{base}_{_grouped(index.replace(' ', ''))}" if not base.strip().startswith("∑") else f"{base}({index.strip()}) "
+def _add_subscript(base: str, index: str) -> str:
+    return f"{base}_{_bracket(index.replace(' ', ''))}" if not base.strip().startswith("∑") else f"{base}({index.strip()}) "
 
 
-def _with_superscript(base: str, exponent: str) -> str:
+def _add_superscript(base: str, exponent: str) -> str:
     exponent = exponent.strip()
     if exponent in ("⊤", "T"):
         return f"{base}ᵀ"
     compact = exponent.replace(" ", "")
-    return base + (compact.translate(SUPERSCRIPTS) if re.fullmatch("−?[0-9]+", compact) else f"^{_single(exponent)}")
+    return base + (compact.translate(SUPERSCRIPTS) if re.fullmatch("−?[0-9]+", compact) else f"^{_bracket_product(exponent)}")
 
 
-def _with_bounds(parts: list[str]) -> str:
+def _add_bounds(parts: list[str]) -> str:
     sign, below, above = (part.strip() for part in parts)
     return f"{sign}({re.sub(' = ', '=', below)}…{above}) "
 
 
-def _rows(parts: list[str]) -> str:
+def _join_rows(parts: list[str]) -> str:
     return f"[{'; '.join(part.strip() for part in parts)}]"
 
 
 _FORMATS = {
-    "msub": lambda parts: _with_subscript(*parts),
+    "msub": lambda parts: _add_subscript(*parts),
     "munder": lambda parts: f"{parts[0]}({parts[1].strip()}) ",
-    "msup": lambda parts: _with_superscript(*parts),
-    "msubsup": lambda parts: _with_superscript(_with_subscript(*parts[:2]), parts[2]),
+    "msup": lambda parts: _add_superscript(*parts),
+    "msubsup": lambda parts: _add_superscript(_add_subscript(*parts[:2]), parts[2]),
     "mover": lambda parts: f" →({parts[1].strip()}) " if parts[0].strip() == "→" else "".join(parts),
-    "munderover": _with_bounds,
-    "msqrt": lambda parts: f"√{_single(''.join(parts))}",
-    "mfrac": lambda parts: f"{_grouped(parts[0])}/{_single(parts[1])}",
-    "mtable": _rows,
+    "munderover": _add_bounds,
+    "msqrt": lambda parts: f"√{_bracket_product(''.join(parts))}",
+    "mfrac": lambda parts: f"{_bracket(parts[0])}/{_bracket_product(parts[1])}",
+    "mtable": _join_rows,
     "mtr": lambda parts: ", ".join(part.strip() for part in parts),
 }

@@ -24,16 +24,18 @@ def check_front_matter(source: Source) -> None:
     try:
         content = yaml.safe_load(match[1] or "")
         if not isinstance(content, dict):
-            raise source.error(1, "the front matter is no list of 'name: value' lines; write those, or begin with the heading", last)
+            raise source.error(
+                1, "the front matter is not a list of 'name: value' lines; write such lines, or begin with the heading", last
+            )
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" ({getattr(error, 'problem', '')}, line {mark.line + 2})" if mark else ""
-        raise source.error(1, f"the front matter is no YAML{place}; mend it, or begin with the heading", last) from None
+        raise source.error(1, f"the front matter is not YAML{place}; correct it, or begin with the heading", last) from None
 
 
 def check_front_matter_text(source: Source) -> None:
     """Raise PageError if the front matter, which the generator has removed from the page, states a relation."""
-    path, lines = source.file()
+    path, lines = source.location
     if not path or not lines:
         return
     match = _FRONT.match(path.read_text(encoding="utf-8-sig", errors="replace"))

@@ -1,4 +1,4 @@
-"""Add to a page what it shows of its snippets beyond the included regions.
+"""Add to a page the parts of its snippets that it shows beyond the included regions.
 
 Before Markdown is parsed: the imports of each code block (code_imports.py), the whole file in a folded block at the end of the page, and a
 link to it below the first block of that file. In the finished HTML: the text that each block's copy button copies.
@@ -39,25 +39,19 @@ def add_imports_and_sources(source: Source, root: Path) -> list[str]:
         if place.topic not in linked | {RECIPES}:
             lines[place.last - 1] += ["", f"{place.indent}{link_to_file(source, place.topic)}", ""]
         linked.add(place.topic)
-    whole_files = [line for topic in topics_shown_whole(source, root, found) for line in folded_file(root, topic)]
+    whole_files = [line for topic in find_topics_shown_whole(source, root, found) for line in fold_file(root, topic)]
     return [line for group in lines for line in group] + whole_files
 
 
-def topics_shown_whole(source: Source, root: Path, found: list[CodeBlock]) -> list[str]:
-    """Return the topics whose whole file the page shows: its own, and those of included regions whose topic has no page."""
-    own = page_path(source).removesuffix(".md")
+def find_topics_shown_whole(source: Source, root: Path, found: list[CodeBlock]) -> list[str]:
+    """Return the topics whose whole file the page shows: its own topic, and topics without a page whose regions it includes."""
+    own = source.path_in_docs.removesuffix(".md")
     topics = dict.fromkeys([own, *(block.place.topic for block in found)])
     return [
         topic
         for topic in topics
         if topic != RECIPES and page_of(source, topic) in ("", f"{own}.md") and (root / code_path(topic)).is_file()
     ]
-
-
-def page_path(source: Source) -> str:
-    """Return the page's path below docs/, or "" if the text comes from no file."""
-    path, _ = source.file()
-    return path.relative_to(source.docs).as_posix() if path else ""
 
 
 def page_of(source: Source, topic: str) -> str:
@@ -72,12 +66,12 @@ def file_anchor(topic: str) -> str:
 
 def link_to_file(source: Source, topic: str) -> str:
     """Return a Markdown link to a topic's whole file, on this page or on the topic's own."""
-    page, here = page_of(source, topic), page_path(source)
+    page, here = page_of(source, topic), source.path_in_docs
     path = posixpath.relpath(page, posixpath.dirname(here) or ".") if page and page != here else ""
     return f"[The whole file: `{code_path(topic)}`]({path}#{file_anchor(topic)}){{ .whole-file data-search-exclude='' }}"
 
 
-def folded_file(root: Path, topic: str) -> list[str]:
+def fold_file(root: Path, topic: str) -> list[str]:
     """Return the Markdown lines of a folded block with a topic's whole file, without the marks of its regions.
 
     The block is excluded from the search index, which has the regions where pages include them."""
@@ -101,24 +95,24 @@ def folded_file(root: Path, topic: str) -> list[str]:
 
 
 def finish_code_blocks(html: str, source: Source) -> str:
-    """Return the page's HTML with the copied text of each code block, and with imports of the page's own module as links to its file."""
+    """Return the page's HTML with the text that each code block's button copies, and with links from imports of the page's own module to its file."""
     numbers = count(1)
-    html = _CODE.sub(lambda match: with_copy(match, next(numbers)) if match["kind"] else match[0], html)
+    html = _CODE.sub(lambda match: add_copied_text(match, next(numbers)) if match["kind"] else match[0], html)
     return _MODULE.sub(lambda match: link_module(match, source), html)
 
 
-def with_copy(match: re.Match[str], number: int) -> str:
+def add_copied_text(match: re.Match[str], number: int) -> str:
     """Return the opening tag of a code block, with the text that its button copies as an attribute.
 
     The theme's button finds its block by id. Without an id of their own, two blocks in an exercise would share the exercise's."""
     kind, shown = match["kind"], unescape(_TAG.sub("", match["code"]))
-    copied = escape(copied_text(shown)).replace("\n", "&#10;")
+    copied = escape(find_copied_text(shown)).replace("\n", "&#10;")
     return f'<div class="language-{kind} highlight" id="block-{number}" data-copy="{copied}">'
 
 
-def copied_text(shown: str) -> str:
-    """Return the text that a block's button copies, fit for Python's prompt: of an example, only the code."""
-    return fill_empty_lines(typed_code(shown) if ">>>" in shown else shown)
+def find_copied_text(shown: str) -> str:
+    """Return the text that a block's button copies, ready for Python's prompt: of an example, only the code."""
+    return fill_empty_lines(extract_typed_code(shown) if ">>>" in shown else shown)
 
 
 def fill_empty_lines(code: str) -> str:
@@ -142,7 +136,7 @@ def is_string(node: ast.AST) -> TypeGuard[ast.expr]:
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
 
 
-def typed_code(example: str) -> str:
+def extract_typed_code(example: str) -> str:
     """Return the code of examples, without prompts and output, and with an empty line after each compound statement, as at a prompt."""
     sources = (one.source for one in doctest_examples(example))
     return "".join(source + "\n" * is_compound(source) for source in sources)
@@ -161,4 +155,4 @@ def link_module(match: re.Match[str], source: Source) -> str:
 
     Links to other pages are not made: MkDocs and Zensical differ in whether they rewrite addresses in finished HTML."""
     topic = match[1].removeprefix("snippets.").replace(".", "/")
-    return f'<span class="nn"><a href="#{file_anchor(topic)}">{match[1]}</a></span>' if page_path(source) == f"{topic}.md" else match[0]
+    return f'<span class="nn"><a href="#{file_anchor(topic)}">{match[1]}</a></span>' if source.path_in_docs == f"{topic}.md" else match[0]

@@ -15,21 +15,19 @@ from xml.etree.ElementTree import Element, SubElement
 from ..errors import quantity
 from ..printing.mathml import render_author_text
 from .claim_details import WITNESSES as NAMES
+from .claim_details import Stash
 from .claim_graph import ClaimGraph, Node, Topic
 from .claim_html import KINDS
 from .svg_picture import Point, short
 
 COLUMNS = 5
-STEP, ROW = 14.0, 46.0  # the distance between dots, and the height of a topic with one row of dots
-MOST = 20  # dots in a row
-MORE = 22.0  # the distance between rows of dots of the same topic
-EDGE, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, the height of its title, and the distance to the next region
-WIDTH = 2 * EDGE + MOST * STEP
-DOTS = 34.0  # from the top of a topic down to its dots
-NAME, LINE = 30, 18.0  # characters in a line of a topic's name at its largest size, and the distance between lines
-
-Parts = list[str]
-Stash = Callable[[str], str]
+DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 46.0  # the distance between dots, and the height of a topic with one row of dots
+ROW_LENGTH = 20  # dots in a row
+ROW_DISTANCE = 22.0  # between rows of dots of the same topic
+MARGIN, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, the height of its title, and the distance to the next region
+WIDTH = 2 * MARGIN + ROW_LENGTH * DOT_DISTANCE
+DOTS_TOP = 34.0  # from the top of a topic down to its dots
+LINE_LENGTH, LINE_HEIGHT = 30, 18.0  # characters in a line of a topic's name at its largest size, and the distance between lines
 
 
 # Layout ------------------------------------------------------------------------------------------------------------------------
@@ -37,27 +35,28 @@ Stash = Callable[[str], str]
 
 def title_lines(topic: Topic) -> list[str]:
     """Return the title of a topic, broken into lines."""
-    return wrap(topic.title, NAME) or [""]
+    return wrap(topic.title, LINE_LENGTH) or [""]
 
 
 def dots_offset(topic: Topic) -> float:
     """Return the distance from the top of a topic down to its first dots."""
-    return DOTS + LINE * (len(title_lines(topic)) - 1)
+    return DOTS_TOP + LINE_HEIGHT * (len(title_lines(topic)) - 1)
 
 
 def topic_height(topic: Topic) -> float:
-    return ROW - DOTS + dots_offset(topic) + MORE * ((max(len(topic.nodes), 1) - 1) // MOST)
+    """Return the height of a topic."""
+    return TOPIC_HEIGHT - DOTS_TOP + dots_offset(topic) + ROW_DISTANCE * ((max(len(topic.nodes), 1) - 1) // ROW_LENGTH)
 
 
 def region_height(topics: tuple[Topic, ...]) -> float:
     """Return the height of the region of a chapter."""
-    return HEAD + sum(map(topic_height, topics)) + EDGE / 2
+    return HEAD + sum(map(topic_height, topics)) + MARGIN / 2
 
 
 def assign_columns(heights: list[float], count: int = COLUMNS) -> list[int]:
     """Return the column of each region: regions stay in order, and the tallest column is as low as possible.
 
-    >>> columns([3, 1, 1, 1, 3], 3)
+    >>> assign_columns([3, 1, 1, 1, 3], 3)
     [0, 1, 1, 1, 2]
     """
     limits = sorted({sum(heights[i:j]) for i in range(len(heights)) for j in range(i + 1, len(heights) + 1)})
@@ -65,13 +64,13 @@ def assign_columns(heights: list[float], count: int = COLUMNS) -> list[int]:
 
 
 def fill_columns(heights: list[float], limit: float) -> list[int]:
-    """Return the columns of regions that fill one column after another up to the limit; a column too many if a region exceeds it."""
+    """Return the columns of regions that fill one column after another up to the limit; a column that does not exist if one is taller."""
     filled, column, room = [], 0, limit
-    for tall in heights:
-        if tall > room:
+    for height in heights:
+        if height > room:
             column, room = column + 1, limit
-        room = room - tall if tall <= limit else float("-inf")
-        filled.append(column if tall <= limit else len(heights) + COLUMNS)
+        room = room - height if height <= limit else float("-inf")
+        filled.append(column if height <= limit else len(heights) + COLUMNS)
     return filled
 
 
@@ -81,14 +80,15 @@ def lay_out(graph: ClaimGraph) -> tuple[list[Point], dict[str, Point], Point]:
     corners: list[Point] = []
     dots: dict[str, Point] = {}
     tops: dict[int, float] = {}
-    for (_, topics), column, tall in zip(graph.chapters, assign_columns(heights), heights):
+    for (_, topics), column, height in zip(graph.chapters, assign_columns(heights), heights):
         x, y = column * (WIDTH + GAP), tops.get(column, 0.0)
-        tops[column] = y + tall
+        tops[column] = y + height
         corners.append((x, y))
         y += HEAD
         for topic in topics:
             for at, node in enumerate(topic.nodes):
-                dots[node.id] = (x + EDGE + (at % MOST + 0.5) * STEP, y + dots_offset(topic) + MORE * (at // MOST))
+                dot_x = x + MARGIN + (at % ROW_LENGTH + 0.5) * DOT_DISTANCE
+                dots[node.id] = (dot_x, y + dots_offset(topic) + ROW_DISTANCE * (at // ROW_LENGTH))
             y += topic_height(topic)
     size = (WIDTH * len(tops) + GAP * (len(tops) - 1), max(tops.values()) - GAP) if tops else (0.0, 0.0)
     return corners, dots, size
@@ -104,9 +104,9 @@ def entry_id(id_: str) -> str:
 
 def draw_map(graph: ClaimGraph) -> str:
     """Return the picture as SVG. It is hidden from screen readers, which have the list, until map.js makes it interactive."""
-    corners, dots, (wide, tall) = lay_out(graph)
+    corners, dots, (width, height) = lay_out(graph)
     parts = [
-        f'<svg class="map__picture" viewBox="0 0 {short(wide)} {short(tall)}" aria-hidden="true" data-search-exclude>',
+        f'<svg class="map__picture" viewBox="0 0 {short(width)} {short(height)}" aria-hidden="true" data-search-exclude>',
     ]
     placed = list(zip(graph.chapters, corners))
     parts += [draw_region(topics, x, y) for (_, topics), (x, y) in placed]
@@ -126,13 +126,13 @@ def draw_region(topics: tuple[Topic, ...], x: float, y: float) -> str:
     )
 
 
-def draw_names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> Parts:
+def draw_names(title: str, topics: tuple[Topic, ...], x: float, y: float) -> list[str]:
     """Return the names of a chapter and of its topics; long names take several lines."""
-    at = short(x + EDGE)
+    at = short(x + MARGIN)
     parts = [f'<text class="map__chapter" x="{at}" y="{short(y + 27)}">{escape(title)}</text>']
     y += HEAD
     for topic in topics:
-        spans = "".join(f'<tspan x="{at}" dy="{short(LINE)}">{escape(line)}</tspan>' for line in title_lines(topic)[1:])
+        spans = "".join(f'<tspan x="{at}" dy="{short(LINE_HEIGHT)}">{escape(line)}</tspan>' for line in title_lines(topic)[1:])
         parts.append(f'<text class="map__topic" x="{at}" y="{short(y + 10)}">{escape(title_lines(topic)[0])}{spans}</text>')
         y += topic_height(topic)
     return parts

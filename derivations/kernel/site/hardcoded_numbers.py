@@ -1,4 +1,4 @@
-"""Find numbers that are typed by hand where a reader expects results, in pictures, and relations in the texts of mkdocs.yml.
+"""Find numbers in pictures that are typed by hand where a reader expects results, and relations in the texts of mkdocs.yml.
 
 The numbers that a picture shows must be computed by snippets or by PyTorch. Typed numbers may be shown as inputs: under a name that is also
 passed to a function of the snippets or of PyTorch. Titles in the navigation and the site's name and description follow the rules for prose.
@@ -11,6 +11,8 @@ import yaml
 
 from ..printing.relation_signs import find_text_fault
 from ..snippet_source import Snippet
+from .example_rules import pair_names_with_values
+from .findings import Fault
 
 DIAGRAMS = "derivations.kernel.site.diagrams"
 # The functions that draw, and the argument of each that holds the numbers.
@@ -18,53 +20,42 @@ SHOWN_ARGUMENTS = {"heat_map": "values", "mask": "kept", "tokens": "weights", "b
 # Functions that turn typed numbers into a value.
 CONSTRUCTORS = ("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "array", "list", "tuple", "float", "Fraction")
 # Attributes and methods whose results have the same numbers.
-PRESERVING_ATTRIBUTES = (
-    "double",
-    "float",
-    "half",
-    "to",
-    "tolist",
-    "numpy",
-    "clone",
-    "item",
-    "mT",
-    "T",
-    "view",
-    "reshape",
-    "unsqueeze",
-    "squeeze",
+PRESERVING_ATTRIBUTES = tuple(
+    ["double", "float", "half", "to", "tolist", "numpy", "clone", "item", "mT", "T", "view", "reshape", "unsqueeze", "squeeze"]
 )
 # Functions of PyTorch and Python that return the numbers they get, apart from sign, rounding, clipping and layout.
-PRESERVING_FUNCTIONS = [
-    "relu",
-    "abs",
-    "absolute",
-    "round",
-    "clamp",
-    "clip",
-    "clamp_min",
-    "clamp_max",
-    "nan_to_num",
-    "positive",
-    "neg",
-    "contiguous",
-    "detach",
-    "cpu",
-    "type",
-    "bool",
-    "int",
-    "long",
-    "flatten",
-    "ravel",
-    "permute",
-    "transpose",
-    "t",
-    "flip",
-    "stack",
-    "cat",
-    "sorted",
-    "reversed",
-]
+PRESERVING_FUNCTIONS = tuple(
+    [
+        "relu",
+        "abs",
+        "absolute",
+        "round",
+        "clamp",
+        "clip",
+        "clamp_min",
+        "clamp_max",
+        "nan_to_num",
+        "positive",
+        "neg",
+        "contiguous",
+        "detach",
+        "cpu",
+        "type",
+        "bool",
+        "int",
+        "long",
+        "flatten",
+        "ravel",
+        "permute",
+        "transpose",
+        "t",
+        "flip",
+        "stack",
+        "cat",
+        "sorted",
+        "reversed",
+    ]
+)
 # The modules in which these functions are found.
 PRESERVING_MODULES = ("", "torch", "F", "functional", "nn.functional", "torch.nn.functional", "math", "np", "numpy")
 # Functions that read numbers from a text.
@@ -73,50 +64,45 @@ PARSERS = ("loads", "literal_eval", "fromstring", "float", "int", "Fraction", "D
 SHAPE_FUNCTIONS = ("numel", "is_tensor", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like")
 NOT_COMPUTING = frozenset([*CONSTRUCTORS, *PRESERVING_FUNCTIONS, *SHAPE_FUNCTIONS, "manual_seed"])
 SITE_TEXTS = ("site_name", "site_description", "site_author", "copyright")  # settings in mkdocs.yml that readers see
-Fault = tuple[int, str]  # a line, and a message
 
 
 def find_typed_numbers(file: Snippet) -> Iterator[Fault]:
     """Yield a fault for each picture in a file of figures that shows typed numbers as results. Raise SyntaxError if it is not Python."""
     diagrams = {one.bound: one.origin.name for one in file.imports if one.origin.module == DIAGRAMS}
-    inputs = names_of_inputs(file)
+    inputs = find_input_names(file)
     for function in [node for node in file.definitions.values() if isinstance(node, ast.FunctionDef)]:
         module_level = (node for node in file.tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef)))
-        assigned = assigned_values([*module_level, function])
+        assigned = find_assigned_values([*module_level, function])
         for call in ast.walk(function):
-            if isinstance(call, ast.Call) and (argument := SHOWN_ARGUMENTS.get(diagram_of(call.func, diagrams))):
+            if isinstance(call, ast.Call) and (argument := SHOWN_ARGUMENTS.get(find_diagram(call.func, diagrams))):
                 shown = next((one.value for one in call.keywords if one.arg == argument), call.args[0] if call.args else None)
-                if shown is not None and is_typed(result_part(shown, argument), assigned, inputs):
+                if shown is not None and is_typed(select_results(shown, argument), assigned, inputs):
                     yield (
                         call.lineno,
-                        f"{ast.unparse(call.func)} shows numbers that are typed here, as if they were results; compute them by a function of "
-                        "the snippets, or give the same numbers, under a name, to one",
+                        f"{ast.unparse(call.func)} shows numbers that are typed here, as if they were results; compute them with a function "
+                        "of the snippets, or give them a name and pass that name to such a function too",
                     )
 
 
-def diagram_of(function: ast.expr, diagrams: dict[str, str]) -> str:
+def find_diagram(function: ast.expr, diagrams: dict[str, str]) -> str:
     """Return the name of the function that a call draws with, or "" if it is not known. `diagrams` maps imported names to that name."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return diagrams.get(function.id, "") if isinstance(function, ast.Name) else ""
 
 
-def assigned_values(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
+def find_assigned_values(nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
     """Return the values that plain assignments in some nodes give to each name."""
     found: dict[str, list[ast.expr]] = {}
-    assignments = (node for start in nodes for node in ast.walk(start) if isinstance(node, ast.Assign))
-    for assignment in assignments:
+    for assignment in (node for start in nodes for node in ast.walk(start) if isinstance(node, ast.Assign)):
         for target in assignment.targets:
-            value, pairs = assignment.value, [(target, assignment.value)]
-            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-                pairs = list(zip(target.elts, value.elts))
-            for part, part_value in pairs:
-                if isinstance(part, ast.Name):
-                    found.setdefault(part.id, []).append(part_value)
+            for name, _, value in pair_names_with_values(target, assignment.value):
+                if isinstance(value, ast.expr):
+                    found.setdefault(name, []).append(value)
     return found
 
 
-def names_of_inputs(file: Snippet) -> set[str]:
+def find_input_names(file: Snippet) -> set[str]:
     """Return the names passed to functions of the snippets or of PyTorch that compute something from their arguments."""
     snippet_names = {one.bound for one in file.imports if one.origin.name and one.origin.module.startswith("snippets")}
     found = set()
@@ -130,7 +116,7 @@ def names_of_inputs(file: Snippet) -> set[str]:
     return found
 
 
-def result_part(shown: ast.expr, argument: str) -> ast.expr:
+def select_results(shown: ast.expr, argument: str) -> ast.expr:
     """Return the part of a drawn value that readers take for results: of curves only the heights, and otherwise all of it."""
     if argument == "drawn" and isinstance(shown, (ast.List, ast.Tuple)):
         curves = [one.elts for one in shown.elts if isinstance(one, ast.Tuple)]  # each is (label, places, heights)
@@ -171,7 +157,7 @@ def is_typed(shown: ast.expr, assigned: dict[str, list[ast.expr]], inputs: set[s
         return is_typed_call(shown, typed)
     if isinstance(shown, (ast.ListComp, ast.GeneratorExp)):  # rows that come unchanged from a typed list
         rows = {one.id for loop in shown.generators if typed(loop.iter) for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
-        return any(isinstance(one, ast.Name) and one.id in rows for one in elements_of(shown.elt)) and not contains_call(shown.elt)
+        return any(isinstance(one, ast.Name) and one.id in rows for one in list_elements(shown.elt)) and not contains_call(shown.elt)
     return False
 
 
@@ -192,7 +178,7 @@ def is_literal_text(expression: ast.expr) -> bool:
     return literal and any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in nodes)
 
 
-def elements_of(expression: ast.expr) -> list[ast.expr]:
+def list_elements(expression: ast.expr) -> list[ast.expr]:
     """Return the elements of a tuple or a list; the expression itself if it is neither."""
     return list(expression.elts) if isinstance(expression, (ast.Tuple, ast.List)) else [expression]
 
@@ -203,21 +189,21 @@ def contains_call(expression: ast.expr) -> bool:
 
 
 def find_stated_relations(text: str) -> Iterator[Fault]:
-    """Yield a fault for each relation in the texts of mkdocs.yml that readers see: titles in the navigation, the site's name and description."""
+    """Yield a fault for each relation in the texts of mkdocs.yml that readers see: navigation titles, the site's name and description."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        texts = titles(value) if key.value == "nav" else [value] if key.value in SITE_TEXTS else []
+        texts = find_titles(value) if key.value == "nav" else [value] if key.value in SITE_TEXTS else []
         for text_node in texts:
             if isinstance(text_node, yaml.ScalarNode) and (fault := find_text_fault(text_node.value)):
                 yield text_node.start_mark.line + 1, f"{text_node.value!r} {fault}; say it in words"
 
 
-def titles(node: yaml.Node) -> Iterator[yaml.Node]:
+def find_titles(node: yaml.Node) -> Iterator[yaml.Node]:
     """Yield the titles in a navigation, which are the keys of its mappings."""
     if isinstance(node, yaml.SequenceNode):
         for entry in node.value:
-            yield from titles(entry)
+            yield from find_titles(entry)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield key
-            yield from titles(value)
+            yield from find_titles(value)

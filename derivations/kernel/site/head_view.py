@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from ..printing.relation_signs import find_text_fault
 from .svg_picture import DrawingError, Picture, number
 
-HERE = "\x03"  # a placeholder for the figure's id, which is known only on the page
-FAINT = 0.005  # a weight below this is neither drawn nor printed
-HEADS = 4  # the number of heads that site.css has rules for
+ID_PLACEHOLDER = "\x03"  # a placeholder for the figure's id, which is known only on the page
+MIN_WEIGHT = 0.005  # a weight below this is neither drawn nor printed
+MAX_HEADS = 4  # the number of heads that site.css has rules for
 
 
 Head = tuple[str, list[list[float]]]  # a label, and weights (n, m)
@@ -43,10 +43,10 @@ def head_view(
     """
     named = [(label, [[float(weight) for weight in row] for row in weights]) for label, weights in heads]
     _check_shapes(named, left, right)
-    names = {"aria-labelledby": f"{HERE}-title", "aria-describedby": f"{HERE}-desc"}
+    names = {"aria-labelledby": f"{ID_PLACEHOLDER}-title", "aria-describedby": f"{ID_PLACEHOLDER}-desc"}
     view = Element("div", {"class": "heads", "role": "group", "data-search-exclude": "", **names})
-    _add(view, "p", "heads__hidden", title, id=f"{HERE}-title")
-    _add(view, "p", "heads__hidden", description, id=f"{HERE}-desc")
+    _add(view, "p", "heads__hidden", title, id=f"{ID_PLACEHOLDER}-title")
+    _add(view, "p", "heads__hidden", description, id=f"{ID_PLACEHOLDER}-desc")
     choice = _add(view, "div", "heads__choice", role="radiogroup", **{"aria-label": "Head"})
     for order, (label, _) in enumerate(named):
         _add_radio(choice, "head", label, order == 0, css=f"heads__head heads__head--{order}")
@@ -59,13 +59,13 @@ def head_view(
         _add(keys, "span", "", token)
     for words in view.itertext():
         if fault := find_text_fault(words):
-            raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
+            raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
     return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
 
 
 def _check_shapes(heads: list[Head], left: Sequence[str], right: Sequence[str]) -> None:
-    if not 1 <= len(heads) <= HEADS:
-        raise DrawingError(f"{len(heads)} heads; a view has from 1 to {HEADS}")
+    if not 1 <= len(heads) <= MAX_HEADS:
+        raise DrawingError(f"a view shows 1 to {MAX_HEADS} heads, not {len(heads)}")
     for label, weights in heads:
         if len(weights) != len(left) or any(len(row) != len(right) for row in weights):
             found = f"the weights of the {label} are {len(weights)} by {len(weights[0])}"
@@ -77,13 +77,13 @@ def _add_queries(table: Element, heads: list[Head], left: Sequence[str], right: 
     queries = _add(table, "div", "heads__asks", role="radiogroup", **{"aria-label": f"One {side}, or all"})
     for i, token in enumerate(left):
         row = _add(queries, "div", "heads__row")
-        spoken = "; ".join(f"{label}: {_largest_weights(weights[i], right)}" for label, weights in heads)
+        spoken = "; ".join(f"{label}: {_describe_largest_weights(weights[i], right)}" for label, weights in heads)
         _add_radio(row, "token", token, i == shown, hidden=f", place {i + 1}; {spoken}")
         for order, (_, weights) in enumerate(heads):
-            row.append(_lines(i, weights[i], max(len(left), len(right)), order))
+            row.append(_draw_lines(i, weights[i], max(len(left), len(right)), order))
             numbers = _add(row, "div", f"heads__numbers heads__of--{order}", **{"aria-hidden": "true"})
             for j, weight in enumerate(weights[i]):
-                if weight >= FAINT:
+                if weight >= MIN_WEIGHT:
                     _add(numbers, "span", "", number(weight), style=f"--row: {j}")
     _add_radio(_add(queries, "div", "heads__every"), "token", "all", shown is None)
 
@@ -97,13 +97,13 @@ def _add(parent: Element, tag: str, css: str, words: str = "", **attributes: str
 def _add_radio(parent: Element, group: str, words: str, checked: bool, css: str = "heads__token", hidden: str = "") -> None:
     """Append a radio button with its label; `hidden` is text for screen readers only."""
     label = _add(parent, "label", css)
-    _add(label, "input", "", type="radio", name=f"{HERE}-{group}", **({"checked": "checked"} if checked else {}))
+    _add(label, "input", "", type="radio", name=f"{ID_PLACEHOLDER}-{group}", **({"checked": "checked"} if checked else {}))
     _add(label, "span", "", words)
     if hidden:
         _add(label, "span", "heads__hidden", hidden)
 
 
-def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
+def _draw_lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
     """Return the lines from the middle of row i at the left to the rows at the right, over the whole table; a unit is half a row."""
     svg = Element(
         "svg",
@@ -115,7 +115,7 @@ def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
         },
     )
     for j, weight in enumerate(weights):
-        if weight >= FAINT:
+        if weight >= MIN_WEIGHT:
             start, end, strength = 2 * i + 1, 2 * j + 1, min(weight, 1)
             SubElement(
                 svg,
@@ -129,7 +129,7 @@ def _lines(i: int, weights: Sequence[float], rows: int, order: int) -> Element:
     return svg
 
 
-def _largest_weights(weights: Sequence[float], right: Sequence[str]) -> str:
+def _describe_largest_weights(weights: Sequence[float], right: Sequence[str]) -> str:
     """Return the two largest weights in words, for those who cannot see the lines."""
     largest = sorted(range(len(weights)), key=lambda j: -weights[j])[:2]
-    return ", ".join(f"{number(weights[j])} on {right[j]} at place {j + 1}" for j in largest if weights[j] >= FAINT)
+    return ", ".join(f"{number(weights[j])} on {right[j]} at place {j + 1}" for j in largest if weights[j] >= MIN_WEIGHT)

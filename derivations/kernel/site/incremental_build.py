@@ -1,12 +1,12 @@
 """While the site is served, rebuild only the pages that a change affects.
 
-For each page, its dependencies (page_dependencies.py) and their states are recorded when it is built. If something else changed (the set of
-pages, mkdocs.yml, the theme), or if no page has been recorded, the whole site is built.
+When a page is built, its dependencies (page_dependencies.py) and their states are recorded. If something else changed (the set of pages,
+mkdocs.yml, the theme), or if no page has been recorded, the whole site is built.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -24,79 +24,80 @@ from ..store.project_files import file_hash
 from . import page_dependencies
 
 LABS = "labs/"  # in the docs folder: notebooks, which are executed
-SOON = 3  # seconds that a page waits for a check of what it shows, and for the page of the edited topic
-MANY = 10  # a page with more topics than this has low priority
-QUIET = 20  # seconds without a change before the other pages are built, so that an author need not wait for them
+URGENT_DELAY = 3  # seconds that a page waits for a check of its topics, and for the page of the edited topic
+OTHER_DELAY = 20  # seconds without a change before the other pages are built, so that an author need not wait for them
+MANY_TOPICS = 10  # a page with more topics than this has low priority
 PUBLISHED = ("sympy", "coq")  # folders in the docs folder to which checks write while pages are built
-State = Callable[[str], object]
+ReadState = Callable[[str], object]  # from a dependency to its state
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltPage:
     """A page that was built: its output file, its URL, and the states of its dependencies (None if unknown)."""
 
-    into: Path
+    output: Path
     url: str
-    came_from: dict[str, object]
+    dependencies: dict[str, object]
 
 
-_made: dict[str, Made] = {}  # by the path of the page in the docs folder
-_began: list[int] = [0]
-_is_hurried: list[bool] = [False]  # an author is editing, so the search index can wait
-_again: set[str] = set()  # URLs of the pages that are being rebuilt; empty during a full build
+_pages: dict[str, BuiltPage] = {}  # by the path of the page in the docs folder
+_page_start: list[int] = [0]  # when the current page was begun, in nanoseconds
+_is_editing: list[bool] = [False]  # whether an author is editing, so that the search index can wait
+_rebuilding: set[str] = set()  # URLs of the pages that are being rebuilt; empty during a full build
 
 
-def begin() -> None:
+def begin_page() -> None:
     """Start recording the dependencies of a page that is about to be rendered."""
-    _began[0] = time.time_ns()
+    _page_start[0] = time.time_ns()
     page_dependencies.begin()
 
 
-def end(address: str, source: Path, into: Path, url: str, more=()) -> None:
-    """Store the dependencies of a page that was rendered: those recorded since `begin`, its source file, and the files in `more`."""
-    page_dependencies.note_files([source, *more])
-    now = state_now()
-    _made[address] = Made(into, url, {name: None if later(name) else now(name) for name in page_dependencies.end()})
+def end_page(page: str, source: Path, output: Path, url: str, files: Iterable[Path] = ()) -> None:
+    """Store the dependencies of a rendered page: those recorded since `begin_page`, its source file, and the files in `files`."""
+    page_dependencies.note_files([source, *files])
+    read_state = make_state_reader()
+    states = {name: None if may_have_changed(name) else read_state(name) for name in page_dependencies.end()}
+    _pages[page] = BuiltPage(output, url, states)
 
 
-def later(name: str) -> bool:
-    """Return whether a dependency may have changed while the page was rendered. Such a page must be rendered again next time."""
-    return any(path.exists() and path.stat().st_mtime_ns >= _began[0] for path in paths_of(*name.partition(":")[::2]))
+def may_have_changed(name: str) -> bool:
+    """Return whether a dependency may have changed since the current page was begun. Such a page must be rendered again next time."""
+    return any(path.exists() and path.stat().st_mtime_ns >= _page_start[0] for path in find_files(*name.partition(":")[::2]))
 
 
-def paths_of(kind: str, rest: str) -> list[Path]:
-    """Return the files that determine the state of the dependency `kind:rest`."""
+def find_files(kind: str, name: str) -> list[Path]:
+    """Return the files that determine the state of the dependency `kind:name`."""
     if kind == "file":
-        return [Path(rest)]
+        return [Path(name)]
     if kind == "within":
-        return files_within(rest)
-    return [rejections.round_file()] if kind == "all" else [one.STORE.path(rest) for one in (certificates, rejections, coq_results)]
+        return list_files(name)
+    return [rejections.round_file()] if kind == "all" else [one.STORE.path(name) for one in (certificates, rejections, coq_results)]
 
 
-def state_now() -> State:
+def make_state_reader() -> ReadState:
     """Return a function from a dependency to its current state. The function computes each state once."""
 
     @cache
-    def state(name: str) -> object:
-        kind, _, rest = name.partition(":")
+    def read_state(dependency: str) -> object:
+        kind, _, name = dependency.partition(":")
         if kind == "file":
-            return file_hash(Path(rest)) if Path(rest).is_file() else ""
+            return file_hash(Path(name)) if Path(name).is_file() else ""
         if kind == "within":
-            return [(path.as_posix(), file_hash(path)) for path in files_within(rest)]
+            return [(path.as_posix(), file_hash(path)) for path in list_files(name)]
         if kind == "topic":
-            return of_topic(rest)
-        return [state(f"topic:{topic}") for topic in certificates.topics()]
+            return read_topic_state(name)
+        return [read_state(f"topic:{topic}") for topic in certificates.topics()]
 
-    return state
+    return read_state
 
 
-def files_within(folder: str) -> list[Path]:
+def list_files(folder: str) -> list[Path]:
     """Return all files in a folder and its subfolders, sorted."""
     return sorted(path for path in Path(folder).rglob("*") if path.is_file())
 
 
-def of_topic(topic: str) -> object:
-    """Return the state of a topic: of its certificate and Coq's results, or of its rejection."""
+def read_topic_state(topic: str) -> object:
+    """Return the state of a topic's certificate and of Coq's results; without a valid certificate, the state of its rejection."""
     try:
         return certificates.identity(topic), project_files.state(coq_results.STORE.path(topic))
     except CertificateError as error:
@@ -104,49 +105,60 @@ def of_topic(topic: str) -> object:
         return str(error), project_files.state(rejections.STORE.path(topic)), *(rejections.changes(rejection) if rejection else ())
 
 
-def concerned() -> dict[str, set[str]]:
+def find_outdated_pages() -> dict[str, set[str]]:
     """Return the pages that are out of date, each with its changed dependencies."""
-    now = state_now()
-    found = {address: {name for name, was in made.came_from.items() if was is None or now(name) != was} for address, made in _made.items()}
-    return {address: names for address, names in found.items() if names}
+    read_state = make_state_reader()
+    changed = {
+        page: {name for name, state in built.dependencies.items() if state is None or read_state(name) != state}
+        for page, built in _pages.items()
+    }
+    return {page: names for page, names in changed.items() if names}
 
 
-def is_urgent(address: str, names: set[str], waited: bool = False) -> bool:
+def is_urgent(page: str, changed: set[str], has_waited: bool = False) -> bool:
     """Return whether a page should be rebuilt soon: it shows an edited file, or a topic whose check has ended.
 
-    Labs are not urgent, since they run for a long time, unless the lab itself was edited. Nor are pages with many topics, or pages whose
-    only changed files are other pages. A page with an edited file and a stale topic waits for the check of that topic, unless it has
-    `waited` already.
+    Labs are not urgent, since they run for a long time, unless the lab itself was edited. Pages with many topics are not urgent, and
+    neither are pages for which only other pages changed. A page with an edited file and an unchecked topic waits for the check of that
+    topic, unless it `has_waited` already. `changed` are the dependencies of the page that changed.
     """
-    own = any(name.endswith(f"/{address}") for name in names)
-    if own or address.startswith(LABS):
-        return own
-    parts = [name.partition(":") for name in names]
-    shown = any(kind == "file" and not rest.endswith(".md") for kind, _, rest in parts)
-    changed = [is_settled(rest) for kind, _, rest in parts if kind == "topic"]
-    return not is_of_everything(address, names) and (shown and (waited or all(changed)) or any(changed))
+    source_changed = is_source_changed(page, changed)
+    if source_changed or page.startswith(LABS):
+        return source_changed
+    parts = [name.partition(":") for name in changed]
+    file_changed = any(kind == "file" and not name.endswith(".md") for kind, _, name in parts)
+    checked = [is_checked(name) for kind, _, name in parts if kind == "topic"]
+    return not has_many_topics(page, changed) and (file_changed and (has_waited or all(checked)) or any(checked))
 
 
-def is_first(address: str, names: set[str], is_awaited: bool) -> bool:
+def is_first(page: str, changed: set[str], is_topic_page_awaited: bool) -> bool:
     """Return whether an urgent page is built before other urgent pages.
 
-    It is if its own source was edited, or if its own topic changed and the check of that topic has ended. A page on which no topic changed
-    is built first too, unless the page of a changed topic `is_awaited`.
+    This is so if its own source was edited, or if its own topic changed and the check of that topic has ended. A page for which no topic
+    changed is built first too, unless the page of a changed topic is awaited.
     """
-    topics = {rest for kind, _, rest in (name.partition(":") for name in names) if kind == "topic"}
-    topic = address.removesuffix(".md")
-    own = any(name.endswith(f"/{address}") for name in names)
-    return is_urgent(address, names) and (own or (is_settled(topic) if topic in topics else not topics and not is_awaited))
+    topics = {name for kind, _, name in (name.partition(":") for name in changed) if kind == "topic"}
+    topic = page.removesuffix(".md")
+    if not is_urgent(page, changed):
+        return False
+    if is_source_changed(page, changed):
+        return True
+    return is_checked(topic) if topic in topics else not topics and not is_topic_page_awaited
 
 
-def is_of_everything(address: str, names: set[str]) -> bool:
-    """Return whether the page depends on all topics, or on more than MANY."""
-    kinds = [name.partition(":")[0] for name in {*names, *(_made[address].came_from if address in _made else ())}]
-    return "all" in kinds or kinds.count("topic") > MANY
+def is_source_changed(page: str, changed: set[str]) -> bool:
+    """Return whether a page's own source is among its changed dependencies."""
+    return any(name.endswith(f"/{page}") for name in changed)
 
 
-def is_settled(topic: str) -> bool:
-    """Return whether the current state of a topic was checked: it has a valid certificate or a rejection that is up to date."""
+def has_many_topics(page: str, changed: set[str]) -> bool:
+    """Return whether a page depends on all topics, or on more than MANY_TOPICS."""
+    kinds = [name.partition(":")[0] for name in {*changed, *(_pages[page].dependencies if page in _pages else ())}]
+    return "all" in kinds or kinds.count("topic") > MANY_TOPICS
+
+
+def is_checked(topic: str) -> bool:
+    """Return whether the current state of a topic was checked: it has a valid certificate or an up-to-date rejection."""
     try:
         certificates.identity(topic)
     except CertificateError:
@@ -155,15 +167,15 @@ def is_settled(topic: str) -> bool:
     return True
 
 
-def search_waits() -> bool:
-    """Return whether the search index need not be made now: some pages are being rebuilt, and others will follow."""
-    return bool(_again) and _is_hurried[0]
+def is_search_delayed() -> bool:
+    """Return whether the search index need not be written now, since only some pages are being rebuilt and others will follow."""
+    return bool(_rebuilding) and _is_editing[0]
 
 
-# Checks write and delete published files while pages are built. So the list of files is updated, and a missing file is no error.
+# Checks write and delete published files while pages are built. So the list of files is updated, and a missing file is not an error.
 
 
-def published(files: Files, config: MkDocsConfig) -> None:
+def add_published_files(files: Files, config: MkDocsConfig) -> None:
     """Add the published files that exist now to the list of files, so that pages can link to them."""
     docs = Path(config.docs_dir)
     for path in (path for name in PUBLISHED for path in (docs / name).rglob("[!.]*") if path.is_file()):
@@ -171,79 +183,78 @@ def published(files: Files, config: MkDocsConfig) -> None:
             files.append(File(name, config.docs_dir, config.site_dir, config.use_directory_urls))
 
 
-def copy_published(files: Files) -> None:
+def copy_published_files(files: Files) -> None:
     """Copy the published files that still exist, and remove all of them from the list, so that MkDocs does not copy them."""
     for file in [file for file in files if file.src_uri.partition("/")[0] in PUBLISHED]:
         with suppress(FileNotFoundError):
-            file.copy_file(dirty=bool(_again))
+            file.copy_file(dirty=bool(_rebuilding))
         files.remove(file)
 
 
 class Rebuild:
-    """The callback for the server, which calls it when something changed. `everything` builds the whole site."""
+    """A callback that the server calls when something changed. `build_site` builds the whole site."""
 
-    def __init__(self, config: MkDocsConfig, everything: Callable[[], None]):
-        self.config, self.everything = config, everything
-        self.around = self.surroundings()
-        self.is_quiet = False  # nothing has changed for a while
-        self.has_waited = False  # the urgent pages have waited for SOON seconds
-        self.clock: Timer | None = None
+    def __init__(self, config: MkDocsConfig, build_site: Callable[[], None]):
+        self.config, self.build_site = config, build_site
+        self.shared_state: object = self.read_shared_state()
+        self.all_are_due = False  # nothing has changed for OTHER_DELAY seconds
+        self.urgent_are_due = False  # the urgent pages have waited for URGENT_DELAY seconds
+        self.timer: Timer | None = None
 
     def __call__(self) -> None:
-        around, before = self.surroundings(), self.around
-        self.around = None  # until the build succeeds: after an error, build everything
-        if around != before or not _made:
-            _made.clear()
-            self.everything()
+        state, before = self.read_shared_state(), self.shared_state
+        self.shared_state = None  # until the build succeeds: after an error, build the whole site
+        if state != before or not _pages:
+            _pages.clear()
+            self.build_site()
         else:
-            pages = concerned()
-            now = self.now(pages)
-            if now or not pages:  # no affected page: MkDocs copies the changed file; all pages wait: no build
-                self.some(now)
-        self.around = around
+            outdated = find_outdated_pages()
+            chosen = self.choose_pages(outdated)
+            if chosen or not outdated:  # if no page is outdated, MkDocs copies the changed file
+                self.build_pages(chosen)
+        self.shared_state = state
 
-    def now(self, pages: dict[str, set[str]]) -> list[str]:
+    def choose_pages(self, outdated: dict[str, set[str]]) -> list[str]:
         """Return the pages to build now, and start a timer for the others.
 
-        Urgent pages that are not built first wait SOON seconds. The other pages and the search index wait until nothing has changed for
-        QUIET seconds.
+        Urgent pages that are not built first wait URGENT_DELAY seconds. The other pages and the search index wait until nothing has
+        changed for OTHER_DELAY seconds.
         """
-        is_awaited = any(f"topic:{address.removesuffix('.md')}" in names for address, names in pages.items())
-        first = {address for address, names in pages.items() if is_first(address, names, is_awaited)}
-        urgent = {address for address, names in pages.items() if is_urgent(address, names, waited=True)}
-        wanted = {*pages} if self.is_quiet else urgent if self.has_waited else first
-        soon = bool(urgent - wanted)
-        _is_hurried[0] = bool(pages) and not self.is_quiet
-        self.is_quiet = self.has_waited = False
-        if self.clock:
-            self.clock.cancel()
-        if _is_hurried[0]:
-            self.clock = Timer(SOON, self.soon) if soon else Timer(QUIET, self.quiet)
-            self.clock.daemon = True
-            self.clock.start()
-        return [address for address in pages if address in wanted]
+        is_topic_page_awaited = any(f"topic:{page.removesuffix('.md')}" in changed for page, changed in outdated.items())
+        first = {page for page, changed in outdated.items() if is_first(page, changed, is_topic_page_awaited)}
+        urgent = {page for page, changed in outdated.items() if is_urgent(page, changed, has_waited=True)}
+        due = {*outdated} if self.all_are_due else urgent if self.urgent_are_due else first
+        _is_editing[0] = bool(outdated) and not self.all_are_due
+        self.all_are_due = self.urgent_are_due = False
+        if self.timer:
+            self.timer.cancel()
+        if _is_editing[0]:
+            self.timer = Timer(URGENT_DELAY, self.build_urgent) if urgent - due else Timer(OTHER_DELAY, self.build_all)
+            self.timer.daemon = True
+            self.timer.start()
+        return [page for page in outdated if page in due]
 
-    def soon(self) -> None:
+    def build_urgent(self) -> None:
         """Make the server build the urgent pages."""
-        self.has_waited = True
+        self.urgent_are_due = True
         rejections.end_round()
 
-    def quiet(self) -> None:
-        """Make the server build all pages that are out of date."""
-        self.is_quiet = True
+    def build_all(self) -> None:
+        """Make the server build all outdated pages."""
+        self.all_are_due = True
         rejections.end_round()
 
-    def surroundings(self) -> object:
+    def read_shared_state(self) -> object:
         """Return what every page may depend on: the names of the source files, and the hashes of mkdocs.yml and the theme's templates."""
         config, docs = self.config, Path(self.config.docs_dir)
-        listed = (path.relative_to(docs) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
-        named = sorted(map(str, (path for path in listed if path.parts[0] not in PUBLISHED)))
+        sources = (path.relative_to(docs) for path in docs.rglob("*") if path.suffix in (".md", ".py") and "__pycache__" not in path.parts)
+        names = sorted(map(str, (path for path in sources if path.parts[0] not in PUBLISHED)))
         theme = [path for folder in config.theme.dirs[:1] for path in sorted(Path(folder).rglob("*.html"))]
         shared = [path for path in (Path(config.config_file_path), *theme) if path.is_file()]
-        return named, [file_hash(path) for path in shared]
+        return names, [file_hash(path) for path in shared]
 
-    def some(self, addresses: list[str]) -> None:
-        """Delete the outputs of these pages and build with `--dirty`, by which MkDocs builds the pages whose output is missing."""
+    def build_pages(self, pages: list[str]) -> None:
+        """Delete the outputs of these pages and build with `--dirty`, with which MkDocs builds the pages whose output is missing."""
         config = load_config(
             config_file=self.config.config_file_path,
             site_dir=self.config.site_dir,
@@ -251,26 +262,26 @@ class Rebuild:
             use_directory_urls=self.config.use_directory_urls,
         )
         config.site_url = self.config.site_url
-        for address in addresses:
-            _made[address].into.unlink(missing_ok=True)
-        _again.update({_made[address].url for address in addresses} or {"#none"})
+        for page in pages:
+            _pages[page].output.unlink(missing_ok=True)
+        _rebuilding.update({_pages[page].url for page in pages} or {"#none"})
         try:
-            with without_warning():
+            with suppress_dirty_warning():
                 mkdocs_build(config, serve_url=config.site_url, dirty=True)
         finally:
-            _again.clear()
+            _rebuilding.clear()
 
 
 @contextmanager
-def without_warning():
+def suppress_dirty_warning() -> Iterator[None]:
     """Suppress MkDocs' warning that a dirty build may leave pages out of date: this module tracks which pages are."""
     log = logging.getLogger("mkdocs.commands.build")
 
-    def others(record: logging.LogRecord) -> bool:
+    def is_other_message(record: logging.LogRecord) -> bool:
         return "'dirty' build" not in str(record.msg)
 
-    log.addFilter(others)
+    log.addFilter(is_other_message)
     try:
         yield
     finally:
-        log.removeFilter(others)
+        log.removeFilter(is_other_message)

@@ -1,4 +1,4 @@
-"""Hold the state of one page while Markdown renders it: the claims that its blocks show, their numbers and addresses, finished HTML."""
+"""The state of one page while Markdown renders it: the claims that its blocks show, their numbers and addresses, and finished HTML."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from ..store.certificates import CertificateError
 from ..store.coq_results import load
 from ..store.project_files import ROOT
 from . import page_dependencies, page_errors, rejected_claims
-from .claim_html import ClaimError, render
+from .claim_html import ClaimError, render_claim
 from .links import PageLinks
 from .page_source import RANKS, Opening, PageError, Source
 from .step_details import SCRIPT
@@ -24,11 +24,11 @@ TOKEN = re.compile("[\x02\ue000]certified(\\d+)[\x03\ue001]")
 PROTECTED_ATTRIBUTES = ("class", "role")
 
 
-def reject_tokens(source: Source) -> None:
+def reject_token_characters(source: Source) -> None:
     """Raise PageError if the page contains a character that delimits the tokens of finished HTML."""
     for number, line in enumerate(source.lines, start=1):
         if found := re.search("[\x02\x03\ue000\ue001]", line):
-            raise source.error(number, f"{found[0]!r}, a character that is not seen; leave it out")
+            raise source.error(number, f"the page contains {found[0]!r}, an invisible character; delete it")
 
 
 def resolve_use(topic: str, use: str) -> tuple[str, str]:
@@ -54,18 +54,17 @@ class Page:
         self.pieces: list[str] = pieces or []
         self.certificates: dict[str, dict] = {} if certificates is None else certificates  # by topic
         self.blocks: list[tuple[Opening, str, list[dict]]] = []  # each with its topic and its claims
-        self.refused: dict[int, rejected_claims.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
+        self.rejected: dict[int, rejected_claims.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
         self.number = 0  # of claims, figures and exercises rendered so far
         self.figures = 0
         self.exercises = 0
         for opening in source.openings():
             if opening.name in (*RANKS, "derivation"):
-                self.blocks.append((opening, *self._read(opening)))
+                self.blocks.append((opening, *self._read_block(opening)))
         self.path: str | None = None  # the page's path below docs/, if it shows claims
         if self.blocks:
-            path, _ = source.file()
-            self.path = path.relative_to(source.docs).as_posix() if path else None
-        self.ways = PageLinks(source.docs, self.path)
+            self.path = source.path_in_docs or None
+        self.links = PageLinks(source.docs, self.path)
         self._reject_repeated_claims()
 
     def stash(self, html: str) -> str:
@@ -77,20 +76,20 @@ class Page:
         """Return HTML with its tokens replaced by the stored HTML."""
         return TOKEN.sub(lambda match: self.pieces[int(match[1])], html)
 
-    def place(self, parent: Element, make: Callable[[], Element]) -> Element:
+    def append(self, parent: Element, make: Callable[[], Element]) -> Element:
         """Call `make`, which appends elements to `parent`, and return its result.
 
         If it raises PageError while mistakes are shown on pages, append and return a box with the message instead."""
         before = len(parent)
         try:
-            made = make()
+            element = make()
             self._protect_attributes(parent[before:])
-            return made
+            return element
         except PageError as error:
-            page_errors.tolerate(error)
+            page_errors.raise_or_report(error)
             del parent[before:]
             box = SubElement(parent, "div", {"class": self.stash("mistakes")})
-            box.text = self.stash(page_errors.box(error.format_message()))
+            box.text = self.stash(page_errors.render_box(error.format_message()))
             return box
 
     def _protect_attributes(self, elements: list[Element]) -> None:
@@ -100,25 +99,25 @@ class Page:
                 if (value := element.get(name)) and not TOKEN.fullmatch(value):
                     element.set(name, self.stash(value))
 
-    def show(self, parent: Element, name: str, argument: str) -> Element:
+    def append_claims(self, parent: Element, name: str, argument: str) -> Element:
         """Append the claims of the block `/// name | argument`, numbered on from the last ones, and return the box around them."""
         box = SubElement(parent, "div", {"class": "claims"})
         found = [block for block in self.blocks if (block[0].name, block[0].argument) == (name, argument)]
         if not found:
-            raise self.source.error(0, f"the block '{name} | {argument}' must stand on the page itself, not in an include")
+            raise self.source.error(0, f"the block '{name} | {argument}' must be on the page itself, not in an included file")
         opening, topic, claims = found[0]
-        if opening.line in self.refused:
+        if opening.line in self.rejected:
             anchor, link = partial(self.anchor, topic), partial(self._address_of_rejected, topic)
-            rejected_claims.render_rejected(self.refused[opening.line], box, self.stash, anchor, link)
+            rejected_claims.render_rejected(self.rejected[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
-            self.place(box, partial(self._append_claim, box, opening, topic, claim))
+            self.append(box, partial(self._append_claim, box, opening, topic, claim))
         return box
 
     def _append_claim(self, box: Element, opening: Opening, topic: str, claim: dict) -> Element:
         """Append one claim. Raise PageError if it cannot be shown."""
         try:
-            return render(
+            return render_claim(
                 claim,
                 box,
                 stash=self.stash,
@@ -127,11 +126,11 @@ class Page:
                 anchor=self.anchor(topic, claim["id"]),
                 script=self.certificates[topic]["script"],
                 repository=self.repository,
-                link=lambda use: self._link(use, topic),
-                file=self.ways.file,
-                named=lambda use: self._label(use, topic),
-                code=self.ways.code,
-                text=self._script_text(self.certificates[topic]["script"]),
+                link_use=lambda use: self._link_use(use, topic),
+                link_file=self.links.to_file,
+                label_use=lambda use: self._label_use(use, topic),
+                link_code=self.links.to_code,
+                script_text=self._script_text(self.certificates[topic]["script"]),
             )
         except ClaimError as error:
             raise self.source.error(opening.line, f"{topic}#{claim['id']} cannot be shown: {error}") from None
@@ -144,14 +143,14 @@ class Page:
         page_dependencies.note_files([path])
         return path.read_text(encoding="utf-8")
 
-    def certificate(self, topic: str) -> dict:
+    def load_certificate(self, topic: str) -> dict:
         """Return the topic's certificate, loaded once for a page. Raise CertificateError."""
         page_dependencies.note(f"topic:{topic}")
         if topic not in self.certificates:
             self.certificates[topic] = load(topic)
         return self.certificates[topic]
 
-    def _read(self, opening: Opening) -> tuple[str, list[dict]]:
+    def _read_block(self, opening: Opening) -> tuple[str, list[dict]]:
         """Return the topic and the claims that a block shows. Raise PageError if it names no such claims."""
         wanted = "chapter/topic#id" if opening.name in RANKS else "chapter/topic"
         match = TOPIC.fullmatch(opening.argument)
@@ -160,11 +159,11 @@ class Page:
             raise self.source.error(opening.line, f"expected '/// {opening.name} | {wanted}', found {found}", opening.end)
         topic, name = match.groups()
         try:
-            claims = self.certificate(topic)["claims"]
+            claims = self.load_certificate(topic)["claims"]
         except CertificateError as error:
             message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
-            page_errors.tolerate(stopping := self.source.error(opening.line, message, opening.end))
-            self.refused[opening.line] = rejected_claims.find_rejected(topic, name, stopping.format_message())
+            page_errors.raise_or_report(error_of_block := self.source.error(opening.line, message, opening.end))
+            self.rejected[opening.line] = rejected_claims.find_rejected(topic, name, error_of_block.format_message())
             return topic, []
         chosen = [claim for claim in claims if name in (None, claim["id"])]
         if not chosen:
@@ -191,33 +190,33 @@ class Page:
     def _address_of_rejected(self, topic: str, name: str) -> str:
         """Return the address of the box of a rejected claim, on this page or on its topic's page; "" if neither shows it."""
         for opening, block_topic, _ in self.blocks:
-            refused = self.refused.get(opening.line)
-            if refused and block_topic == topic and name in (claim["id"] for claim in refused.claims):
+            rejected = self.rejected.get(opening.line)
+            if rejected and block_topic == topic and name in (claim["id"] for claim in rejected.claims):
                 return f"#{self.anchor(topic, name)}"
         has_other_page = self.path != f"{topic}.md" and (self.source.docs / f"{topic}.md").is_file()
-        return self._link(name, topic) if has_other_page else ""
+        return self._link_use(name, topic) if has_other_page else ""
 
-    def _link(self, use: str, topic: str) -> str:
+    def _link_use(self, use: str, topic: str) -> str:
         """Return the address of a claim that another one uses: on this page if it is shown here, otherwise on its topic's page."""
         used, name = resolve_use(topic, use)
-        if (used, name) in self.numbers():
+        if (used, name) in self.number_claims():
             return f"#{self.anchor(used, name)}"
-        return f"{self.ways.to(f'{used}.md')}#{name}"
+        return f"{self.links.to_page(f'{used}.md')}#{name}"
 
-    def numbers(self) -> dict[tuple[str, str], int]:
+    def number_claims(self) -> dict[tuple[str, str], int]:
         """Return the numbers of the page's claims, by topic and id."""
         shown = [(topic, claim["id"]) for _, topic, claims in self.blocks for claim in claims]
         return {key: number for number, key in enumerate(shown, start=1)}
 
-    def _label(self, use: str, topic: str) -> str:
+    def _label_use(self, use: str, topic: str) -> str:
         """Return the link text, as HTML, for a claim that another one uses.
 
         It is the claim's number and title if this page shows the claim, otherwise the title of the claim's page and of the claim."""
         used, name = resolve_use(topic, use)
-        number = self.numbers().get((used, name))
+        number = self.number_claims().get((used, name))
         try:
-            title = next((one["title"] for one in self.certificate(used)["claims"] if one["id"] == name), "")
+            title = next((one["title"] for one in self.load_certificate(used)["claims"] if one["id"] == name), "")
         except CertificateError:  # reported on the page that shows the claim
             title = ""
         label = render_author_text(title) if title else escape(name)
-        return f"({number}) {label}" if number else " · ".join(filter(None, (self.ways.heading(f"{used}.md"), label)))
+        return f"({number}) {label}" if number else " · ".join(filter(None, (self.links.find_heading(f"{used}.md"), label)))

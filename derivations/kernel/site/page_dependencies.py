@@ -1,10 +1,9 @@
 """Record what a page depends on while it is rendered, so that builds know which pages a change affects.
 
 A dependency is a string: "topic:chapter/topic" for a topic's certificate or its rejected claims, "file:PATH" for a file, "within:PATH" for
-the files in a folder, "all" for everything.
+the files in a folder, "all" for all topics.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,11 +28,6 @@ def note_files(paths: Iterable[str | Path]) -> None:
 
 def end() -> set[str]:
     """Stop recording, and return the dependencies of the page."""
-    found = set().union(*_recording)
+    found: set[str] = set().union(*_recording)
     _recording.clear()
     return found
-
-
-def dependencies_of_links(text: str) -> set[str]:
-    """Return dependencies on the topics of all claims `chapter/topic#id` that a text names."""
-    return {f"topic:{topic}" for topic in re.findall(r"\b([a-z0-9_]+/[a-z0-9_]+)#[\w-]", text)}

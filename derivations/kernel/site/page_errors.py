@@ -1,7 +1,7 @@
-"""Decide what a mistake on a page does: it stops the build, or it is shown as a box on the page while the author serves the site.
+"""Decide what happens after a mistake on a page: it stops the build, or a box on the page shows it while the site is served.
 
-By default a mistake stops the build. Only `show_errors()`, which the hook of `mkdocs serve` calls (serve_hook.py), and `collect_errors()`, whose
-pages are thrown away (`check --page`), change that; nothing in the environment or in mkdocs.yml does.
+By default a mistake stops the build. Two functions change that: `show_errors`, which the hook of `mkdocs serve` calls (serve_hook.py), and
+`collect_errors`, whose pages are thrown away (`check --page`). No setting in mkdocs.yml or in the environment does.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,14 +37,14 @@ def are_shown() -> bool:
     return bool(_report)
 
 
-def tolerate(error: PageError) -> None:
+def raise_or_report(error: PageError) -> None:
     """Raise the error, or report it and return if mistakes are shown."""
     if not _report:
         raise error
     _report[-1](error)
 
 
-def box(message: str, head: str = "A page with this is not built") -> str:
+def render_box(message: str, head: str = "A page with this is not built") -> str:
     """Return a mistake as HTML that is valid anywhere in text; everything in it is escaped."""
     return (
         f'<span class="mistake" role="note"><span class="mistake__head">{escape(head)}</span>'

@@ -15,12 +15,10 @@ from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
 from . import code_fences, example_rules, hardcoded_numbers, snippet_usage
 from .code_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
-from .findings import Finding
+from .findings import Fault, Finding
 from .page_source import RANKS
 from .rendered_page_lint import check_links, check_rendering
-from .snippet_text_lint import comments as comments  # lab_hook.py uses both
-from .snippet_text_lint import docstrings as docstrings
-from .snippet_text_lint import stated_in_words
+from .snippet_text_lint import check_words
 
 FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
 
@@ -35,7 +33,7 @@ def topics_with_snippets(root: Path) -> list[str]:
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in sorted((root / "snippets").rglob("*.py"))]
 
 
-def place_of_region(snippet: Snippet, region: Region) -> str:
+def locate_region(snippet: Snippet, region: Region) -> str:
     """Return the file and line of the mark that opens a region."""
     return f"{snippet.file}:{region.first - 1}"
 
@@ -51,31 +49,33 @@ def check_fences(root: Path, path: Path) -> list[Finding]:
 
 def check_regions_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for regions of a topic's snippet that no page shows."""
-    shown, snippet = included_regions(root), read_snippet(root, topic)
+    shown, snippet = find_included_regions(root), read_snippet(root, topic)
     return [
-        Finding(place_of_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or take its marks away")
+        Finding(locate_region(snippet, region), f"no page shows the section {name!r}; show it in a fence, or delete its marks")
         for name, region in snippet.regions.items()
         if (topic, name) not in shown
     ]
 
 
-def included_regions(root: Path) -> set[tuple[str, str]]:
+def find_included_regions(root: Path) -> set[tuple[str, str]]:
     """Return (topic, region name) for all includes on pages."""
     return {(include["topic"], include["section"]) for text in read_pages(root).values() for include in INCLUDE.finditer(text)}
 
 
 def check_regions_run(root: Path, topic: str) -> list[Finding]:
-    """Return findings for regions that no test runs: examples outside the docstring, and code with a function that neither the topic's
-    tests nor its examples use. An import is not a use."""
+    """Return findings for regions that no test runs.
+
+    These are examples outside the docstring, and code with a function that neither the topic's tests nor its examples use. An import is
+    not a use."""
     found = []
     snippet = read_snippet(root, topic)
     try:
         examples = "".join(example.source for example in doctest_examples(snippet.docstring))
         chapter, _, last = topic.rpartition("/")
-        used = used_names(examples) | used_names(read_text(root / "tests" / chapter / f"test_{last}.py"))
+        used = find_used_names(examples) | find_used_names(read_text(root / "tests" / chapter / f"test_{last}.py"))
         for region in snippet.regions.values():
-            messages = unrun_region(snippet, region, examples, used)
-            found += [Finding(place_of_region(snippet, region), message) for message in messages]
+            messages = find_unrun_code(snippet, region, examples, used)
+            found += [Finding(locate_region(snippet, region), message) for message in messages]
     except SyntaxError as error:
         found.append(Finding(f"{snippet.file}:{error.lineno}", f"this, its examples or its tests are not Python: {error.msg}"))
     except ValueError as error:
@@ -83,18 +83,18 @@ def check_regions_run(root: Path, topic: str) -> list[Finding]:
     return found
 
 
-def unrun_region(snippet: Snippet, region: Region, examples: str, used: set[str]) -> list[str]:
-    """Return messages for what no test runs in a region. `examples` is the code of the docstring's examples; `used` are the names used."""
+def find_unrun_code(snippet: Snippet, region: Region, examples: str, used: set[str]) -> list[str]:
+    """Return messages for the code of a region that no test runs. `examples` is the code of the docstring's examples, `used` the names in use."""
     if region.is_example:
         in_docstring = all(example.source in examples for example in doctest_examples(region.body))
         return [] if in_docstring else [f"{region.name} is not in the docstring of its module, where doctest would run it; move it there"]
-    defined = defined_in(snippet, region)
+    defined = find_definitions(snippet, region)
     if not defined:
         return [f"{region.name} defines nothing that a test could run; put it into a function"]
-    return [f"{region.name}: {name} is in no test and no example; test it" for name in sorted(defined - used)]
+    return [f"{region.name}: no test and no example uses {name}; test it" for name in sorted(defined - used)]
 
 
-def defined_in(snippet: Snippet, region: Region) -> set[str]:
+def find_definitions(snippet: Snippet, region: Region) -> set[str]:
     """Return the names of the functions and classes that a region defines. Raise SyntaxError if the module is not Python."""
     return {name for name, node in snippet.definitions.items() if node.lineno in region.lines}
 
@@ -110,12 +110,12 @@ def check_whole_statements(root: Path, topic: str) -> list[Finding]:
     snippet = read_snippet(root, topic)
     try:
         code = [region for region in snippet.regions.values() if not region.is_example]
-        return [Finding(f"{snippet.file}:{line}", message) for region in code for line, message in split_statements(snippet, region)]
+        return [Finding(f"{snippet.file}:{line}", message) for region in code for line, message in find_split_statements(snippet, region)]
     except SyntaxError:
         return []
 
 
-def split_statements(snippet: Snippet, region: Region) -> Iterator[tuple[int, str]]:
+def find_split_statements(snippet: Snippet, region: Region) -> Iterator[Fault]:
     """Yield (line, message) for each statement of a module that a region shows in part."""
     for statement in snippet.statements:
         first, last = statement.first, statement.last
@@ -124,7 +124,7 @@ def split_statements(snippet: Snippet, region: Region) -> Iterator[tuple[int, st
             yield first, f"{region.name} shows some of the lines {first} to {last}, which are one statement; show all of them"
 
 
-def claims_of(topic: str) -> list[dict]:
+def load_claims(topic: str) -> list[dict]:
     """Return the claims in a topic's certificate; none if it cannot be loaded."""
     try:
         return load(topic)["claims"]
@@ -134,13 +134,13 @@ def claims_of(topic: str) -> list[dict]:
 
 def check_claimed_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for functions that the topic's claims name as their code and no page shows."""
-    shown = included_regions(root)
+    shown = find_included_regions(root)
     return [
         Finding(
             f"derivations/{topic}.py:{claim['line']}",
-            f"the claim '{claim['id']}' names {name}, and no page shows its lines; show them in a fence, or name what is shown",
+            f"the claim '{claim['id']}' names {name}, which no page shows; show it in a fence, or name a function that is shown",
         )
-        for claim in claims_of(topic)
+        for claim in load_claims(topic)
         for name in claim["code"]
         if not is_shown(root, name, shown)
     ]
@@ -153,23 +153,23 @@ def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
     snippet = read_snippet(root, topic)
     try:
         regions = (region for region in snippet.regions.values() if (topic, region.name) in shown and not region.is_example)
-        return any(function in defined_in(snippet, region) for region in regions)
+        return any(function in find_definitions(snippet, region) for region in regions)
     except SyntaxError:
         return False
 
 
 def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for definitions that no page shows, and that the code of the topic's claims or the regions of its file use."""
-    where = snippet_usage.shown(root, read_pages(root))
-    found = []
-    for claim in claims_of(topic):
+    shown = snippet_usage.find_shown_statements(root, read_pages(root))
+    found: list[Finding] = []
+    for claim in load_claims(topic):
         for name in claim["code"]:
             definition = snippet_library(root).definition(Origin(*name.rsplit(".", 1)))
-            for message in snippet_usage.find_unshown_uses(root, definition, where):
+            for message in snippet_usage.find_unshown_uses(root, definition, shown):
                 found.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {message}"))
-    for statement in where:
+    for statement in shown:
         if statement.file == code_path(topic):
-            messages = snippet_usage.find_unshown_uses(root, statement, where, constants=False)
+            messages = snippet_usage.find_unshown_uses(root, statement, shown, constants=False)
             found += [Finding(f"{statement.file}:{statement.first}", f"on a page: {message}") for message in messages]
     return found
 
@@ -177,29 +177,30 @@ def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
 def check_familiar_names(root: Path, path: Path) -> list[Finding]:
     """Return findings for snippet definitions used on a page that have the name of something in PyTorch or mathematics."""
     name = path.relative_to(root / "docs").as_posix()
-    where = snippet_usage.shown(root, read_pages(root))
+    shown = snippet_usage.find_shown_statements(root, read_pages(root))
     return [
-        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), where)
+        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), shown)
     ]
 
 
 def check_import_calls_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for statements of a topic's snippet that call something on import and that no page shows."""
     try:
-        where = snippet_usage.shown(root, read_pages(root))
-        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, where)]
+        shown = snippet_usage.find_shown_statements(root, read_pages(root))
+        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, shown)]
     except SyntaxError:
         return []
 
 
 def check_meanings(root: Path, topic: str) -> list[Finding]:
-    """Return findings for a snippet in which a name may not mean what readers expect: names bound twice, unshown definitions that examples
-    use, and the rules of example_rules.py."""
+    """Return findings for names in a snippet that may not mean what readers expect.
+
+    These are names bound twice, definitions that examples use and no page shows, and violations of example_rules.py."""
     snippet = read_snippet(root, topic)
     try:
         faults = [
             *example_rules.find_example_faults(snippet),
-            *snippet_usage.find_unshown_in_examples(root, topic, snippet_usage.shown(root, read_pages(root))),
+            *snippet_usage.find_unshown_in_examples(root, topic, snippet_usage.find_shown_statements(root, read_pages(root))),
             *((line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()),
         ]
     except (SyntaxError, ValueError):
@@ -207,7 +208,7 @@ def check_meanings(root: Path, topic: str) -> list[Finding]:
     return [Finding(f"{snippet.file}:{line}", message) for line, message in faults]
 
 
-def used_names(source: str) -> set[str]:
+def find_used_names(source: str) -> set[str]:
     """Return the names and attributes that code uses, without those that it only imports. Raise SyntaxError if it is not Python."""
     nodes = Snippet("", source).nodes
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
@@ -272,12 +273,12 @@ def check_claims_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for a topic without a page, and for claims that its page does not show."""
     page, name = read_text(root / "docs" / f"{topic}.md"), f"docs/{topic}.md"
     if not page:
-        return [Finding(name, "the topic has no page, or an empty one; write it")]
+        return [Finding(name, "the topic has no page, or an empty page; write it")]
     try:
         left_out = find_unshown_claims(topic, page)
     except CertificateError:
         return []
-    return [Finding(name, f"the claim {claim!r} is left out; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
+    return [Finding(name, f"the page does not show the claim {claim!r}; show it with '/// claim | {topic}#{claim}'") for claim in left_out]
 
 
 # All checks ---------------------------------------------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ def check_topic(root: Path, topic: str, version: int) -> list[Finding]:
         *check_regions_shown(root, topic),
         *check_regions_run(root, topic),
         *check_whole_statements(root, topic),
-        *stated_in_words(root, topic),
+        *check_words(root, topic),
         *check_claimed_code_shown(root, topic),
     ]
     found += [*check_used_code_shown(root, topic), *check_import_calls_shown(root, topic), *check_meanings(root, topic)]

@@ -10,22 +10,21 @@ import re
 from collections.abc import Iterator
 from doctest import Example
 from functools import lru_cache
-from pathlib import Path
 from urllib.parse import urljoin
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from ..snippet_source import Snippet, doctest_examples, parse
+from ..store.project_files import ROOT
 from . import claim_export
-from .claim_html import KINDS
+from .claim_html import label_kind
 from .code_imports import CodeBlock, read_blocks
 from .code_regions import RECIPES, snippet_library
 from .full_source import is_compound
 from .page import Page
 from .page_source import RANKS, Opening, Source
 
-ROOT = Path(__file__).resolve().parents[3]
 EXCLUDED = ("contributing/",)  # these pages are about the checker
 READS_FILES = re.compile(r"__file__")  # code that reads files next to it does not run in a notebook
 
@@ -51,29 +50,30 @@ for name, source in SOURCES.items():
 
 def notebook_name(source: Source) -> str:
     """Return the file name of a page's notebook. The page must come from a file."""
-    path, _ = source.file()
+    path, _ = source.location
     assert path
     return f"{path.stem}.ipynb"
 
 
 def has_notebook(source: Source) -> bool:
     """Return whether a page has a notebook: it shows code, and everything that this code imports can be part of the notebook."""
-    path, _ = source.file()
-    here = path.relative_to(source.docs).as_posix() if path else ""
-    if not here or here.startswith(EXCLUDED) or "--8<--" not in source.text:
+    page = source.path_in_docs
+    if not page or page.startswith(EXCLUDED) or "--8<--" not in source.text:
         return False
-    code = code_of(source)
-    return bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, modules(code).values()))
+    code = read_code(source)
+    return (
+        bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, find_modules(code).values()))
+    )
 
 
 def make_notebook(source: Source, address: str = "", repository: str = "") -> str:
     """Return the notebook as JSON. `address` is the page's address, without which links become plain text."""
-    code, page = code_of(source), Page(source, repository)
-    cells = list(_Cells(page, address).cells(code))
-    needed = modules(code)
+    code, page = read_code(source), Page(source, repository)
+    cells = list(_CellConverter(page, address).cells(code))
+    needed = find_modules(code)
     intro = new_markdown_cell(_INTRO.format(site="a site about attention", address=address) if address else _INTRO.split("\n")[1])
     hidden = {"jupyter": {"source_hidden": True}}
-    setup = [new_code_cell(_MODULES.format(sources=quoted(needed)), metadata=hidden)] if needed else []
+    setup = [new_code_cell(_MODULES.format(sources=write_sources(needed)), metadata=hidden)] if needed else []
     book = new_notebook(cells=[*cells[:1], intro, *setup, *cells[1:]], metadata=_KERNEL)
     for number, cell in enumerate(book.cells):
         cell.id = f"cell-{number}"  # fixed ids make the file reproducible
@@ -84,7 +84,7 @@ def make_notebook(source: Source, address: str = "", repository: str = "") -> st
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
 
 
-def code_of(source: Source) -> list[CodeBlock]:
+def read_code(source: Source) -> list[CodeBlock]:
     """Return the code blocks of a page."""
     return read_blocks(source, ROOT)
 
@@ -92,11 +92,11 @@ def code_of(source: Source) -> list[CodeBlock]:
 # What the code imports ----------------------------------------------------------------------------------------------------------------
 
 
-def modules(code: list[CodeBlock]) -> dict[str, str]:
+def find_modules(code: list[CodeBlock]) -> dict[str, str]:
     """Return the sources of the snippet modules that code imports, directly or through others, by name. Each comes after its own imports."""
     found: dict[str, str] = {}
     for block in code:
-        for name in imported(parse("", code_only(block.text()))):
+        for name in find_imported_modules(parse("", extract_code(block.text()))):
             _add_module(name, found)
     return found
 
@@ -114,18 +114,18 @@ def _add_module(name: str, found: dict[str, str]) -> None:
     if snippet is None or snippet.is_package:
         found[name] = ""
         return
-    for needed in imported(snippet):
+    for needed in find_imported_modules(snippet):
         if needed != name:
             _add_module(needed, found)
     found[name] = snippet.without_marks
 
 
-def code_only(text: str) -> str:
+def extract_code(text: str) -> str:
     """Return the code of a block, without the prompts and output of examples."""
     return "".join(example.source for example in doctest_examples(text)) if ">>>" in text else text
 
 
-def imported(code: Snippet) -> list[str]:
+def find_imported_modules(code: Snippet) -> list[str]:
     """Return the full names of the snippet modules that code imports."""
     try:
         origins = [one.origin for one in code.imports if one.origin.module.partition(".")[0] == "snippets"]
@@ -133,16 +133,16 @@ def imported(code: Snippet) -> list[str]:
         return []
     names = [origin.module for origin in origins if not origin.name]
     names += [name for origin in origins if origin.name for name in (origin.module, f"{origin.module}.{origin.name}")]
-    modules = {origin.module for origin in origins}
-    return list(dict.fromkeys(name for name in names if name in modules or (ROOT / f"{name.replace('.', '/')}.py").is_file()))
+    find_modules = {origin.module for origin in origins}
+    return list(dict.fromkeys(name for name in names if name in find_modules or (ROOT / f"{name.replace('.', '/')}.py").is_file()))
 
 
-def quoted(sources: dict[str, str]) -> str:
+def write_sources(sources: dict[str, str]) -> str:
     """Return the code of a dictionary of sources, one module after another, with readable texts."""
-    return "{\n" + "".join(f"    {name!r}: {text_literal(text)},\n" for name, text in sources.items()) + "}"
+    return "{\n" + "".join(f"    {name!r}: {write_literal(text)},\n" for name, text in sources.items()) + "}"
 
 
-def text_literal(text: str) -> str:
+def write_literal(text: str) -> str:
     """Return a Python literal for a text: a raw multi-line string if that gives the same text, otherwise its `repr`."""
     literal = "r'''" + text + "'''"
     try:
@@ -154,7 +154,7 @@ def text_literal(text: str) -> str:
 # The cells --------------------------------------------------------------------------------------------------------------------------
 
 
-class _Cells:
+class _CellConverter:
     """A conversion of one page to cells, from its first line to its last."""
 
     def __init__(self, page: Page, address: str) -> None:
@@ -174,7 +174,7 @@ class _Cells:
             after = number
             if block := fenced.get(number):
                 yield from self.end_cell()
-                yield from example_cells(block.text()) if block.example else [new_code_cell(block.text().strip("\n"))]
+                yield from make_example_cells(block.text()) if block.example else [new_code_cell(block.text().strip("\n"))]
                 after = block.place.last
             elif opening := opened.get(number):
                 after = self.begin(opening)
@@ -219,10 +219,9 @@ class _Cells:
 
     def claim(self, topic: str, claim: dict, rank: str) -> list[str]:
         """Return the Markdown lines of a claim: its kind, number and title with a link, its LaTeX, reasons, assumptions, counterexample."""
-        kind = "Theorem" if rank == "theorem" and claim["kind"] not in ("definition", "refutation") else KINDS[claim["kind"]]
-        number = f"({self.page.numbers()[topic, claim['id']]})"
+        number = f"({self.page.number_claims()[topic, claim['id']]})"
         where = f"[{number}]({self.address}#{self.page.anchor(topic, claim['id'])})" if self.address else number
-        lines = ["", f"**{kind} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.latex_of(claim)}\n$$", ""]
+        lines = ["", f"**{label_kind(claim, rank)} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.to_latex(claim)}\n$$", ""]
         if len(claim["steps"]) > 1:
             lines += [f"{number}. {step['reason']}" for number, step in enumerate(claim["steps"], start=1) if step["reason"]]
         if claim["assumptions"]:
@@ -261,19 +260,19 @@ class _Cells:
         return urljoin(self.address, path) + (f"#{anchor}" if anchor else "")
 
 
-def example_cells(text: str) -> Iterator[nbformat.NotebookNode]:
+def make_example_cells(text: str) -> Iterator[nbformat.NotebookNode]:
     """Yield the cells of an example. Each ends with a line that has output, except perhaps the last."""
     typed: list[str] = []
     for example in doctest_examples(text):
         typed.append(example.source)
         if example.want:
-            yield with_output("".join(typed), example)
+            yield make_output_cell("".join(typed), example)
             typed = []
     if typed:
         yield new_code_cell("".join(typed).rstrip("\n"))
 
 
-def with_output(code: str, example: Example) -> nbformat.NotebookNode:
+def make_output_cell(code: str, example: Example) -> nbformat.NotebookNode:
     """Return a cell with the output of its last line, `example`. A cell that shows an error does not stop the notebook."""
     cell = new_code_cell(code.rstrip("\n"))
     if example.exc_msg is not None:
@@ -281,7 +280,7 @@ def with_output(code: str, example: Example) -> nbformat.NotebookNode:
         cell.metadata["tags"] = ["raises-exception"]
         cell.outputs = [new_output("error", ename=name, evalue=message, traceback=[example.exc_msg.strip()])]
     elif is_value(example.source):
-        cell.outputs = [new_output("execute_result", data={"text/plain": value_text(example.want)}, execution_count=None)]
+        cell.outputs = [new_output("execute_result", data={"text/plain": format_value(example.want)}, execution_count=None)]
     else:
         cell.outputs = [new_output("stream", name="stdout", text=example.want)]
     return cell
@@ -293,6 +292,6 @@ def is_value(source: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def value_text(want: str) -> str:
+def format_value(want: str) -> str:
     """Return the value that doctest expects, as a notebook shows it."""
     return want.rstrip("\n").replace("<BLANKLINE>", "")

@@ -51,14 +51,14 @@ class Source:
         self.path = path
         self.lines = self.text.split("\n")
 
-    def changed(self, lines: list[str]) -> "Source":
+    def with_lines(self, lines: list[str]) -> "Source":
         """Return the same page with the same number of other lines, so that line numbers stay valid."""
         other = Source("\n".join(lines), self.docs, self.path)
-        other.found = self.found
+        other.location = self.location
         return other
 
     @cached_property
-    def found(self) -> tuple[Path | None, int]:
+    def location(self) -> tuple[Path | None, int]:
         """The page's file and the number of lines of its front matter; (None, 0) if no file contains this text.
 
         Generators do not tell an extension which page it processes, so this is the file in the docs folder that ends with this text and
@@ -75,18 +75,19 @@ class Source:
                     return path, front.count("\n")
         return None, 0
 
-    def file(self) -> tuple[Path | None, int]:
-        """Return the page's file and the number of lines of its front matter."""
-        return self.found
+    @property
+    def path_in_docs(self) -> str:
+        """The path of the page's file below the docs folder; "" if no file contains this text."""
+        path, _ = self.location
+        return path.relative_to(self.docs).as_posix() if path else ""
 
     def name(self) -> str:
         """Return the name of the page for errors."""
-        path, _ = self.found
-        return "a page" if path is None else f"{self.docs.name}/{path.relative_to(self.docs).as_posix()}"
+        return f"{self.docs.name}/{self.path_in_docs}" if self.path_in_docs else "a page"
 
     def error(self, line: int, message: str, last: int = 0) -> PageError:
         """Return an error about the lines `line` to `last`, counted from 1 in this text; line 0 is the whole page."""
-        place = f"{self.name()}:{line + self.found[1]}" if line else self.name()
+        place = f"{self.name()}:{line + self.location[1]}" if line else self.name()
         return PageError(f"{place}: {message}", (line, max(line, last)))
 
     def line_of(self, *needles: str) -> int:
@@ -115,13 +116,13 @@ class Source:
                 closed = openings[at] = replace(openings[at], end=number)
                 body = self.lines[closed.line : number - 1]
                 if closed.name in (*RANKS, "derivation") and any(map(str.strip, body)):
-                    message = f"a '{closed.name}' block holds no text; close it with '{slashes}'"
+                    message = f"a '{closed.name}' block contains no text; close it with '{slashes}' on the next line"
                     raise self.error(closed.line + 1, message).over(closed.line, number)
             else:
-                raise self.error(number, f"'{slashes}' closes no block")
+                raise self.error(number, f"'{slashes}' closes no block; delete it, or open a block above it")
         if stack:
             unclosed = openings[stack[-1]]
-            raise self.error(unclosed.line, f"the '{unclosed.name}' block is left open; close it with '{unclosed.slashes}'")
+            raise self.error(unclosed.line, f"the '{unclosed.name}' block is not closed; close it with '{unclosed.slashes}'")
         return openings
 
     def fence_around(self, number: int) -> tuple[int, int] | None:

@@ -11,13 +11,13 @@ _END = re.compile(r"(?<![A-Z])(?<!e\.g)(?<!i\.e)[.?!][\"')\]]*(?=\s+[A-Z0-9\"(â€
 _NO_TEXT = ("#", "/", "`", "|", "-", ">", "!", "{", ":", "    ")
 
 
-def heading(markdown: str) -> str:
+def find_heading(markdown: str) -> str:
     """Return the heading of a page as Markdown; "" if it has none."""
     match = _HEADING.search(markdown)
     return match[1] if match else ""
 
 
-def first_sentence(markdown: str) -> str:
+def find_first_sentence(markdown: str) -> str:
     """Return the first sentence of the first paragraph, as plain text; "" if there is no paragraph."""
     paragraphs = (part for part in re.split(r"\n[ \t]*\n", markdown) if part.strip() and not part.startswith(_NO_TEXT))
     text = _plain_text(next(paragraphs, ""))

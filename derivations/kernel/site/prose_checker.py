@@ -1,4 +1,4 @@
-"""The check of what the author of a page wrote: its HTML may state no relation, imitate no claim, and contain only allowed elements.
+"""Check the text of a page: its HTML may state no relation, imitate no claim, and contain only allowed elements.
 
 It reads the finished HTML of a page while claims are still tokens, so it does not matter how Markdown was used to write it.
 """
@@ -21,7 +21,7 @@ from .page import TOKEN
 from .page_source import PageError, Source
 
 
-class Prose(HTMLParser):
+class ProseChecker(HTMLParser):
     """A parser that finds mistakes in the HTML of a page. It raises PageError at the first, or collects them while errors are shown."""
 
     def __init__(self, source: Source):
@@ -47,8 +47,8 @@ class Prose(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.code_depth += tag == "code"
-        self.previous = self.previous if tag in allowed_html.WITHIN else ""
-        if tag not in claim_lookalikes.WITHIN:
+        self.previous = self.previous if tag in allowed_html.INLINE else ""
+        if tag not in claim_lookalikes.INLINE:
             self.end_paragraph()
             self.list_depth += tag in claim_lookalikes.LISTS
             self.in_title = claim_lookalikes.is_title(tag, dict(attrs).get("class") or "")
@@ -56,30 +56,30 @@ class Prose(HTMLParser):
             self.bold_start = len(self.paragraph)
         if tag == "hr":
             if self.after_rule:
-                self.reject_sign("<hr", "two rules with nothing between them, of which a sign is made; write what they part")
+                self.reject_sign("<hr", "two horizontal rules with nothing between them look like an equals sign; write text between them")
             self.after_rule = True
         for sign, message in allowed_html.find_faults(tag, attrs, TOKEN):
             self.reject_sign(sign, message)
         for name, value in attrs:
-            if name in allowed_html.READ and value:
+            if name in allowed_html.READ_ATTRIBUTES and value:
                 self.check_text(value)
                 self.reject_lookalike(value, bold=True, title=True)
 
     def handle_comment(self, data: str) -> None:
-        self.reject_sign("<!--", "a comment by hand, which not every reader ends where another does; leave it out")
+        self.reject_sign("<!--", "HTML comments are not allowed, since browsers and checkers may disagree where one ends; leave it out")
 
     def handle_decl(self, decl: str) -> None:
-        self.reject_sign("<!", "a declaration by hand; leave it out")
+        self.reject_sign("<!", "HTML declarations are not allowed; leave it out")
 
     def handle_pi(self, data: str) -> None:
-        self.reject_sign("<?", "an instruction by hand; leave it out")
+        self.reject_sign("<?", "processing instructions are not allowed; leave it out")
 
     def unknown_decl(self, data: str) -> None:
         self.handle_decl(data)
 
     def handle_endtag(self, tag: str) -> None:
-        self.previous = self.previous if tag in allowed_html.WITHIN else ""
-        if tag not in claim_lookalikes.WITHIN:
+        self.previous = self.previous if tag in allowed_html.INLINE else ""
+        if tag not in claim_lookalikes.INLINE:
             self.end_paragraph()
             if tag in claim_lookalikes.LISTS:
                 self.end_list()
@@ -116,14 +116,14 @@ class Prose(HTMLParser):
         """Reject the code span that ends here if it states a relation or is a line of code."""
         code, self.code = TOKEN.sub("", self.code), ""
         if fault := find_code_fault(code):
-            message = f"`{code}` {fault}, and no test runs it; show a claim, include the line of a file, or say it in words"
+            message = f"`{code}` {fault}, and no test runs it; show a claim, include the line from a file, or say it in words"
             self.reject(self.source.error(self.source.line_of(f"`{code}`", code), message))
 
     def check_text(self, data: str) -> None:
-        """Reject text outside code that opens an unknown block, states a relation, or contains a sign that is no plain punctuation."""
+        """Reject text outside code that opens an unknown block, states a relation, or contains a sign that is not plain punctuation."""
         if opening := re.search(r"(?m)^\s*/{3,}.*$", data):
             line = self.source.line_of(opening[0].strip())
-            self.reject(self.source.error(line, f"{opening[0].strip()!r} is no block that this page's extensions know"))
+            self.reject(self.source.error(line, f"{opening[0].strip()!r} is not a block that this page's extensions know"))
         running = find_proportion(TOKEN.sub("x", data))
         data = TOKEN.sub("", data)
         running = find_joined_signs(data) or find_joined_signs(self.previous + data) or running
@@ -140,7 +140,7 @@ class Prose(HTMLParser):
         lookalike = claim_lookalikes.find_lookalike(text, bold, title)
         if lookalike:
             line = self.source.line_of(lookalike, *text.strip().split("\n")[:1], lookalike.split()[0])
-            message = f"{lookalike!r} looks like a claim, and no witness stands behind it; show one, or say it in a sentence"
+            message = f"{lookalike!r} looks like a claim, but no witness checks it; show a claim, or say it in a sentence"
             self.reject(self.source.error(line, message))
         return bool(lookalike)
 
@@ -150,6 +150,6 @@ class Prose(HTMLParser):
 
     def reject(self, error: PageError) -> None:
         """Raise the error, or record it at the parser's position if errors are tolerated."""
-        page_errors.tolerate(error)
+        page_errors.raise_or_report(error)
         line, column = self.getpos()
         self.mistakes.append((self.line_starts[line - 1] + column, error))

@@ -1,4 +1,4 @@
-"""Show the author claims that have no valid certificate, in a box in their place while the page is served.
+"""Show claims without a valid certificate to the author, in a box on the page while the site is served.
 
 Their statements are plain text, never formulas, and no finished page contains them.
 """
@@ -13,15 +13,15 @@ from ..store import certificates, rejections
 
 @dataclass(frozen=True)
 class RejectedClaims:
-    """Why the claims of a block cannot be shown: a message for the block, messages about the script, and the claims."""
+    """Why the claims of a block cannot be shown: a message for the block, the problems of the script, and the claims."""
 
     message: str  # "" if the message of a claim says more
-    said: list[str]
+    problems: list[str]  # of the script
     claims: list[dict]
 
 
 def find_rejected(topic: str, name: str | None, message: str) -> RejectedClaims:
-    """Return what the last check found about a topic's claims, or about the claim `name`.
+    """Return what the last check said about a topic's claims, or only about the claim `name`.
 
     If the topic was not rejected, its certificate is out of date, and the claims are those of that certificate.
     """
@@ -38,7 +38,7 @@ def find_rejected(topic: str, name: str | None, message: str) -> RejectedClaims:
     }
     if not claims:  # the script failed before it stated them
         return RejectedClaims(message, [*rejection["problems"], *messages.values(), *since], [])
-    with_messages = [claim | {"message": messages.get(claim["id"], ""), "by": list(messages)} for claim in claims]
+    with_messages = [claim | {"message": messages.get(claim["id"], ""), "rejected": list(messages)} for claim in claims]
     return RejectedClaims("" if messages else message, [*rejection["problems"], *since], with_messages)
 
 
@@ -68,7 +68,7 @@ def render_rejected(
     """
     box = SubElement(parent, "div", {"class": "mistake", "role": "note"})
     _add_line(box, "mistake__head", "Not vouched for: a page with this is not built", stash)
-    for text in filter(None, (found.message, *found.said)):
+    for text in filter(None, (found.message, *found.problems)):
         _add_line(box, "mistake__message", text, stash)
     for claim in found.claims:
         section = SubElement(box, "section", {"class": "mistake__claim", "id": anchor(claim["id"])})
@@ -79,21 +79,21 @@ def render_rejected(
         if claim["message"]:
             _add_line(section, "mistake__message", claim["message"], stash)
         else:
-            _add_reason(section, claim.get("by"), stash, link)
+            _add_reason(section, claim.get("rejected"), stash, link)
 
 
-def _add_reason(parent: Element, by: list[str] | None, stash: Callable[[str], str], link: Callable[[str], str]) -> None:
-    """Append why a claim that was not rejected itself is not shown. `by` names the rejected claims of its script."""
-    if by is None:
+def _add_reason(parent: Element, rejected: list[str] | None, stash: Callable[[str], str], link: Callable[[str], str]) -> None:
+    """Append the reason why a claim that was not rejected is not shown. `rejected` names the rejected claims of its script."""
+    if rejected is None:
         _add_line(parent, "mistake__message", "This claim held when it was last checked.", stash)
         return
     line = SubElement(parent, "div", {"class": "mistake__message"})
     line.text = stash("This claim held when it was checked, and is not shown because ")
-    for name in by:
+    for name in rejected:
         address = link(name)
         element = SubElement(line, "a" if address else "code", {"href": address} if address else {})
         element.text = stash(escape(name))
-        element.tail = stash(" of " if name == by[-1] else ", ")
+        element.tail = stash(" of " if name == rejected[-1] else ", ")
     SubElement(line, "span").text = stash("its script was refused.")
 
 

@@ -22,7 +22,7 @@ class _SettingsLoader(yaml.SafeLoader):
 _SettingsLoader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
-def markdown(root: Path) -> Markdown:
+def make_converter(root: Path) -> Markdown:
     """Return a Markdown converter with the extensions and options of mkdocs.yml."""
     entries = yaml.load(read_text(root / "mkdocs.yml"), _SettingsLoader).get("markdown_extensions", [])
     options: dict[str, dict[str, Any]] = {}
@@ -41,7 +41,7 @@ def _render(root: Path, path: Path, text: str, version: int) -> tuple[str, tuple
     """Return the HTML of a page, and the messages of the mistakes in it. `path` and `version` are keys of the cache."""
     body = re.sub(r"\A---[ \t]*\n.*?\n---[ \t]*\n", lambda match: match[0] if _is_not_yaml(match[0]) else "", text, count=1, flags=re.S)
     with page_errors.collect_errors() as errors:
-        html = markdown(root).convert(body.lstrip("\n"))
+        html = make_converter(root).convert(body.lstrip("\n"))
     return html, tuple(error.format_message() for error in errors)
 
 
@@ -54,11 +54,11 @@ def _is_not_yaml(front: str) -> bool:
 
 
 def check_rendering(root: Path, path: Path, version: int) -> list[Finding]:
-    """Return findings for the mistakes that would stop a build when the page is rendered. `version` is that of `page_lint.of_topic`."""
+    """Return findings for the mistakes that would stop a build when the page is rendered. `version` is that of `page_lint.check_topic`."""
     return [parse_finding(message) for message in dict.fromkeys(_render(root, path, read_text(path), version)[1])]
 
 
-class _Addresses(HTMLParser):
+class _AddressReader(HTMLParser):
     """The ids in a page's HTML and the addresses of its links."""
 
     def __init__(self, html: str) -> None:
@@ -77,18 +77,18 @@ def check_links(root: Path, path: Path, version: int) -> list[Finding]:
     """Return findings for links to pages, and to places on pages, that do not exist. Links to other sites are not checked."""
     html, _ = _render(root, path, read_text(path), version)
     found = []
-    for link in dict.fromkeys(_Addresses(html).links):
+    for link in dict.fromkeys(_AddressReader(html).links):
         parts = urlsplit(link)
         if parts.scheme or parts.netloc or parts.path.startswith("/"):
             continue
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if parts.path and not target.is_file():
             if target.suffix == ".md":
-                found.append(Finding(_place_of_link(root, path, link), f"the link {link!r} leads to no page; mend its path"))
+                found.append(Finding(_place_of_link(root, path, link), f"the link {link!r} leads to no page; correct its path"))
         elif parts.fragment and target.suffix == ".md":
-            ids = _Addresses(_render(root, target, read_text(target), version)[0]).ids
+            ids = _AddressReader(_render(root, target, read_text(target), version)[0]).ids
             if unquote(parts.fragment) not in ids:
-                message = f"the link {link!r} leads to no place on that page; mend what follows '#'"
+                message = f"the link {link!r} leads to no place on that page; correct the part after '#'"
                 found.append(Finding(_place_of_link(root, path, link), message))
     return found
 

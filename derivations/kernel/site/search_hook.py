@@ -9,5 +9,5 @@ from derivations.kernel.site import incremental_build, search_index
 
 def on_post_build(*, config: MkDocsConfig) -> None:
     """Write the search index, unless a server will do so later."""
-    if not incremental_build.search_waits():
+    if not incremental_build.is_search_delayed():
         search_index.write(Path(config.site_dir))

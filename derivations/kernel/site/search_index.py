@@ -21,20 +21,20 @@ from pathlib import Path
 from ..store import project_files
 from ..store.store import Store, digest
 from . import formula_text, search_pages, search_weights, tokenizer
-from .search_pages import IndexedPage, Record, read, without_marks
+from .search_pages import IndexedPage, Record, read_page, without_marks
 
 FOLDER = "search"
-LENGTH = 24_000  # the approximate size of a file of words, in characters
+SHARD_LENGTH = 24_000  # the approximate size of a file of words, in characters
 
 
-# Pages as they were read -----------------------------------------------------------------------------------------------------------
+# Reading pages --------------------------------------------------------------------------------------------------------------------
 
-STORE = Store("search", by_digest=True)  # what was read of a page, by a digest of its address, its HTML, and what reads it
-_read: dict[str, IndexedPage | None] = {}  # the same of the last build of this process
-_new: set[str] = set()  # those keys that are not stored yet
+STORE = Store("search", by_digest=True)  # pages as they were read, by a digest of the address, the HTML, and the modules that read it
+_read: dict[str, IndexedPage | None] = {}  # the pages of the last build of this process, by the same digests
+_new: set[str] = set()  # the digests of pages that are not stored yet
 
 
-def gather(site: Path) -> list[IndexedPage]:
+def read_pages(site: Path) -> list[IndexedPage]:
     """Return all pages of a site. Read only those that changed since this build or an earlier one read them."""
     modules = (sys.modules[__name__], search_pages, search_weights, formula_text, tokenizer)
     readers = [project_files.file_hash(Path(module.__file__ or "")) for module in modules]
@@ -43,7 +43,7 @@ def gather(site: Path) -> list[IndexedPage]:
         url = path.relative_to(site).as_posix().removesuffix("index.html")
         html = path.read_text(encoding="utf-8")
         key = digest(readers, url, html)
-        found[key] = _read[key] if key in _read else stored_or_read(key, html, url)
+        found[key] = _read[key] if key in _read else reuse_or_read(key, html, url)
     _read.clear()
     _read.update(found)
     for page in filter(None, found.values()):
@@ -51,16 +51,17 @@ def gather(site: Path) -> list[IndexedPage]:
     return [page for page in found.values() if page]
 
 
-def stored_or_read(key: str, html: str, url: str) -> IndexedPage | None:
+def reuse_or_read(key: str, html: str, url: str) -> IndexedPage | None:
+    """Return the stored page with this key; otherwise read it."""
     stored = STORE.get(key)
     if stored is not None:
-        return stored["found"] and _from_json(stored["found"])
+        return stored["found"] and _page_from_json(stored["found"])
     _new.add(key)
-    return read(html, url)
+    return read_page(html, url)
 
 
 def store_pages() -> None:
-    """Store what was read and is not stored yet."""
+    """Store the pages that were read and are not stored yet."""
     for key in _new & _read.keys():
         page = _read[key]
         STORE.put(key, {"found": page and asdict(page)})
@@ -68,7 +69,7 @@ def store_pages() -> None:
     STORE.prune()
 
 
-def _from_json(page: dict) -> IndexedPage:
+def _page_from_json(page: dict) -> IndexedPage:
     records = [Record(**record | {"weighed": tuple(record["weighed"])}) for record in page["records"]]
     return IndexedPage(page["url"], records, [(names, address) for names, address in page["glossary"]])
 
@@ -78,13 +79,13 @@ def _from_json(page: dict) -> IndexedPage:
 
 def write(site: Path) -> None:
     """Write the index of a built site into it."""
-    pages = gather(site)
+    pages = read_pages(site)
     search_weights.add_glossary_names(pages)
     folder = site / FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pages").mkdir(parents=True)
     files = {f"pages/{number}.json": _json(_shown_fields(page)) for number, page in enumerate(pages)}
-    first_words, shards = [], list(_split(search_weights.postings(pages)))
+    first_words, shards = [], list(_split(search_weights.build_postings(pages)))
     store_pages()  # after the words were weighed, since their weights are stored too
     for number, shard in enumerate(shards):
         first_words.append(next(iter(shard)))
@@ -119,7 +120,7 @@ def _split(postings: dict[str, list[tuple[int, int]]]) -> Iterator[dict[str, lis
     for word, places in postings.items():
         shard[word] = [number for place in places for number in place]
         length += len(word) + 7 * len(places)
-        if length > LENGTH:
+        if length > SHARD_LENGTH:
             yield shard
             shard, length = {}, 0
     if shard:

@@ -55,7 +55,7 @@ _HEADINGS = ("h2", "h3")
 _NO_PROSE = {"claim", "claim__refused", "whole-file"}  # classes of elements that are not prose
 
 
-def read(html: str, url: str) -> IndexedPage | None:
+def read_page(html: str, url: str) -> IndexedPage | None:
     """Return a page of the finished site; None if it has no article or heading."""
     html = _SUBSCRIPT.sub(r"_\1", html)
     article = _ARTICLE.search(html)
@@ -67,12 +67,12 @@ def read(html: str, url: str) -> IndexedPage | None:
     if heading is None:
         return None
     title, label = _text(heading), _LABEL.search(html)
-    glossary = list(_glossary(body, url)) if url == "glossary/" else []
-    claims = [_claim(section, title) for section in body.find_all("section", class_="claim")]
+    glossary = list(_read_glossary(body, url)) if url == "glossary/" else []
+    claims = [_read_claim(section, title) for section in body.find_all("section", class_="claim")]
     for element in body.find_all(lambda tag: "data-search-exclude" in tag.attrs or not _NO_PROSE.isdisjoint(tag.get("class", ()))):
         element.extract()
     heading.extract()
-    sections = list(_sections(body, title, with_terms=url == "glossary/"))
+    sections = list(_read_sections(body, title, with_terms=url == "glossary/"))
     lead = next((text for paragraph in body.find_all("p") if (text := _text(paragraph))), "")
     page = Record("page", "", title, sections[0].text if sections and not sections[0].anchor else lead)
     page.fields = {
@@ -103,7 +103,7 @@ def _text(element: Tag) -> str:
     return " ".join(element.get_text(" " if element.name in ("table", "ul", "ol", "dl", "div", "section") else "").split())
 
 
-def _claim(section: Tag, page: str) -> Record:
+def _read_claim(section: Tag, page: str) -> Record:
     """Return the record of a claim, from its section. `page` is the title of the page."""
 
     def text(*classes: str) -> str:
@@ -125,7 +125,7 @@ def _claim(section: Tag, page: str) -> Record:
     return record
 
 
-def _sections(body: BeautifulSoup, page: str, with_terms: bool = False) -> Iterator[Record]:
+def _read_sections(body: BeautifulSoup, page: str, with_terms: bool = False) -> Iterator[Record]:
     """Yield the text before the first heading, with an empty anchor, then each section; with `with_terms`, also the terms of lists."""
     current = Record("section", "", "")
     texts: list[str] = []
@@ -144,7 +144,7 @@ def _complete_section(record: Record, texts: list[str], page: str) -> Record:
     return record
 
 
-def _glossary(body: BeautifulSoup, url: str) -> Iterator[tuple[str, str]]:
+def _read_glossary(body: BeautifulSoup, url: str) -> Iterator[tuple[str, str]]:
     """Yield the terms of the glossary, each with the address of the page that its entry links to last."""
     for entry in body.find_all("dd"):
         links = entry.find_all("a")

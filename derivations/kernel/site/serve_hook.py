@@ -82,8 +82,8 @@ def on_page_read_source(*, page: Page, **_: Any) -> str | None:
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, files: Files, **_: Any) -> str:
     """Begin to record what a served page depends on."""
     if page_errors.are_shown():
-        incremental_build.published(files, config)
-        incremental_build.begin()
+        incremental_build.add_published_files(files, config)
+        incremental_build.begin_page()
     return markdown
 
 
@@ -92,15 +92,15 @@ def on_page_content(html: str, *, page: Page, **_: Any) -> str:
     if page_errors.are_shown():
         assert page.file.abs_src_path  # pages are files, none is generated
         source = Path(page.file.abs_src_path)
-        more = lab_hook.dependencies(source) if page.file.src_uri.startswith(incremental_build.LABS) else []
-        incremental_build.end(page.file.src_uri, source, Path(page.file.abs_dest_path), page.url, more)
+        more = lab_hook.find_dependencies(source) if page.file.src_uri.startswith(incremental_build.LABS) else []
+        incremental_build.end_page(page.file.src_uri, source, Path(page.file.abs_dest_path), page.url, more)
     return html
 
 
 def on_env(env: Environment, *, files: Files, **_: Any) -> Environment:
     """Copy the published files, and cache compiled templates, if the site is served."""
     if page_errors.are_shown():
-        incremental_build.copy_published(files)
+        incremental_build.copy_published_files(files)
         env.bytecode_cache = template_cache
     return env
 
@@ -160,5 +160,5 @@ def error_page(message: str) -> bytes:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="refresh" content="1"><title>Not built</title><style>{styles}</style></head>'
-        f"<body><h1>The site is not built</h1>{page_errors.box(message, 'What stopped it')}</body></html>"
+        f"<body><h1>The site is not built</h1>{page_errors.render_box(message, 'What stopped it')}</body></html>"
     ).encode()

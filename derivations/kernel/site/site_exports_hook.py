@@ -1,7 +1,7 @@
-"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, and notebooks and cards of pages.
+"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, notebooks, and cards.
 
-It also gives each page a description, and the date of its last change in sitemap.xml. All of it comes from the pages' sources, the
-certificates, and git. Under `mkdocs serve` only the descriptions are made; the rest is for a published site.
+It also gives each page a description, and the date of its last change in sitemap.xml. All of this comes from the sources of the pages,
+the certificates, and git. `mkdocs serve` makes only the descriptions; the rest is for a published site.
 """
 
 import json
@@ -33,33 +33,33 @@ from derivations.kernel.site.page_source import RANKS
 EDIT = "edit/main/docs/"  # below the repository's address
 LINK = '<p class="notebook">'
 # The navigation, pages and notebooks of this build, since MkDocs passes only its settings to `on_post_build`.
-KEPT: dict[str, Any] = {"notebooks": {}}
+BUILD: dict[str, Any] = {"notebooks": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
-ABOUT = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
+NOTICE = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Set the address of edit links if that of the repository is known."""
-    KEPT["notebooks"] = {}
+    BUILD["notebooks"] = {}
     if config.repo_url and not config.edit_uri:
         config.edit_uri = EDIT
     return config
 
 
 def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
-    """Set the page's description to its first sentence, escaped since the theme does not escape it, and the address of its card."""
+    """Set the description of the page to its first sentence, escaped since the theme does not escape it, and the address of its card."""
     if page.file.src_uri.endswith(".md"):
-        if sentence := page_summary.first_sentence(markdown):
+        if sentence := page_summary.find_first_sentence(markdown):
             page.meta.setdefault("description", escape(sentence))
         if _has_cards(config):
-            page.meta["card"] = _absolute(social_cards.card_path(page.file.src_uri), config)
+            page.meta["card"] = _absolute_address(social_cards.card_path(page.file.src_uri), config)
     return markdown
 
 
 def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
     """Append a link to the page's notebook."""
-    source = None if page_errors.are_shown() else _source_of(page.file, config)
-    if not source or not _notebook(page, source, config):
+    source = None if page_errors.are_shown() else _read_source(page.file, config)
+    if not source or not _make_notebook(page, source, config):
         return html
     name = page_notebooks.notebook_name(source)
     return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
@@ -69,30 +69,30 @@ def on_post_build(*, config: MkDocsConfig) -> None:
     """Write the files, unless the site is served to its author."""
     if page_errors.are_shown():
         return
-    site, pages = Path(config.site_dir), KEPT["pages"]
+    site, pages = Path(config.site_dir), BUILD["pages"]
     claims = [record for page in pages for record in _claim_records(page, config)]
     _write(
-        site / "claims.json", json.dumps({"about": ABOUT, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1)
+        site / "claims.json", json.dumps({"about": NOTICE, "site": config.site_url or "", "claims": claims}, ensure_ascii=False, indent=1)
     )
-    _write(site / "llms.txt", _llms_txt(pages, config))
-    _write(site / "robots.txt", _robots_txt(config))
+    _write(site / "llms.txt", _write_overview(pages, config))
+    _write(site / "robots.txt", _write_robots_txt(config))
     if config.extra.get("feed"):
-        _write(site / change_feed.NAME, _feed(pages, config))
+        _write(site / change_feed.FILE, _render_feed(pages, config))
     for page in pages if _has_cards(config) else ():
-        social_cards.draw(
+        social_cards.draw_card(
             site / social_cards.card_path(page.file.src_uri),
             title=_title_of(page, config),
             chapter=_chapter_of(page),
-            about=_description_of(page, config),
+            description=_description_of(page, config),
             site=config.site_name,
         )
     for page in pages:
-        source = _source_of(page.file, config)
-        if source and (text := _notebook(page, source, config)):
+        source = _read_source(page.file, config)
+        if source and (text := _make_notebook(page, source, config)):
             _write(site / Path(page.file.dest_uri).parent / page_notebooks.notebook_name(source), text)
 
 
-def _notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
+def _make_notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
     """Return the page's notebook, from the cache if nothing changed; "" if it has none."""
 
     def make() -> str:
@@ -100,7 +100,7 @@ def _notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
             return ""
         return page_notebooks.make_notebook(source, address=page.canonical_url or "", repository=_repository(config))
 
-    name, notebooks = page.file.src_uri, KEPT["notebooks"]
+    name, notebooks = page.file.src_uri, BUILD["notebooks"]
     if name not in notebooks:
         notebooks[name] = page_cache.reuse(f"{name}.notebook", page.file.abs_src_path or "", make)
     return notebooks[name]
@@ -112,24 +112,24 @@ def _write(path: Path, text: str) -> None:
 
 
 def on_nav(nav: Navigation, *, files: Files, config: MkDocsConfig, **_: Any) -> Navigation:
-    """Note the pages and the dates of their last changes, for sitemap.xml and the feed."""
-    others = [file.page for file in files.documentation_pages() if file.page and file.page not in nav.pages]
-    KEPT.update(nav=nav, pages=[page for page in [*nav.pages, *others] if page.file.src_uri.endswith(".md")])
-    KEPT["dates"] = {} if page_errors.are_shown() else change_feed.dates(Path(config.docs_dir))
-    for page in [*nav.pages, *others] if KEPT["dates"] else ():  # by default MkDocs writes today's date for every page
-        when = KEPT["dates"].get(page.file.src_uri)
+    """Record the pages and the dates of their last changes, for sitemap.xml and the feed."""
+    unlisted = [file.page for file in files.documentation_pages() if file.page and file.page not in nav.pages]
+    BUILD.update(nav=nav, pages=[page for page in [*nav.pages, *unlisted] if page.file.src_uri.endswith(".md")])
+    BUILD["dates"] = {} if page_errors.are_shown() else change_feed.read_dates(Path(config.docs_dir))
+    for page in [*nav.pages, *unlisted] if BUILD["dates"] else ():  # by default MkDocs writes today's date for every page
+        when = BUILD["dates"].get(page.file.src_uri)
         page.update_date = f"{when:%Y-%m-%d}" if when else ""
-    has_dates = config.site_url and any(page.file.src_uri in KEPT["dates"] for page in KEPT["pages"])
-    config.extra["feed"] = change_feed.NAME if has_dates else ""
+    has_dates = config.site_url and any(page.file.src_uri in BUILD["dates"] for page in BUILD["pages"])
+    config.extra["feed"] = change_feed.FILE if has_dates else ""
     return nav
 
 
 def on_post_template(output_content: str, *, template_name: str, **_: Any) -> str:
     """Remove the dates from sitemap.xml if none is known."""
-    return output_content if template_name != "sitemap.xml" or KEPT["dates"] else DATE.sub("", output_content)
+    return output_content if template_name != "sitemap.xml" or BUILD["dates"] else DATE.sub("", output_content)
 
 
-def _source_of(file: File, config: MkDocsConfig) -> Source | None:
+def _read_source(file: File, config: MkDocsConfig) -> Source | None:
     """Return the source of a page; None for a notebook or a generated page."""
     if not file.src_uri.endswith(".md") or not file.abs_src_path:
         return None
@@ -144,19 +144,21 @@ def _repository(config: MkDocsConfig) -> str:
 # The feed, and cards ----------------------------------------------------------------------------------------------------------------
 
 
-def _feed(pages: list[SitePage], config: MkDocsConfig) -> str:
+def _render_feed(pages: list[SitePage], config: MkDocsConfig) -> str:
     """Return the feed of the pages whose dates are known."""
     changed = [
-        change_feed.Changed(_title_of(page, config), _absolute(page.url, config), when, _description_of(page, config), _chapter_of(page))
+        change_feed.ChangedPage(
+            _title_of(page, config), _absolute_address(page.url, config), when, _description_of(page, config), _chapter_of(page)
+        )
         for page in pages
-        if (when := KEPT["dates"].get(page.file.src_uri))
+        if (when := BUILD["dates"].get(page.file.src_uri))
     ]
-    return change_feed.feed(
+    return change_feed.render_feed(
         changed,
         name=config.site_name,
-        about=config.site_description or "",
-        home=_absolute("", config),
-        address=_absolute(change_feed.NAME, config),
+        description=config.site_description or "",
+        home=_absolute_address("", config),
+        address=_absolute_address(change_feed.FILE, config),
     )
 
 
@@ -182,19 +184,19 @@ def _description_of(page: SitePage, config: MkDocsConfig) -> str:
 
 def _claim_records(page: SitePage, config: MkDocsConfig) -> list[dict]:
     """Return the records of all claims that a page shows, in its order."""
-    source = _source_of(page.file, config)
+    source = _read_source(page.file, config)
     if source is None:
         return []
     shown = Page(source)
     return [
-        claim_export.record(
+        claim_export.export_record(
             claim,
             topic=topic,
             rank=opening.name if opening.name in RANKS else "claim",
-            number=shown.numbers()[topic, claim["id"]],
+            number=shown.number_claims()[topic, claim["id"]],
             page=page.url,
             anchor=shown.anchor(topic, claim["id"]),
-            url=f"{_absolute(page.url, config)}#{shown.anchor(topic, claim['id'])}",
+            url=f"{_absolute_address(page.url, config)}#{shown.anchor(topic, claim['id'])}",
             script=shown.certificates[topic]["script"],
             repository=_repository(config),
         )
@@ -206,16 +208,19 @@ def _claim_records(page: SitePage, config: MkDocsConfig) -> list[dict]:
 # llms.txt ---------------------------------------------------------------------------------------------------------------------------
 
 
-def _llms_txt(pages: list[SitePage], config: MkDocsConfig) -> str:
+def _write_overview(pages: list[SitePage], config: MkDocsConfig) -> str:
     """Return an overview of the site in the format of llmstxt.org: its pages by chapter, each with a sentence."""
     lines = [f"# {config.site_name}", "", f"> {config.site_description}", ""]
-    lines += [f"{ABOUT} All of them, with LaTeX, assumptions, witnesses and places: [claims.json]({_absolute('claims.json', config)})", ""]
-    for title, chapter in chapters(KEPT["nav"], pages):
-        lines += [f"## {title}", "", *(_overview_line(page, config) for page in chapter), ""]
+    lines += [
+        f"{NOTICE} All of them, with LaTeX, assumptions, witnesses and places: [claims.json]({_absolute_address('claims.json', config)})",
+        "",
+    ]
+    for title, chapter in group_by_chapter(BUILD["nav"], pages):
+        lines += [f"## {title}", "", *(_write_overview_line(page, config) for page in chapter), ""]
     return "\n".join(lines)
 
 
-def chapters(nav: Navigation, pages: list[SitePage]) -> list[tuple[str, list[SitePage]]]:
+def group_by_chapter(nav: Navigation, pages: list[SitePage]) -> list[tuple[str, list[SitePage]]]:
     """Return the sections of the navigation, each with its pages; pages in no section come last."""
     known = {id(page): page for page in pages}
     sections = [(section.title, [known[id(item)] for item in section.children if id(item) in known]) for section in _sections(nav.items)]
@@ -231,16 +236,16 @@ def _sections(items: list) -> Iterator[Section]:
             yield from _sections(item.children)
 
 
-def _overview_line(page: SitePage, config: MkDocsConfig) -> str:
+def _write_overview_line(page: SitePage, config: MkDocsConfig) -> str:
     description = unescape(page.meta.get("description", ""))
-    return f"- [{page.title}]({_absolute(page.url, config)})" + (f": {description}" if description else "")
+    return f"- [{page.title}]({_absolute_address(page.url, config)})" + (f": {description}" if description else "")
 
 
-def _absolute(address: str, config: MkDocsConfig) -> str:
+def _absolute_address(address: str, config: MkDocsConfig) -> str:
     """Return the full address of a file of the site."""
     return urljoin(config.site_url or "", address)
 
 
-def _robots_txt(config: MkDocsConfig) -> str:
+def _write_robots_txt(config: MkDocsConfig) -> str:
     lines = ["User-agent: *", "Allow: /"]
-    return "\n".join([*lines, f"Sitemap: {_absolute('sitemap.xml', config)}"] if config.site_url else lines)
+    return "\n".join([*lines, f"Sitemap: {_absolute_address('sitemap.xml', config)}"] if config.site_url else lines)

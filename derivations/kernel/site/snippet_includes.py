@@ -18,9 +18,7 @@ def reject_invalid_utf8(source: Source) -> None:
     """Raise PageError if the page contains invalid UTF-8."""
     for number, line in enumerate(source.lines, start=1):
         if UNREADABLE in line:
-            raise source.error(
-                number, f"bytes that are no UTF-8 text, after {line.partition(UNREADABLE)[0][-30:]!r}; save the page as UTF-8"
-            )
+            raise source.error(number, f"invalid UTF-8 after {line.partition(UNREADABLE)[0][-30:]!r}; save the page as UTF-8")
 
 
 def reject_missing_includes(source: Source, md: Markdown) -> None:
@@ -36,7 +34,7 @@ def reject_missing_includes(source: Source, md: Markdown) -> None:
         if match and match["block_marker"]:
             opened = 0 if opened else number
         elif opened and line.strip():
-            check_include(source, number, (opened, closing_line(source, number)), line.strip(), snippets)
+            check_include(source, number, (opened, find_closing_line(source, number)), line.strip(), snippets)
         elif match:
             check_include(source, number, (number, number), match["snippet"][1:-1].strip(), snippets)
 
@@ -46,7 +44,7 @@ def find_preprocessor(md: Markdown) -> SnippetPreprocessor | None:
     return next((one for one in md.preprocessors if isinstance(one, SnippetPreprocessor)), None)
 
 
-def closing_line(source: Source, number: int) -> int:
+def find_closing_line(source: Source, number: int) -> int:
     """Return the line that closes the block of includes around a line; the line itself if nothing closes the block."""
     later = enumerate(source.lines[number:], start=number + 1)
     return next((closing for closing, line in later if line.strip().strip("-") == "8<"), number)
@@ -68,25 +66,25 @@ def try_include(source: Source, number: int, target: str, snippets: SnippetPrepr
         return
     try:
         snippets.seen = set()
-        page_dependencies.note_files([path] if (path := included_file(target, snippets)) else [])
+        page_dependencies.note_files([path] if (path := find_included_file(target, snippets)) else [])
         snippets.parse_snippets([f'--8<-- "{target}"'])
     except SnippetMissingError as error:
-        raise missing_error(source, number, target, snippets, str(error)) from None
+        raise make_missing_error(source, number, target, snippets, str(error)) from None
     except UnicodeDecodeError as error:
-        raise source.error(number, f"{target.partition(':')[0]} is no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise source.error(number, f"{target.partition(':')[0]} is not UTF-8 text ({error.reason} at byte {error.start})") from None
     except OSError as error:
         raise source.error(number, f"{target.partition(':')[0]} cannot be included: {error.strerror}") from None
     except Exception as error:  # any other failure: the author needs the page's line, not a traceback
         raise source.error(number, f"{target!r} cannot be included: {type(error).__name__}: {error}") from None
 
 
-def included_file(target: str, snippets: SnippetPreprocessor) -> str:
+def find_included_file(target: str, snippets: SnippetPreprocessor) -> str:
     """Return the path of the file that an include names, or "" if there is none."""
     parts = snippets.parse_snippet_target(target)
     return (parts and snippets.get_snippet_path(parts["path"])) or ""
 
 
-def missing_error(source: Source, number: int, target: str, snippets: SnippetPreprocessor, reason: str) -> PageError:
+def make_missing_error(source: Source, number: int, target: str, snippets: SnippetPreprocessor, reason: str) -> PageError:
     """Return the error for a file or a section that does not exist, with the most similar name that does."""
     parts = snippets.parse_snippet_target(target)
     name = parts["path"] if parts else target
@@ -95,14 +93,14 @@ def missing_error(source: Source, number: int, target: str, snippets: SnippetPre
         base = Path(snippets.base_path[0])
         folder = next((one for one in (base / name).parents if one.is_dir()), base)
         files = [one.relative_to(base).as_posix() for one in sorted(folder.iterdir()) if one.suffix in ("", ".py") and folder != base]
-        return source.error(number, f"there is no {name}{suggest(name, files, 'there are')}")
+        return source.error(number, f"there is no {name}{suggest_existing(name, files, 'there are')}")
     sections = SECTION.findall(Path(path).read_text(encoding="utf-8", errors="replace"))
     section = parts["section"]
     if not section or section in sections:
         return source.error(number, f"{target} cannot be included: {reason}")
-    return source.error(number, f"{name} has no section {section!r}{suggest(section, sections, 'it has') or '; it has none'}")
+    return source.error(number, f"{name} has no section {section!r}{suggest_existing(section, sections, 'it has') or '; it has none'}")
 
 
-def suggest(name: str, existing: list[str], verb: str) -> str:
+def suggest_existing(name: str, existing: list[str], verb: str) -> str:
     """Return the end of a message, with the existing names most similar to `name`; "" if there are none."""
     return f"; {suggest_names(name, existing, verb)}" if existing else ""

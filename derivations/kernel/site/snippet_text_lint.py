@@ -1,7 +1,7 @@
 """Find relations that the comments, docstrings and strings of a snippet state in words.
 
 Pages show these words with the code, but no witness checks them. So the rules for prose apply: relations must be shown as claims.
-Each function yields (line, words, fault), where the fault is "" if the words are fine.
+The functions yield (line, words, fault), where the fault is "" if the words are fine.
 """
 
 import ast
@@ -19,32 +19,32 @@ from .findings import Finding
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of these, and `...`
 _SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)
 _PHRASE = re.compile(r"[^\W\d_][\w]* +[^\W\d_]")  # two words in a row, which sizes are not
-_RULER = re.compile(r"-{3,}$")
+_RULE = re.compile(r"-{3,}$")
 
 
-def stated_in_words(root: Path, topic: str) -> list[Finding]:
+def check_words(root: Path, topic: str) -> list[Finding]:
     """Return findings for the relations stated in the words of a topic's snippet. Invalid Python is reported by other checks."""
     snippet = read_snippet(root, topic)
     try:
-        texts = [*comments(snippet), *docstrings(snippet), *strings(snippet)]
+        texts = [*check_comments(snippet), *check_docstrings(snippet), *check_strings(snippet)]
     except (SyntaxError, TokenError, ValueError):
         return []
     return [
-        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show a claim of it, or say it in words")
+        Finding(f"{snippet.file}:{line}", f"{words.strip()!r} {fault}; show it as a claim, or say it in words")
         for line, words, fault in texts
         if fault
     ]
 
 
-def comments(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
+def check_comments(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """Yield (line, words, fault) for each comment, except the marks of regions."""
     for line, comment in snippet.comments:
         if "--8<--" not in comment:
             words = comment.lstrip("#! ")
-            yield line, words, fault_of_words(words)
+            yield line, words, find_fault(words)
 
 
-def docstrings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
+def check_docstrings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """Yield (line, words, fault) for each line of the strings that are statements, such as docstrings, and for strings in their examples.
 
     Doctest runs the examples, but the strings that they contain or print can say anything."""
@@ -59,18 +59,18 @@ def docstrings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
                     continue
                 for words in part.split("\n"):
                     if "--8<--" not in words:
-                        yield line, words, fault_of_words(words)
+                        yield line, words, find_fault(words)
                     line += 1
                 line -= 1
 
 
-def strings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
+def check_strings(snippet: Snippet) -> Iterator[tuple[int, str, str]]:
     """Yield (line, words, fault) for the strings in regions and in `raise` statements. Readers do not see the other strings."""
     lines = {line for region in snippet.regions.values() for line in region.lines}
     for node in snippet.nodes:
         if isinstance(node, ast.Raise):
             lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    yield from ((line, words, fault_of_words(words)) for line, words in _strings_in(snippet.tree) if line in lines)
+    yield from ((line, words, find_fault(words)) for line, words in _strings_in(snippet.tree) if line in lines)
 
 
 def _strings_in(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -105,9 +105,9 @@ def _string_constants(code: str) -> list[str]:
     return [node.value for node in Snippet("", code).nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def fault_of_words(words: str) -> str:
-    """Return what is wrong with a line of words, or "". An arrow between shapes is allowed, and so is a ruler at the end of the line."""
-    parts = _RULER.sub("", _SHAPES.sub(_remove_sizes, words)).split("`")
+def find_fault(words: str) -> str:
+    """Return what is wrong with a line of words, or "". An arrow between shapes is allowed, and so is a line of dashes at the end."""
+    parts = _RULE.sub("", _SHAPES.sub(_remove_sizes, words)).split("`")
     return next(filter(None, [find_text_fault("".join(parts[::2])), *map(find_code_fault, parts[1::2])]), "")
 
 

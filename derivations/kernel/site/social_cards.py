@@ -1,4 +1,4 @@
-"""Draw the preview image that is shown where a page's address is shared: its title, its chapter and its description.
+"""Draw the preview image of a page that other sites show for a link to it: its title, its chapter and its description.
 
 The images are drawn with Pillow while the site is built, offline, in the STIX and DejaVu fonts that come with matplotlib.
 """
@@ -15,12 +15,12 @@ PAPER, INK, QUIET, HAIRLINE, PROVED = "#fdfcf9", "#1f1e1b", "#6a665e", "#e3dfd5"
 MARK = "#3d7a5d"  # of assets/images/mark.svg
 LEFT, RIGHT = 96, 1104
 FONTS = {"title": "STIXGeneral.ttf", "text": "STIXGeneral.ttf", "label": "DejaVuSans.ttf"}
-COLOURS = 64  # the few colours above, and those between them at the edges of letters
+COLOURS = 64  # the colours above, and the shades between them at the edges of letters
 LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
 def is_public(address: str | None) -> bool:
-    """Return whether the site is published at a public address; other sites fetch a card from its full address."""
+    """Return whether an address is public. Other sites fetch a card from its full address, so only a public site has cards."""
     return (urlsplit(address or "").hostname or "") not in LOCAL
 
 
@@ -29,21 +29,21 @@ def card_path(page: str) -> str:
     return f"cards/{page.removesuffix('.md')}.png"
 
 
-def draw(path: Path, *, title: str, chapter: str, about: str, site: str) -> None:
+def draw_card(path: Path, *, title: str, chapter: str, description: str, site: str) -> None:
     """Draw a card and write it as PNG."""
     image = Image.new("RGB", SIZE, PAPER)
     pen = ImageDraw.Draw(image)
     pen.rectangle((0, 0, 14, SIZE[1]), fill=MARK)
     if chapter:
         pen.text((LEFT, 92), chapter, font=_load_font("label", 27), fill=PROVED, anchor="ls")
-    lines, font = _fit(title, (88, 76, 64, 54), 3)
+    lines, font = _fit_lines(title, (88, 76, 64, 54), 3)
     top = 132
     for line in lines:
         pen.text((LEFT, top), line, font=font, fill=INK, anchor="la")
         top += round(font.size * 1.14)
     text_font = _load_font("text", 34)
     room = (512 - top - 30) // 46
-    for line in shorten(about, text_font, min(3, room)):
+    for line in shorten(description, text_font, min(3, room)):
         pen.text((LEFT, top + 30), line, font=text_font, fill=QUIET, anchor="la")
         top += 46
     pen.line((LEFT, 528, RIGHT, 528), fill=HAIRLINE, width=2)
@@ -57,15 +57,15 @@ def _load_font(name: str, size: int) -> Any:
     """Return one of FONTS in a size in pixels. Raise FileNotFoundError if matplotlib is not installed."""
     spec = find_spec("matplotlib")
     if spec is None or spec.origin is None:
-        raise FileNotFoundError("matplotlib, whose faces the cards are written in")
+        raise FileNotFoundError("matplotlib is not installed, and the cards use its fonts")
     return ImageFont.truetype(str(Path(spec.origin).parent / "mpl-data/fonts/ttf" / FONTS[name]), size)
 
 
-def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
+def _fit_lines(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
     """Return the text in at most `most` lines and its font, in the largest of the sizes that fits; in the smallest it is cut."""
     for size in sizes:
         font = _load_font("title", size)
-        lines = _wrap(text, font)
+        lines = _wrap_lines(text, font)
         if len(lines) <= most:
             return lines, font
     return shorten(text, font, most), font
@@ -73,7 +73,7 @@ def _fit(text: str, sizes: tuple[int, ...], most: int) -> tuple[list[str], Any]:
 
 def shorten(text: str, font: Any, most: int) -> list[str]:
     """Return the text in at most `most` lines; a longer text is cut after a word and ends in an ellipsis."""
-    lines = _wrap(text, font)
+    lines = _wrap_lines(text, font)
     if len(lines) <= most:
         return lines
     if most < 1:
@@ -84,7 +84,7 @@ def shorten(text: str, font: Any, most: int) -> list[str]:
     return [*lines[: most - 1], f"{last} …".strip()]
 
 
-def _wrap(text: str, font: Any) -> list[str]:
+def _wrap_lines(text: str, font: Any) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word

@@ -1,6 +1,6 @@
-"""The table of a group of rows from docs/sources.toml: what a source says, corrections of it, and the claims that support it.
+"""Show a group of rows of docs/sources.toml as a table: what a source says, a correction of it, and the claims that support it.
 
-The texts are written by the author, so they go through Markdown and its checks like the text of any page.
+An author writes these texts, so they go through Markdown and its checks like the text of any page.
 """
 
 import posixpath
@@ -14,13 +14,13 @@ NUMBERED = "numbered"  # the group of rows whose id is only a number
 
 
 class RowsError(ValueError):
-    """Rows that cannot be shown; the message says what to do, but names no page or line."""
+    """Rows cannot be shown; the message says what to do, but does not name the page or the line."""
 
 
-def group_of(row_id: str) -> str:
+def find_group(row_id: str) -> str:
     """Return the group of a row.
 
-    >>> group_of("U12"), group_of("7")
+    >>> find_group("U12"), find_group("7")
     ('U', 'numbered')
     """
     return row_id.rstrip("0123456789") or NUMBERED
@@ -30,8 +30,8 @@ def read_rows(docs: Path, group: str) -> list[dict]:
     """Return the rows of a group, in order. Raise RowsError if the group is empty or the file is not a list of rows."""
     try:
         all_rows = tomllib.loads((docs / FILE).read_text(encoding="utf-8"))["row"]
-        groups = list(dict.fromkeys(group_of(row["id"]) for row in all_rows))
-        rows = [{"right": "", "pages": []} | row for row in all_rows if group_of(row["id"]) == group]
+        groups = list(dict.fromkeys(find_group(row["id"]) for row in all_rows))
+        rows = [{"right": "", "pages": []} | row for row in all_rows if find_group(row["id"]) == group]
         for row in rows:
             row["says"], row["claims"]  # KeyError if one is missing
     except FileNotFoundError:
@@ -56,12 +56,12 @@ def claims_by_topic(row: dict) -> dict[str, list[str]]:
     return claims | {page: [] for page in row["pages"] if page not in claims}
 
 
-def heading(docs: Path, topic: str) -> str:
+def read_heading(docs: Path, topic: str) -> str:
     """Return the heading of the topic's page. Raise RowsError if it has none."""
     path = docs / f"{topic}.md"
     first = re.match(r"# (.+)", path.read_text(encoding="utf-8")) if path.is_file() else None
     if not first:
-        raise RowsError(f"{docs.name}/{topic}.md is no page that begins with a heading")
+        raise RowsError(f"{docs.name}/{topic}.md is not a page that begins with a heading")
     return first[1].strip()
 
 
@@ -80,7 +80,7 @@ def add_table(parent: Element, rows: list[dict], docs: Path, start: str) -> Elem
         for topic, names in claims_by_topic(row).items():
             item = SubElement(entries, "li")
             address = posixpath.relpath(f"{topic}.md", start)
-            SubElement(item, "a", {"href": address}).text = heading(docs, topic)
+            SubElement(item, "a", {"href": address}).text = read_heading(docs, topic)
             for order, name in enumerate(names):
                 link = SubElement(item, "a", {"href": f"{address}#{name}", "class": "rows__claim"})
                 link.text = name

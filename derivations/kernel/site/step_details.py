@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import dedent
 
-LONGEST = 1000  # characters; longer excerpts are left out, since the page links to the file
+MAX_LENGTH = 1000  # characters; longer excerpts are left out, since the page links to the file
 
 SCRIPT = re.compile(r"derivations/[a-z0-9_-]+/[a-z0-9_-]+\.py")
 _LINES_OF_STEP = re.compile(r"start|step_\d+")
 
 
 @dataclass(frozen=True)
-class Place:
+class Excerpt:
     """Lines of a file, counted from 1, and their text; "" if it is long."""
 
     first: int
     last: int
     text: str
 
-    def named(self) -> str:
+    def describe_lines(self) -> str:
         return f"line {self.first}" if self.first == self.last else f"lines {self.first}–{self.last}"
 
     def fragment(self) -> str:
@@ -34,47 +34,52 @@ class Place:
 # The script ---------------------------------------------------------------------------------------------------------------------
 
 
-def find_script_lines(text: str, claim: dict, step: int) -> Place | None:
+def find_script_lines(text: str, claim: dict, step: int) -> Excerpt | None:
     """Return the lines of a script that state a claim, or one of its steps if it has several; None if there are none."""
-    around = [statement for statement in _statements(text) if statement.lineno <= claim["line"] <= (statement.end_lineno or 0)]
-    if not around:
+    node: ast.stmt | ast.expr | None = find_statement(text, claim["line"])
+    if node is None:
         return None
-    node: ast.stmt | ast.expr = max(around, key=lambda statement: statement.lineno)
     if len(claim["steps"]) > 1:
         reasons = [each["reason"] for each in claim["steps"]]
-        pairs = [pair for pair in ast.walk(node) if isinstance(pair, ast.Tuple) and _reason(pair) == reasons[step - 1]]
+        pairs = [pair for pair in ast.walk(node) if isinstance(pair, ast.Tuple) and _find_reason(pair) == reasons[step - 1]]
         before = reasons[: step - 1].count(reasons[step - 1])
         node = sorted(pairs, key=lambda pair: pair.lineno)[before] if before < len(pairs) else node
-    return _place(text, node)
+    return _make_excerpt(text, node)
+
+
+def find_statement(text: str, line: int) -> ast.stmt | None:
+    """Return the innermost statement of a script at a line; None if there is none."""
+    around = (statement for statement in _parse_statements(text) if statement.lineno <= line <= (statement.end_lineno or 0))
+    return max(around, key=lambda statement: statement.lineno, default=None)
 
 
 @lru_cache(maxsize=8)
-def _statements(text: str) -> tuple[ast.stmt, ...]:
+def _parse_statements(text: str) -> tuple[ast.stmt, ...]:
     try:
         return tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
     except (SyntaxError, ValueError):
         return ()  # not a script that was checked
 
 
-def _reason(pair: ast.Tuple) -> object:
+def _find_reason(pair: ast.Tuple) -> object:
     """Return the reason of a step that is written as a tuple: its last constant."""
     last = pair.elts[-1] if pair.elts else None
     return last.value if isinstance(last, ast.Constant) else None
 
 
-def _place(text: str, node: ast.stmt | ast.expr) -> Place:
+def _make_excerpt(text: str, node: ast.stmt | ast.expr) -> Excerpt:
     last = node.end_lineno or node.lineno
-    return Place(node.lineno, last, _unless_long(dedent("\n".join(text.split("\n")[node.lineno - 1 : last]))))
+    return Excerpt(node.lineno, last, _unless_long(dedent("\n".join(text.split("\n")[node.lineno - 1 : last]))))
 
 
 def _unless_long(text: str) -> str:
-    return text if len(text) <= LONGEST else ""
+    return text if len(text) <= MAX_LENGTH else ""
 
 
 # SymPy's program ----------------------------------------------------------------------------------------------------------------
 
 
-def _part(program: str, start: str) -> str:
+def _find_part(program: str, start: str) -> str:
     """Return the statement of a program that begins with `start`, or "". Programs are long, so only this part is parsed."""
     match = re.search(rf"^{re.escape(start)}.*(?:\n(?![\w@#'\"]).*)*", program, flags=re.M)
     return match[0] if match else ""
@@ -82,8 +87,8 @@ def _part(program: str, start: str) -> str:
 
 def find_program_lines(program: str, step: int) -> str:
     """Return the lines of the program's function `claim` that check a step, without those of other steps."""
-    text = _part(program, "def claim(")
-    claim = next((statement for statement in _statements(text) if isinstance(statement, ast.FunctionDef)), None)
+    text = _find_part(program, "def claim(")
+    claim = next((statement for statement in _parse_statements(text) if isinstance(statement, ast.FunctionDef)), None)
     if claim is None:
         return ""
     others = {
@@ -108,11 +113,13 @@ def _is_of_another_step(node: ast.stmt, step: int) -> bool:
     return isinstance(number, ast.Constant) and type(number.value) is int and number.value != step
 
 
-def sizes(program: str) -> str:
-    """Return the sizes that the program tries, in words; "" if it names none, or filters them."""
+def describe_sizes(program: str) -> str:
+    """Return the sizes that the program tries, in words; "" if it has no list of sizes, or filters the list."""
     if "possible(SIZES" in program:
         return ""
-    assigned = next((statement.value for statement in _statements(_part(program, "SIZES = ")) if isinstance(statement, ast.Assign)), None)
+    assigned = next(
+        (statement.value for statement in _parse_statements(_find_part(program, "SIZES = ")) if isinstance(statement, ast.Assign)), None
+    )
     choices = [choice for choice in getattr(assigned, "elts", []) if isinstance(choice, ast.Call) and choice.keywords]
     if not choices:
         return ""
@@ -125,14 +132,14 @@ def sizes(program: str) -> str:
 # Coq's file ---------------------------------------------------------------------------------------------------------------------
 
 
-def prelude_of(source: str) -> str:
+def find_prelude(source: str) -> str:
     """Return the name of the prelude that a Coq file imports."""
     match = re.search(r"^From Derivations Require Import (\w+)\.$", source, re.MULTILINE)
     return match[1] if match else "Prelude"
 
 
-def theorem(source: str, step: int, single: bool) -> str:
-    """Return the part of a Coq file about a step: the declarations, the theorem and its proof. `single` says that it has one theorem."""
+def find_theorem(source: str, step: int, single: bool) -> str:
+    """Return the part of a Coq file about a step: the declarations, the theorem and its proof. `single` means that there is one step."""
     section = source.partition("Section Claim.\n")[2].partition("\nEnd Claim.")[0]
     parts = section.strip("\n").split("\n\n")
     theorems = [part for part in parts if "Theorem " in part]

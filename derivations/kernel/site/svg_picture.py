@@ -1,4 +1,4 @@
-"""Building blocks of pictures: lines, boxes, words, grids and axes, and the class of all pictures.
+"""Building blocks of pictures (lines, boxes, text, grids and axes), and the class of all pictures.
 
 In words, `$...$` sets letters as mathematics, with `_` and `^` before subscripts and superscripts: `$W_Q$`, `$d_{k}$`. As on any page,
 words may not state a relation. One unit is one pixel at a page's usual size. A picture sets no colours: its parts have classes, which
@@ -41,14 +41,14 @@ class Picture:
 
     def __post_init__(self) -> None:
         if not (self.title.strip() and self.description.strip()):
-            raise DrawingError("a picture needs a title and a description, for those who do not see it")
+            raise DrawingError("a picture needs a title and a description, for those who cannot see it")
         # The one relation allowed is that between shapes, whose sizes were checked.
         texts = (element.text for element in self.every() if (element.get("class"), element.text) != ("picture__sign", "="))
         for words in filter(None, (self.title, self.description, *texts)):
             if _CONTROL.search(words):
-                raise DrawingError(f"{words!r} holds a control character")
+                raise DrawingError(f"{words!r} contains a control character")
             if fault := find_text_fault(words):
-                raise DrawingError(f"{words!r} {fault}; relations stand in claims, so say it in words")
+                raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
 
     def every(self, tag: str | None = None) -> Iterable[Element]:
         """Return all elements with this tag, nested ones included."""
@@ -75,12 +75,12 @@ def short(value: str | float) -> str:
     return value if isinstance(value, str) else f"{round(float(value), 2) + 0.0:g}"
 
 
-def path(*points: Point) -> str:
+def line_path(*points: Point) -> str:
     """Return the path data of straight lines through the points."""
     return "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
 
 
-def bend(start: Point, end: Point, upright: bool) -> str:
+def curve_path(start: Point, end: Point, upright: bool) -> str:
     """Return the path data of a curve that starts and ends vertically, or horizontally if not `upright`."""
     half = [(a + b) / 2 for a, b in zip(start, end)]
     middle = ((start[0], half[1]), (end[0], half[1])) if upright else ((half[0], start[1]), (half[0], end[1]))
@@ -89,10 +89,12 @@ def bend(start: Point, end: Point, upright: bool) -> str:
 
 
 def line(*points: Point, css: str = "picture__line") -> Element:
-    return part("path", css, d=path(*points))
+    """Return straight lines through the points."""
+    return part("path", css, d=line_path(*points))
 
 
 def box(x: float, y: float, width: float, height: float, css: str, **attributes: str | float) -> Element:
+    """Return a rectangle, given by its upper left corner and its size."""
     return part("rect", css, x=x, y=y, width=width, height=height, **attributes)
 
 
@@ -109,21 +111,21 @@ def text(
     css: str = "",
     turned: bool = False,
 ) -> Element:
-    """Return words whose vertical middle is at y; `turned` words are rotated to read from bottom to top."""
+    """Return text whose vertical middle is at y; `turned` text is rotated to read from bottom to top."""
     rotation = {"transform": f"rotate(-90 {short(x)} {short(y)})"} if turned else {}
     element = part("text", with_role(css, words), x=x, y=y + 0.35 * size, font_size=size, text_anchor=anchor, **rotation)
     if "$" not in words:
         element.text = words
         return element
     before = 0.0
-    for run, style, level in runs(words):
+    for run, style, level in split_runs(words):
         span = part("tspan", style, **({"dy": (level - before) * size} if level != before else {}))
         span.text, before = run, level
         element.append(span)
     return element
 
 
-def quiet(x: float, y: float, words: str, *, anchor: str = "middle", turned: bool = False) -> Element:
+def muted_text(x: float, y: float, words: str, *, anchor: str = "middle", turned: bool = False) -> Element:
     """Return words in the muted style of labels."""
     return text(x, y, words, css="picture__quiet", anchor=anchor, turned=turned)
 
@@ -133,7 +135,7 @@ _SCRIPTS = re.compile(r"([_^])(?:\{([^}]*)\}|(.))|([^_^]+)")
 _LETTERS = re.compile(r"[a-z]{3,}|[A-Za-zα-ω]+|[^A-Za-zα-ω]+")
 
 
-def runs(words: str) -> Iterable[tuple[str, str, float]]:
+def split_runs(words: str) -> Iterable[tuple[str, str, float]]:
     """Yield the pieces of a text that are set alike: the piece, its CSS classes, and its shift down in multiples of the font size."""
     for order, piece in enumerate(words.split("$")):
         if order % 2 == 0 and piece:
@@ -144,19 +146,19 @@ def runs(words: str) -> Iterable[tuple[str, str, float]]:
                 yield run, f"picture__{'name' if upright else 'letter'}{' picture__script' if sign else ''}", _LEVELS[sign]
 
 
-def breadth(words: str, size: float = TEXT) -> float:
-    """Return an estimate of the width of a text, rather too large than too small."""
+def text_width(words: str, size: float = TEXT) -> float:
+    """Estimate the width of a text; the result tends to be too large."""
 
     def width(char: str) -> float:
         return 0.33 if char in "fijlrtI.,:;'|!()[] " else 0.88 if char in "mwMW" else 0.66 if char.isupper() else 0.57
 
     scale = {True: SCRIPT, False: MATHS}
-    return size * sum((scale["script" in style] if style else 1) * width(char) for run, style, _ in runs(words) for char in run)
+    return size * sum((scale["script" in style] if style else 1) * width(char) for run, style, _ in split_runs(words) for char in run)
 
 
-def widest(words: Iterable[str], size: float = TEXT) -> float:
+def max_text_width(words: Iterable[str], size: float = TEXT) -> float:
     """Return the largest of the estimated widths of texts; 0 if there are none."""
-    return max((breadth(text, size) for text in words), default=0.0)
+    return max((text_width(text, size) for text in words), default=0.0)
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -174,29 +176,29 @@ def beside(*pictures: Picture, title: str, gap: float = 40) -> Picture:
     tallest, x = max(picture.height for picture in pictures), 0.0
     elements: list[Element] = []
     for picture in pictures:
-        room = max(picture.width, breadth(picture.title))
-        elements += _titled(picture, x + room / 2, 0, (tallest - picture.height) / 2)
+        room = max(picture.width, text_width(picture.title))
+        elements += _add_title(picture, x + room / 2, 0, (tallest - picture.height) / 2)
         x += room + gap
-    return Picture(title, _joint_description(pictures), x - gap, tallest + 30, tuple(elements))
+    return Picture(title, _join_descriptions(pictures), x - gap, tallest + 30, tuple(elements))
 
 
 def below(*pictures: Picture, title: str, gap: float = 26) -> Picture:
     """Return pictures one below the other, each under its own title."""
-    width, y = max(max(picture.width, breadth(picture.title)) for picture in pictures), 0.0
+    width, y = max(max(picture.width, text_width(picture.title)) for picture in pictures), 0.0
     elements: list[Element] = []
     for picture in pictures:
-        elements += _titled(picture, width / 2, y, 0)
+        elements += _add_title(picture, width / 2, y, 0)
         y += picture.height + 30 + gap
-    return Picture(title, _joint_description(pictures), width, y - gap, tuple(elements))
+    return Picture(title, _join_descriptions(pictures), width, y - gap, tuple(elements))
 
 
-def _titled(picture: Picture, middle: float, y: float, down: float) -> list[Element]:
+def _add_title(picture: Picture, middle: float, y: float, down: float) -> list[Element]:
     """Return a title at y, and the picture below it, moved down by a further `down` units."""
     moved = f"translate({short(middle - picture.width / 2)} {short(y + 30 + down)})"
-    return [quiet(middle, y + 9, picture.title), part("g", "", *picture.elements, transform=moved)]
+    return [muted_text(middle, y + 9, picture.title), part("g", "", *picture.elements, transform=moved)]
 
 
-def _joint_description(pictures: Sequence[Picture]) -> str:
+def _join_descriptions(pictures: Sequence[Picture]) -> str:
     return " ".join(f"{picture.title}: {picture.description}" for picture in pictures)
 
 
@@ -211,16 +213,16 @@ class Grid:
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str], across: str, down: str, side: Point, shape: tuple[int, int]):
         if len(rows) not in (0, shape[0]) or len(columns) not in (0, shape[1]):
-            raise DrawingError(f"{len(rows)} rows and {len(columns)} columns are named; the matrix is {shape[0]} by {shape[1]}")
+            raise DrawingError(f"there are {len(rows)} row labels and {len(columns)} column labels; the matrix is {shape[0]} by {shape[1]}")
         self.side, self.shape = side, shape
         self.elements: list[Element] = []
-        turned = widest(columns) > side[0] - 2
-        self.left = (widest(rows) + 10 if rows else 0) + (24 if down else 0) + 1
-        self.top = (widest(columns) + 8 if turned else 24 if columns else 0) + (22 if across else 0) + 1
+        turned = max_text_width(columns) > side[0] - 2
+        self.left = (max_text_width(rows) + 10 if rows else 0) + (24 if down else 0) + 1
+        self.top = (max_text_width(columns) + 8 if turned else 24 if columns else 0) + (22 if across else 0) + 1
         if across:
-            self.add(quiet(self.left + shape[1] * side[0] / 2, 9, across))
+            self.add(muted_text(self.left + shape[1] * side[0] / 2, 9, across))
         if down:
-            self.add(quiet(9, self.top + shape[0] * side[1] / 2, down, turned=True))
+            self.add(muted_text(9, self.top + shape[0] * side[1] / 2, down, turned=True))
         for i, words in enumerate(rows):
             self.add(text(self.left - 8, self.corner(i, 0)[1] + side[1] / 2, words, anchor="end"))
         for j, words in enumerate(columns):

@@ -54,11 +54,11 @@ STEM: list[tuple[str, str]] = [
 RULES = {"formula": FORMULA, "text": TEXT, "stem": STEM}
 
 
-def _compiled(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
+def _compile_rules(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), re.sub(r"\$(\d)", r"\\\1", instead)) for pattern, instead in rules]
 
 
-_RULES = {name: _compiled(rules) for name, rules in RULES.items()}
+_RULES = {name: _compile_rules(rules) for name, rules in RULES.items()}
 
 
 def _apply_rules(name: str, text: str) -> str:
@@ -73,7 +73,7 @@ def stem(word: str) -> str:
     return _apply_rules("stem", word) if len(word) > 3 else word
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of prose, or of a formula after `fold_formula`."""
     plain = _apply_rules("text", unicodedata.normalize("NFKC", text)).lower()
     return [stem(word) for word in re.findall(r"[^\W_]+", plain)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..check import coq_exceptions
 from ..check.proving_witnesses import provers
+from ..errors import quantity
 from ..store import full_runs, fuzz_results, mutant_results
 from ..store.certificates import topics
 from ..store.coq_results import load
@@ -27,37 +28,37 @@ SUPPORT = {
     "the text of snippets": ("snippet_source",),
 }
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",), "code": ("traced",)}
-AROUND = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
+OTHER = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 
 
-def code_lines(path: Path) -> int:
+def count_code_lines(path: Path) -> int:
     """Return the number of lines of code in a Python or Coq file, without blank lines, comments and docstrings."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".v":
         return sum(bool(line.strip()) for line in re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL).splitlines())
-    documented = {line for node in docstrings(ast.parse(text)) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    documented = {line for node in find_docstrings(ast.parse(text)) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
     return sum(line.strip()[:1] not in ("", "#") for number, line in enumerate(text.splitlines(), 1) if number not in documented)
 
 
-def docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[ast.stmt]:
+def find_docstrings(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[ast.stmt]:
     """Yield the statements that are docstrings, of the node and of everything defined in it."""
     if ast.get_docstring(node, clean=False) is not None:
         yield node.body[0]
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, (ast.ClassDef, ast.FunctionDef)):
-            yield from docstrings(inner)
+            yield from find_docstrings(inner)
 
 
-def all_claims() -> list[dict]:
-    """Return the claims of all topics. Raise CertificateError if a topic has no valid certificate."""
-    return [claim for topic in topics() for claim in load(topic)["claims"]]
+def load_all_claims() -> dict[str, dict]:
+    """Return the claims of all topics, by `chapter/topic#id`. Raise CertificateError if a topic has no valid certificate."""
+    return {f"{topic}#{claim['id']}": claim for topic in topics() for claim in load(topic)["claims"]}
 
 
-def by_kind() -> Table:
+def count_by_kind() -> Table:
     """Count the claims by kind and by scope."""
-    claims = all_claims()
+    claims = load_all_claims().values()
     scopes = [scope for scope, _ in Counter(c["scope"] for c in claims).most_common()]
     kinds = [kind for kind, _ in Counter(c["kind"] for c in claims).most_common()]
     count = Counter((c["kind"], c["scope"]) for c in claims)
@@ -66,9 +67,9 @@ def by_kind() -> Table:
     return ["kind", *scopes, "all"], rows, "python -m derivations check --fresh --json"
 
 
-def by_witness() -> Table:
-    """Count the claims that each witness vouches for, by its scope, and the claims by the number of their witnesses."""
-    claims, rows = all_claims(), []
+def count_by_witness() -> Table:
+    """Count the claims that each witness vouches for, by scope, and the claims by the number of their witnesses."""
+    claims, rows = load_all_claims().values(), []
     for name in dict.fromkeys(w["name"] for c in claims for w in c["witnesses"]):
         verdicts = [w for c in claims for w in c["witnesses"] if w["name"] == name and w["verdict"] != "not applicable"]
         scopes = ", ".join(f"{n} {scope}" for scope, n in Counter(w["scope"] for w in verdicts).most_common())
@@ -78,9 +79,9 @@ def by_witness() -> Table:
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
 
-def by_code() -> Table:
+def count_by_code_scope() -> Table:
     """Count the claims that name code, by the scope at which the code is proved to compute them."""
-    counts = code_verdicts.counts(all_claims())
+    counts = code_verdicts.count_scopes([*load_all_claims().values()])
     rows = [[scope, str(count)] for scope, count in counts.items()]
     return ["the code of a claim is shown to compute it at", "claims"], [*rows, ["all that name code", str(sum(counts.values()))]], CODE
 
@@ -88,39 +89,35 @@ def by_code() -> Table:
 CODE = "python -m derivations code"
 
 
-def claims_compared_in_numbers() -> list[tuple[str, str]]:
+def find_claims_compared_in_numbers() -> list[tuple[str, str]]:
     """Return the claims whose code is only compared in numbers, each with the reason."""
-    claims = [(f"{topic}#{claim['id']}", claim) for topic in topics() for claim in load(topic)["claims"]]
-    return [(name, code_verdicts.note(claim)) for name, claim in claims if claim.get("computed", {}).get("state") == "not read"]
+    claims = load_all_claims().items()
+    return [(name, code_verdicts.describe_note(claim)) for name, claim in claims if claim.get("computed", {}).get("state") == "not read"]
 
 
-def claims_with_one_proof() -> list[tuple[str, str]]:
+def find_claims_with_one_proof() -> list[tuple[str, str]]:
     """Return the claims that only one witness proves, each with an empty note."""
-    return [
-        (f"{topic}#{claim['id']}", "")
-        for topic in topics()
-        for claim in load(topic)["claims"]
-        if claim["kind"] != "definition" and len(provers(claim)) == 1
-    ]
+    return [(name, "") for name, claim in load_all_claims().items() if claim["kind"] != "definition" and len(provers(claim)) == 1]
 
 
-def claims_open_in_coq() -> list[tuple[str, str]]:
+def find_claims_open_in_coq() -> list[tuple[str, str]]:
     """Return the claims that Coq can state but does not prove, each with the reason."""
     return sorted(coq_exceptions.reasons().items())
 
 
 # By name: the function that lists the claims, and the text for an empty list.
 LISTS = {
-    "alone": (claims_with_one_proof, "none; each claim has two proofs or more."),
-    "open": (claims_open_in_coq, "none; Coq proves all that it can state."),
-    "unread": (claims_compared_in_numbers, "none; all code that a claim names is read."),
+    "alone": (find_claims_with_one_proof, "none; each claim has two proofs or more."),
+    "open": (find_claims_open_in_coq, "none; Coq proves all that it can state."),
+    "unread": (find_claims_compared_in_numbers, "none; all code that a claim names is read."),
 }
 
 OUTCOMES = ("killed", "equivalent", "survived", "unclassified")
+NOT_TRIED = "not tried on this machine"
 MUTANTS = "python -m derivations mutants"
 
 
-def by_killer() -> Table:
+def count_killed_mutants() -> Table:
     """Count the mutants by kind of claim, and how many of the false ones that it judged each witness killed."""
     by_topic = mutant_results.of_topics(topics())
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in by_topic.items() if results for claim in load(topic)["claims"]]
@@ -138,12 +135,8 @@ def by_killer() -> Table:
     ]
     missing = sum(results is None for results in by_topic.values())
     if missing:
-        rows.append([_not_tried(missing), *[""] * (1 + len(names))])
+        rows.append([f"{NOT_TRIED}: {quantity(missing, 'topic')}", *[""] * (1 + len(names))])
     return ["kind", "mutants", *(NAMES.get(name, name) for name in names)], rows, MUTANTS
-
-
-def _not_tried(topics: int) -> str:
-    return f"not tried on this machine: {topics} topic{'s' * (topics != 1)}"
 
 
 def _killed_share(results: list[dict]) -> str:
@@ -153,7 +146,7 @@ def _killed_share(results: list[dict]) -> str:
     return f"{killed} of {false}" if false else ""
 
 
-def by_mutant() -> Table:
+def count_mutants() -> Table:
     """Count the outcomes of mutants by topic, over all witnesses. A last row counts the topics without current results."""
     rows: list[list[str]] = []
     sums: Counter[str] = Counter()
@@ -168,7 +161,7 @@ def by_mutant() -> Table:
     if tried:
         rows.append(["all", *(str(sums[key]) for key in ("mutants", *OUTCOMES, "alike"))])
     if len(tried) < len(by_topic):
-        rows.append([_not_tried(len(by_topic) - len(tried)), *[""] * (2 + len(OUTCOMES))])
+        rows.append([f"{NOT_TRIED}: {quantity(len(by_topic) - len(tried), 'topic')}", *[""] * (2 + len(OUTCOMES))])
     return ["topic", "mutants", *OUTCOMES, "shown as the claim is"], rows, MUTANTS
 
 
@@ -176,25 +169,25 @@ FUZZ = "python -m derivations fuzz"
 ANSWERS = ("accepted", "refused", "not applicable", "too slow", "broke")
 
 
-def by_random_claim() -> Table:
+def count_random_claims() -> Table:
     """Count the answers of each witness to true and false random claims. A single row says if there are no current results."""
     result = fuzz_results.get()
     if result is None:
-        return ["asked", "random claims", *ANSWERS], [["not tried on this machine", *[""] * (1 + len(ANSWERS))]], FUZZ
+        return ["asked", "random claims", *ANSWERS], [[NOT_TRIED, *[""] * (1 + len(ANSWERS))]], FUZZ
     rows = []
     for name, counts in result["witnesses"].items():
-        for truth, label in (("true", "true"), ("false", "false"), ("undecided", "undecided by the judge")):
+        for truth, label in (("true", "true claims"), ("false", "false claims"), ("undecided", "claims that the judge cannot decide")):
             row = [counts.get(f"{truth}, {answer}", 0) for answer in ANSWERS]
-            rows.append([f"{NAMES.get(name, name)}, of what is {label}", *map(str, (sum(row), *row))])
-    rows.append(["all, of which some are put to one witness only", str(result["claims"]), *[""] * len(ANSWERS)])
+            rows.append([f"{NAMES.get(name, name)}, {label}", *map(str, (sum(row), *row))])
+    rows.append(["all (only one witness is asked about some)", str(result["claims"]), *[""] * len(ANSWERS)])
     return ["asked", "random claims", *ANSWERS], rows, f"{FUZZ} --seed {result['seed']} --claims {result['claims']}"
 
 
-def by_family() -> Table:
+def count_by_family() -> Table:
     """Count the random claims by family, by the judge's verdict, and by the faults that they revealed."""
     result = fuzz_results.get()
     if result is None:
-        return ["kind", "true", "false", "undecided", "faults"], [["not tried on this machine", "", "", "", ""]], FUZZ
+        return ["kind", "true", "false", "undecided", "faults"], [[NOT_TRIED, "", "", "", ""]], FUZZ
     faults: Counter[str] = Counter()
     for kind, count in result["faulty"].items():
         faults[kind.partition(", ")[2]] += count
@@ -206,47 +199,48 @@ def by_family() -> Table:
     return ["kind", "true", "false", "undecided", "faults"], rows, f"{FUZZ} --seed {result['seed']} --claims {result['claims']}"
 
 
-def by_whole_run() -> Table:
-    """Return the counts of the last complete runs of mutants, corrupted snippets and random claims, each with its commit."""
-    runs, rows = full_runs.read(), []
-    if run := runs.get("mutants"):
-        rows.append([f"all mutants of {run['claims']} claims", *(str(run[key]) for key in ("tried", "left")), _commit_and_date(run)])
-    if run := runs.get("code"):
-        rows.append(
-            [f"all corrupted snippets of {run['topics']} topics", *(str(run[key]) for key in ("tried", "left")), _commit_and_date(run)]
-        )
-    if run := runs.get("fuzz"):
-        rows.append([f"random claims of seed {run['seed']}", *(str(run[key]) for key in ("tried", "faults")), _commit_and_date(run)])
+# The kinds of full runs: a name, a label, and the entry with the number of faults.
+RUNS = (
+    ("mutants", "all mutants of {claims} claims", "left"),
+    ("code", "all corrupted snippets of {topics} topics", "left"),
+    ("fuzz", "random claims of seed {seed}", "faults"),
+)
+
+
+def list_full_runs() -> Table:
+    """Return the counts of the last full runs of mutants, corrupted snippets and random claims, each with its commit."""
+    runs = full_runs.read()
+    rows = [
+        [label.format(**run), str(run["tried"]), str(run[faults]), f"{run['commit'][:7]} of {run['date']}"]
+        for name, label, faults in RUNS
+        if (run := runs.get(name))
+    ]
     command = f"{MUTANTS} && {MUTANTS} --code && {FUZZ}"
     return ["run", "tried", "faults", "of the commit"], rows or [["none was recorded", "", "", ""]], command
 
 
-def _commit_and_date(run: dict) -> str:
-    return f"{run['commit'][:7]} of {run['date']}"
-
-
-def room_lines(room: str) -> int:
+def count_room_lines(room: str) -> int:
     """Return the number of lines of code in all files of a room."""
-    return sum(code_lines(path) for path in sorted((KERNEL / room).iterdir()) if path.suffix in (".py", ".v"))
+    return sum(count_code_lines(path) for path in sorted((KERNEL / room).iterdir()) if path.suffix in (".py", ".v"))
 
 
-def by_module() -> Table:
+def count_by_room() -> Table:
     """Count the lines of code of the rooms, grouped by what they do for a claim."""
-    parts = {"shared by all witnesses": SHARED} | SUPPORT | WITNESSES | AROUND
-    rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(room_lines, rooms)))] for name, rooms in parts.items()]
+    parts = {"shared by all witnesses": SHARED} | SUPPORT | WITNESSES | OTHER
+    rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(count_room_lines, rooms)))] for name, rooms in parts.items()]
     return ["part", "folder of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
 
 
 TABLES: dict[str, Callable[[], Table]] = {
-    "kinds": by_kind,
-    "witnesses": by_witness,
-    "code": by_code,
-    "killed": by_killer,
-    "mutants": by_mutant,
-    "random": by_random_claim,
-    "families": by_family,
-    "runs": by_whole_run,
-    "size": by_module,
+    "kinds": count_by_kind,
+    "witnesses": count_by_witness,
+    "code": count_by_code_scope,
+    "killed": count_killed_mutants,
+    "mutants": count_mutants,
+    "random": count_random_claims,
+    "families": count_by_family,
+    "runs": list_full_runs,
+    "size": count_by_room,
 }
 
 
@@ -258,10 +252,10 @@ def render_table(name: str) -> str:
         return f"<a href='#counted-{name}'>{escape(text)}</a>" if text[:1].isdigit() else escape(text)
 
     footer = f"<p class='trust__command' id='counted-{name}'>Counted again by <code>{escape(command)}</code></p>"
-    return html_table(head, [list(map(cell, row)) for row in rows]) + footer
+    return render_rows(head, [list(map(cell, row)) for row in rows]) + footer
 
 
-def html_table(head: list[str], rows: list[list[str]]) -> str:
+def render_rows(head: list[str], rows: list[list[str]]) -> str:
     """Return a table; the titles are text, the cells are HTML."""
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)

@@ -1,4 +1,4 @@
-"""Interactive figures: the widget that replaces a figure's picture, and its initial numbers.
+"""Interactive figures: the widget that replaces the picture of a figure, and its initial numbers.
 
     /// figure | softmax/temperature:weights play=temperature
 
@@ -20,7 +20,7 @@ WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutati
 
 
 class PlayError(ValueError):
-    """An unknown widget; the message names no page or line."""
+    """There is no such widget; the message does not name the page or the line."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def _check_value(name: str, value: object) -> None:
             _check_value(name, item)
     elif isinstance(value, str):
         if fault := find_text_fault(value):
-            raise DrawingError(f"{name} holds {value!r}, which {fault}")
+            raise DrawingError(f"{name} contains {value!r}, which {fault}")
     elif not isinstance(value, int | float) or not math.isfinite(value):
-        raise DrawingError(f"{name} holds {value!r}; a widget takes finite numbers, words, and lists of these")
+        raise DrawingError(f"{name} contains {value!r}; a widget takes finite numbers, text, and lists of these")
 
 
 def parse_argument(argument: str) -> tuple[str, str]:
@@ -59,6 +59,7 @@ def parse_argument(argument: str) -> tuple[str, str]:
     return name, widget
 
 
-def data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
+def make_data_attributes(widget: str, numbers: dict[str, object]) -> dict[str, str]:
     """Return the attributes that tell play.js which widget to load, and its numbers, escaped for HTML."""
-    return {"data-play": widget, "data-numbers": escape(json.dumps(numbers, separators=(",", ":")))} if widget else {}
+    text = json.dumps(numbers, separators=(",", ":"), sort_keys=True)  # a stored picture has its numbers in this order
+    return {"data-play": widget, "data-numbers": escape(text)} if widget else {}

@@ -53,7 +53,7 @@ def test_all_faults_are_found_at_once(made):
 LACKS = {
     "theorem": ("/// theorem", "/// claim", "docs/fresh/topic.md lacks, for a page of the course: a theorem"),
     "exercise": ("/// exercise | In code", "/// note | In code", "three to five exercises; an exercise in code"),
-    "next": ("Sources.", "[The next page](topic.md)", "docs/fresh/topic.md: it is the last: link to no next page"),
+    "next": ("Sources.", "[The next page](topic.md)", "docs/fresh/topic.md: this is the last page; remove the link [The next page](...)"),
 }
 
 
@@ -72,9 +72,7 @@ def test_the_page_before_has_to_link_to_this_one(made):
     (made / "mkdocs.yml").write_text(CONFIG.replace("Home: index.md", "Tiny: chapter/tiny.md\n  - Topic: fresh/topic.md"))
     (made / "docs/chapter").mkdir()
     (made / "docs/chapter/tiny.md").write_text("[The next page](../wrong.md)\n")
-    assert check_page.unwritten("fresh/topic") == [
-        "docs/chapter/tiny.md: it needs a link [The next page](...) to fresh/topic.md, and to no other page"
-    ]
+    assert check_page.unwritten("fresh/topic") == ["docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"]
 
 
 def test_what_a_test_of_all_topics_refuses_is_said(made, monkeypatch):

@@ -46,7 +46,7 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected, Step
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.site import Page
-from derivations.kernel.site.claim_html import ClaimError, render
+from derivations.kernel.site.claim_html import ClaimError, render_claim
 from derivations.kernel.site.page_source import Source
 from derivations.kernel.store import certificates, coq_results, project_files
 from derivations.kernel.sympy import prelude_selection
@@ -573,13 +573,13 @@ def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()
     page = Page(Source("", docs))
-    with pytest.raises(ClaimError, match="is not what was checked; run 'python -m derivations check'"):
-        page.ways.file("sympy/chapter/tiny/sum.py", "one")
+    with pytest.raises(ClaimError, match="is not the file that was checked; run 'python -m derivations check'"):
+        page.links.to_file("sympy/chapter/tiny/sum.py", "one")
     program_files.publish({"chapter/tiny": [made("one")]}, docs / "sympy", every=True)
-    assert page.ways.file("sympy/chapter/tiny/sum.py", "one") == "sympy/chapter/tiny/sum.py"
+    assert page.links.to_file("sympy/chapter/tiny/sum.py", "one") == "sympy/chapter/tiny/sum.py"
     (docs / "sympy/chapter/tiny/sum.py").write_text("two")
-    with pytest.raises(ClaimError, match="is not what was checked"):
-        page.ways.file("sympy/chapter/tiny/sum.py", "one")
+    with pytest.raises(ClaimError, match="is not the file that was checked"):
+        page.links.to_file("sympy/chapter/tiny/sum.py", "one")
 
 
 def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, command):
@@ -589,7 +589,7 @@ def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, co
 
     def html(claim):
         stash, box = [], Element("div")
-        render(
+        render_claim(
             claim,
             box,
             stash=lambda text: stash.append(text) or f"[{len(stash) - 1}]",
@@ -597,8 +597,8 @@ def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, co
             anchor="sum",
             script="derivations/chapter/tiny.py",
             repository="",
-            link=str,
-            file=lambda name, text="": asked.append((name, text)) or f"../{name}",
+            link_use=str,
+            link_file=lambda name, text="": asked.append((name, text)) or f"../{name}",
         )
         return [(stash[int(a.text.strip("[]"))], a.get("href")) for a in box.iter("a") if a.get("class") == "claim__source"]
 
