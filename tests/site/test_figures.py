@@ -591,7 +591,7 @@ def cells(picture):
 
 def test_numbers_on_cells_can_be_read():
     """Ink on the strongest colour of a cell, in both schemes."""
-    spec = importlib.util.spec_from_file_location("looks", Path(__file__).with_name("test_looks.py"))
+    spec = importlib.util.spec_from_file_location("looks", Path(__file__).with_name("test_contrast_and_width.py"))
     looks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(looks)
     for scheme in ("default", "slate"):

@@ -130,11 +130,11 @@ LOOK = """(() => {
 })()"""
 
 
-def test_one_head_and_one_token_at_a_time_by_keyboard(chromium, visits, tmp_path):
+def test_one_head_and_one_token_at_a_time_by_keyboard(chromium, crawler, tmp_path):
     (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(HERE, "x")))
     for sheet in (CSS, ROOT / "docs/assets/css/site.css"):
         shutil.copy(sheet, tmp_path)
-    with visits.served(tmp_path) as site, chromium() as browser:
+    with crawler.served(tmp_path) as site, chromium() as browser:
         browser.look(width=390, height=800)
         browser.open(f"{site}page.html")
         found = [browser.run(LOOK)]

@@ -122,11 +122,11 @@ def answers(port):
 
 
 @pytest.fixture(params=["Python", "nginx"])
-def host(request, visits):
+def host(request, crawler):
     """A function that serves a folder under /sub/folder/ for a block."""
     if request.param == "nginx":
         return request.getfixturevalue("by_nginx")
-    return lambda site: visits.served(site, functools.partial(Under, directory=site), UNDER)
+    return lambda site: crawler.served(site, functools.partial(Under, directory=site), UNDER)
 
 
 def fetched(address):
@@ -141,7 +141,7 @@ def fetched(address):
         return answer.status, answer.headers, gzip.decompress(body) if answer.headers["Content-Encoding"] == "gzip" else body
 
 
-def test_a_page_that_is_not_there_has_its_looks_and_its_links_lead_somewhere(host, small, chromium, visits):
+def test_a_page_that_is_not_there_has_its_looks_and_its_links_lead_somewhere(host, small, chromium, crawler):
     with host(small) as site, chromium() as browser:
         for asked in ("none", "none/", "chapter/none/deeper/none.html"):
             status, _, text = fetched(site + asked)
@@ -151,7 +151,7 @@ def test_a_page_that_is_not_there_has_its_looks_and_its_links_lead_somewhere(hos
             assert [error for error in browser.errors if not error.endswith(f"({site}{asked})")] == []
             assert browser.run("getComputedStyle(document.querySelector('h1')).fontFamily").startswith('"STIX Two Text"')
             assert browser.run("document.querySelector('.md-logo img').naturalWidth") > 0
-            links = browser.page.evaluate(visits.LAYOUT)["links"]
+            links = browser.page.evaluate(crawler.LAYOUT)["links"]
             assert {f"{site}", f"{site}chapter/page/"} <= set(links)
             assert [link for link in links if fetched(link)[0] != 200] == []
             browser.page.click("article a[href]")

@@ -13,7 +13,7 @@ from derivations.kernel.printing.mathml import MathsError, estimate_width, mathm
 from derivations.kernel.printing.relation_signs import find_text_fault, is_relation
 from derivations.kernel.site.claim_html import KINDS
 
-samples = sys.modules["site_samples"]  # by conftest.py
+samples = sys.modules["site_sample_certificates"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
 DERIVATION = "/// derivation | scaling/variance\n///\n"
 CLAIM = "/// claim | scaling/variance#{}\n///\n"

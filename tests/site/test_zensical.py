@@ -64,15 +64,15 @@ def test_each_page_says_what_it_is_about_and_allows_its_own_scripts_alone(built,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
-def test_no_page_has(visited, visits, kind):
+def test_no_page_has(visited, crawler, kind):
     assert len(visited) > 70
-    assert visits.faults(visited, kind) == {}, visits.KINDS[kind]
+    assert crawler.faults(visited, kind) == {}, crawler.KINDS[kind]
 
 
 @pytest.fixture(scope="module")
-def visited(visits, chromium, zensical):
+def visited(crawler, chromium, zensical):
     """What was found on each page that Zensical built."""
-    (found,) = visits.visited(chromium, zensical, ["light, 1280"], audited=[]).values()
+    (found,) = crawler.visited(chromium, zensical, ["light, 1280"], audited=[]).values()
     return found
 
 

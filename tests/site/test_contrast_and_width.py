@@ -57,12 +57,12 @@ FOUND = """document.fonts.ready.then(() => {
 
 
 @pytest.fixture
-def measure(chromium, visits):
+def measure(chromium, crawler):
     """A function that says of pages of a folder how wide each is in a window of 390, in which font its first formula is set, and which
     fonts were loaded."""
 
     def measure(folder, pages):
-        with visits.served(folder) as site, chromium() as browser:
+        with crawler.served(folder) as site, chromium() as browser:
             browser.look(width=390, height=800)
             for page in pages:
                 browser.open(site + page)

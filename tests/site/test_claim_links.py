@@ -98,7 +98,7 @@ TWO = """<article><dl><dt id="far">Far (2020)</dt><dd><p id="x">Who <a href="y">
 
 
 @pytest.fixture
-def one(page, tmp_path, chromium, visits):
+def one(page, tmp_path, chromium, crawler):
     """A browser on the first of two small pages, whose links lead to the second."""
     site = tmp_path / "site"
     site.mkdir()
@@ -113,7 +113,7 @@ def one(page, tmp_path, chromium, visits):
     )
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())
-    with visits.served(site) as address, chromium() as browser:
+    with crawler.served(site) as address, chromium() as browser:
         browser.open(f"{address}one.html")
         browser.until("document.querySelector('.preview') && document.querySelector('.take__button')")
         yield browser

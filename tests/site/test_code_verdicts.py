@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from derivations.kernel.site import code_verdicts, trust_counts
 from derivations.kernel.site.claim_export import record
 
-VARIANCE = sys.modules["site_samples"].VARIANCE  # by conftest.py
+VARIANCE = sys.modules["site_sample_certificates"].VARIANCE  # by conftest.py
 PROVED = {"state": "proved", "scope": "every shape", "seconds": 0.1}
 PARTLY = PROVED | {"scope": "n = 1; n = 2", "conditions": ["c < 3", "d is not zero"], "constants": ["0.1 as 1/10"]}
 UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "seconds": 0.1}
