@@ -28,9 +28,8 @@ BASE_PYTHON = os.path.realpath(sys._base_executable)
 
 pytestmark = pytest.mark.slow
 
-# Replaces ruff, mypy, derivations, pytest, mkdocs and the training of models: prints how it was called, builds a page, and fails when it is
-# # told to.
-# told to.
+# Replaces ruff, mypy, derivations, pytest, mkdocs and the training of models. It prints how it was called, builds a page, and fails if
+# FAILING names it.
 STAND_IN = """
 import os, pathlib, sys
 name = pathlib.Path(__file__).parent.name
