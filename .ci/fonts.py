@@ -9,7 +9,7 @@ This needs fonttools 4.68 and brotli 1.2. A character that is not listed here is
 import sys
 from pathlib import Path
 
-# The characters of formulas, and the symbols in labels. tests/site/test_fonts.py compares them with the pages and with the font.
+# The characters of formulas, and the symbols in labels. tests/site/test_page_loading.py compares them with the pages and with the font.
 SIGNS = (
     " !'()+,-./0123456789:;<=>?[]|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     "ΔΠαβγδεζηθικλμνξπρστυφχψωϕϵ𝟎𝟏"

@@ -7,11 +7,11 @@
 5. Tokens per second that the small GPT writes with its cache against those without it.
 6. Checking some topics by two workers of a Dask cluster against two processes.
 7. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
-8. From an edit to the fresh page: loop.py.
+8. From an edit to the fresh page: edit_latency.py.
 9. What it costs to try a mutant: mutants.py.
-10. What a topic costs among a thousand: growing.py, which takes longer than all of these.
+10. What a topic costs among a thousand: many_topics.py, which takes longer than all of these.
 
-The last three can be run alone, as `python tests/bench/loop.py`.
+The last three can be run alone, as `python tests/bench/edit_latency.py`.
 """
 
 import json
@@ -28,7 +28,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
-ALONE = ("loop.py", "mutants.py", "growing.py")  # each of them prints what it measured
+ALONE = ("edit_latency.py", "mutants.py", "many_topics.py")  # each of them prints what it measured
 
 
 class _Loader(yaml.SafeLoader):

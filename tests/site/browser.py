@@ -1,6 +1,6 @@
-"""A browser that a test drives as a reader does: with real keys, at any width, with JavaScript or without.
+"""A browser for tests: it presses real keys, at any window size, with and without JavaScript.
 
-Playwright drives the Chromium of this machine; it fetches none. It waits for as long as it takes.
+Playwright drives the Chromium that is installed on this machine and downloads none. Its waits have no time limit.
 """
 
 from contextlib import contextmanager
@@ -13,52 +13,52 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """One page, in a browser that has nothing of anybody's and nothing kept of the page before."""
+    """A page in a browser whose context holds no data of earlier pages."""
 
     def __init__(self, chromium: Chromium):
         self._chromium = chromium
         self.look()
 
     def look(self, width: int = 1300, height: int = 900, dark: bool = False, script: bool = True, phone: bool = False) -> None:
-        """How the pages that are opened from now on are seen."""
+        """Set how the pages opened from now on are displayed: the window size, the colour scheme, JavaScript and touch."""
         for context in self._chromium.contexts:
             context.close()
         self._context = self._chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",  # nothing is between two places when it is looked at
+            reduced_motion="reduce",  # animations would still be running when a test looks at the page
             java_script_enabled=script,
             is_mobile=phone,
             has_touch=phone,
         )
         self._context.set_default_timeout(0)
         self.page = self._context.new_page()
-        self.requested: list[str] = []  # the addresses that were asked for
-        self.errors: list[str] = []  # what the console was told to be wrong
+        self.requested: list[str] = []  # the addresses that the page requested
+        self.errors: list[str] = []  # the errors in the console
         self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("console", lambda said: self.errors.append(f"{said.text} ({said.location['url']})") if said.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def open(self, address: str) -> None:
-        """Go there, and come back when all that the page itself asks for is loaded."""
+        """Open an address and wait until everything that the page itself requests is loaded."""
         self.requested.clear()
         self.errors.clear()
         self.page.goto(address, wait_until="load")
 
     def run(self, script: str):
-        """What the last of some statements is; a promise is waited for."""
+        """Run statements and return the value of the last one. If it is a promise, wait for its result."""
         return self.page.evaluate(script)
 
     def until(self, condition: str) -> None:
-        """Wait until a condition holds, looked at before each frame."""
+        """Wait until a condition holds. It is evaluated before each frame."""
         self.run(f"new Promise((done) => {{ const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look(); }})")
 
     def until_at(self, path: str) -> None:
-        """Wait until a page of this site is there, to which a press of a key or a click leads."""
+        """Wait until the browser shows a page of this site, after a key press or a click that leads to it."""
         self.page.wait_for_url(f"**{path}")
 
     def press(self, key: str, times: int = 1, shift: bool = False) -> None:
-        """A key that has a name, or a character."""
+        """Press a key, given by its name or its character."""
         for _ in range(times):
             self.page.keyboard.press(f"Shift+{key}" if shift else key)
 
@@ -69,11 +69,14 @@ class Browser:
         self._context.set_offline(is_so)
 
     def settle(self) -> None:
-        """Wait until fonts are there, and what follows a change of size has followed it."""
+        """Wait until the fonts are loaded and the page has reacted to a change of size."""
         self.run("document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))")
 
     def audit(self) -> list[str]:
-        """What axe-core finds wrong with the page as it is shown, in a line each, and what a finger would miss. The page's policy does not bind a driver of the browser."""
+        """Return a line for each fault that axe-core finds in the page, including targets that are too small to tap.
+
+        The page's content security policy does not apply to scripts that Playwright runs.
+        """
         if not self.run("'axe' in window"):
             self.run(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8") + "; 0")
         found = self.run(
@@ -82,18 +85,18 @@ class Browser:
         return [f"{rule['id']}: {' '.join(map(str, node['target']))}: {said(node)}" for rule in found for node in rule["nodes"]]
 
     def paper(self) -> bytes:
-        """The page as a PDF."""
+        """Return the page as a PDF."""
         return self.page.pdf(format="A4", prefer_css_page_size=True)
 
 
 def said(node: dict) -> str:
-    """What axe-core says of an element, without the list's head."""
+    """Return axe-core's description of an element without the heading of its list."""
     return " ".join(node.get("failureSummary", "").split("\n")[1:]).strip()
 
 
 @contextmanager
 def started(program: str):
-    """A browser; it ends with the block."""
+    """Yield a browser and close it at the end of the block."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=0)
         try:

@@ -35,7 +35,7 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.slow)
 
 
-samples, browser, visiting = beside("samples"), beside("browser"), beside("visits")
+samples, browser, crawler_module = beside("sample_certificates"), beside("browser"), beside("crawler")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def browse(built, program):
 
     Further arguments are passed to `look`.
     """
-    with visiting.served(built) as site, browser.started(program(*browser.BROWSERS)) as one:
+    with crawler_module.served(built) as site, browser.started(program(*browser.BROWSERS)) as one:
 
         def browse(page, **look):
             one.look(**look)
@@ -161,9 +161,9 @@ def chromium(program):
 
 
 @pytest.fixture(scope="session")
-def visits():
-    """Return the module visits.py, which visits every page of a site."""
-    return visiting
+def crawler():
+    """Return the module crawler.py, which opens every page of a site in a browser."""
+    return crawler_module
 
 
 @pytest.fixture(scope="session")

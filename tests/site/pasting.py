@@ -1,11 +1,11 @@
-"""Pastes pages into fresh interpreters, and runs files as `python -m doctest` does. Says as JSON what each of them says.
+"""Paste pages into fresh interpreters, run files as `python -m doctest` does, and print the results as JSON.
 
     python pasting.py < JOBS
 
-A job is a kind, a name and a list of texts. "blocks" are those of a page: each is run as a notebook runs a cell. "typed" are what the page's
-buttons copy: all of it is given to the interpreter's own prompt, line by line, as a terminal does. A "file" runs alone. A process of its own
-does each job, with a `__main__` of its own and without any module of the snippets. PyTorch alone is imported before, once, by the process
-that the others are forked from: that takes longer than most pages.
+A job is a kind, a name and a list of texts. For "blocks", the texts are the code blocks of a page, and each runs as a cell of a notebook
+does. For "typed", the texts are what the page's copy buttons copy, and the interpreter's own prompt reads them line by line, as in a
+terminal. A "file" runs alone. Each job runs in a process of its own, with its own `__main__` and without any module of the snippets. The
+process from which the others are forked imports only PyTorch, once, because that import takes longer than most pages.
 """
 
 import ctypes
@@ -28,14 +28,14 @@ PRELOADED = ["torch"]
 
 
 def paste(blocks):
-    """What goes wrong when the blocks of a page are given to one interpreter, one after the other; outputs are compared with those shown."""
+    """Run the blocks of a page one after another in one interpreter, and return the errors. Compare the outputs with those shown."""
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     wrong = []
     for number, block in enumerate(blocks, start=1):
         if ">>>" in block:
             said = io.StringIO()
             test = doctest.DocTestParser().get_doctest(block, main.__dict__, f"block {number}", None, 0)
-            test.globs = main.__dict__  # what it binds is there for the next block
+            test.globs = main.__dict__  # the names that it binds remain for the next block
             if doctest.DocTestRunner(verbose=False).run(test, out=said.write, clear_globs=False).failed:
                 wrong.append(said.getvalue())
         else:
@@ -47,12 +47,14 @@ def paste(blocks):
 
 
 def typed(*copied):
-    """What comes out and what goes wrong at the plain prompt of this Python: its own loop reads the lines, as with `python -i`. After each
-    block, as a reader would, Enter is pressed until the prompt is back."""
+    """Return the output and the errors at the plain prompt of this Python. The prompt's own loop reads the lines, as with `python -i`.
+
+    After each block, press Enter until the prompt is back, as a reader would.
+    """
     sys.modules["__main__"] = types.ModuleType("__main__")
     Path("typed").write_text("".join(f"{one.rstrip()}\n\n" for one in copied), encoding="utf-8")
     out, errors, quiet = io.StringIO(), io.StringIO(), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 2)  # the prompts
+    os.dup2(quiet, 2)  # hide the prompts
     libc = ctypes.CDLL(None)
     libc.fopen.restype, libc.fopen.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p]
     loop = ctypes.pythonapi.PyRun_InteractiveLoopFlags
@@ -63,7 +65,7 @@ def typed(*copied):
 
 
 def run_alone(name, text):
-    """What `python -m doctest NAME.py` says of a file that stands alone in a folder."""
+    """Return what `python -m doctest NAME.py` reports for a file that stands alone in a folder."""
     Path(f"{name}.py").write_text(text, encoding="utf-8")
     sys.argv = ["doctest", f"{name}.py"]
     sys.path.insert(0, "")
@@ -77,7 +79,7 @@ def run_alone(name, text):
 
 
 def do(job):
-    """A job in an empty folder: its kind, its name and what is said."""
+    """Run a job in an empty folder, and return its kind, its name and its report."""
     kind, name, texts = job
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

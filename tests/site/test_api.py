@@ -1,4 +1,4 @@
-"""The block that lists what snippets offer: read and not run, escaped, and held to the rules of any page."""
+"""Tests of the block that documents the snippets: it reads them without running them, escapes them, and checks them like any page."""
 
 import ast
 import re
@@ -58,7 +58,7 @@ def words(html):
 
 @pytest.fixture
 def planted(tmp_path):
-    """What the block gives for one snippet: a function of its source."""
+    """Return a function that renders the block for one snippet with the given source."""
 
     def make(source=SNIPPET, page=True):
         for name, text in {"snippets/a/b.py": source, "docs/a/b.md": "# B\n"}.items():
@@ -72,7 +72,7 @@ def planted(tmp_path):
     return make
 
 
-def test_signatures_and_docstrings_are_shown_and_nothing_runs(planted):
+def test_signatures_and_docstrings_are_shown_without_running_code(planted):
     html = planted()
     assert words(html) == (
         "snippets.a.b About sums. add(a: Tensor, b: Tensor = None, *, scale: int = 1) -> Tensor The sum of two, a + b: (..., n) & "
@@ -81,13 +81,13 @@ def test_signatures_and_docstrings_are_shown_and_nothing_runs(planted):
     assert "<b>" not in html and "&amp;" in html and "<code>a + b</code>" in html
 
 
-def test_a_module_leads_to_the_page_that_shows_it(planted):
+def test_module_links_to_the_page_that_shows_it(planted):
     assert '<a href="../../a/b/">' in planted()
     assert "<a " not in planted(page=False)
 
 
 @pytest.mark.parametrize("text", ["so a = b", "a < b", "a ≤ b", "`code` and then a = b"])
-def test_a_relation_in_a_docstring_is_refused_as_on_any_page(planted, text):
+def test_relation_in_docstring_is_rejected(planted, text):
     with pytest.raises(ApiError, match=r"^the docstring of snippets\.a\.b\.add states a relation \(.\) outside of `backticks`"):
         planted(SNIPPET.replace("A second paragraph.", text))
     with pytest.raises(ApiError, match=r"^the docstring of snippets\.a\.b states a relation"):
@@ -96,19 +96,19 @@ def test_a_relation_in_a_docstring_is_refused_as_on_any_page(planted, text):
 
 
 @pytest.mark.parametrize("argument", ["", " | nothing", " | ../derivations/simplify"])
-def test_a_chapter_that_does_not_exist_is_met_with_those_that_do(refused, argument):
+def test_unknown_chapter_is_rejected_with_a_list_of_chapters(refused, argument):
     assert re.fullmatch(
         r"docs/notes/page\.md:3: expected '/// api \| CHAPTER' with a chapter of around, associativity, .*, found '.*'",
         refused(f"# Title\n\n/// api{argument}\n///\n"),
     )
 
 
-def test_the_block_stands_on_a_page(page):
+def test_block_is_rendered_on_a_page(page):
     html = page("# Title\n\n/// api | simplify\n///\n\nText.\n")
     assert 'id="snippets.simplify.bilinear.merge_projections"' in html and "\x02" not in html and html.endswith("<p>Text.</p>")
 
 
-def test_every_chapter_is_on_the_page_with_all_it_offers():
+def test_page_lists_all_public_functions_of_every_chapter():
     text = (ROOT / "docs/contributing/snippets.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^/// api \| (\w+)$", text, flags=re.M)) == CHAPTERS
     for chapter in CHAPTERS:
@@ -119,7 +119,7 @@ def test_every_chapter_is_on_the_page_with_all_it_offers():
                     assert f'id="snippets.{chapter}.{path.stem}.{node.name}"' in html
 
 
-def test_the_reference_names_every_word_of_the_language():
+def test_reference_lists_every_word_of_the_claim_language():
     import derivations.kernel as kernel
 
     text = (ROOT / "docs/contributing/language.md").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def test_the_reference_names_every_word_of_the_language():
 
 
 @pytest.mark.parametrize("generator", ["built", pytest.param("zensical", marks=pytest.mark.slow)])
-def test_both_generators_show_the_reference_and_the_snippets(request, generator):
+def test_both_generators_render_the_reference_and_the_snippets(request, generator):
     import derivations.kernel as kernel
 
     site = request.getfixturevalue(generator)
@@ -138,5 +138,5 @@ def test_both_generators_show_the_reference_and_the_snippets(request, generator)
         assert f'id="derivations.kernel.Derivation.{method}"' in language
     assert ":::" not in language and "\x02" not in language and "doctest:" not in language
     snippets = (site / "contributing/snippets/index.html").read_text(encoding="utf-8")
-    assert "A section stands between two comments" in snippets and "[end:name]" in snippets  # a mark takes the line away on which it stands
+    assert "A section stands between two comments" in snippets and "[end:name]" in snippets  # the line of a section mark is removed
     assert snippets.count('<section class="api"') == len([p for p in (ROOT / "snippets").glob("*/*.py") if p.name != "__init__.py"])

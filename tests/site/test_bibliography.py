@@ -1,4 +1,4 @@
-"""Citations: each is a link to an entry of the bibliography that it names, and each entry is cited."""
+"""Tests of citations: each links to the entry of the bibliography that it names, and each entry is cited."""
 
 import re
 from pathlib import Path
@@ -24,8 +24,7 @@ def entries(bibliography):
 
 
 def malformed(bibliography, cited):
-    """Terms that are no entries, as they lack an anchor or what is taken from them; and keys that stand twice or have another year
-    than their entry."""
+    """Return entries without an anchor or without the list of what is taken from them, duplicate keys, and keys with a wrong year."""
     terms = re.findall(r"^(.+)\n:   ", bibliography, flags=re.M)
     keys = [match["key"] for match in ENTRY.finditer(bibliography)]
     whole = {match[0].partition("\n")[0] for match in ENTRY.finditer(bibliography)}
@@ -38,7 +37,7 @@ def malformed(bibliography, cited):
 
 
 def dangling(bibliography, cited):
-    """Links that lead to no entry, or name another one than they lead to."""
+    """Return links that lead to no entry, and links whose text names another entry."""
     known = entries(bibliography)
     return [
         f"{page}: {link['text']}"
@@ -49,13 +48,13 @@ def dangling(bibliography, cited):
 
 
 def uncited(bibliography, cited):
-    """Entries to which no page leads."""
+    """Return the entries that no page cites."""
     used = {link["key"] for text in cited.values() for link in LINK.finditer(text)}
     return sorted(entries(bibliography).keys() - used)
 
 
 def by_hand(bibliography, cited):
-    """Years outside a link to the bibliography: a citation that leads nowhere."""
+    """Return years outside links to the bibliography: citations without a link."""
     return [f"{page}: {year}" for page, text in cited.items() for year in YEAR.findall(FENCE.sub("", LINK.sub("", text)))]
 
 
@@ -63,7 +62,7 @@ CHECKS = malformed, dangling, uncited, by_hand
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_citations(check):
+def test_site_has_no_citation_faults(check):
     bibliography, cited = pages(ROOT / "docs")
     assert len(entries(bibliography)) > 40
     assert check(bibliography, cited) == []
@@ -88,7 +87,7 @@ PAGES = {
 }
 
 
-def test_citations_in_order():
+def test_correct_citations_pass():
     assert entries(GOOD) == {"doe-1999": "Doe and Roe (1999)", "source-p": "A post"}
     assert [check(GOOD, PAGES) for check in CHECKS] == [[]] * 4
 
@@ -107,6 +106,6 @@ def test_citations_in_order():
         (by_hand, "A sum", "A sum, by [Poe (1899)](../c.md)", ["a/b.md: 1899"]),
     ],
 )
-def test_a_planted_fault_is_found(check, old, new, found):
+def test_planted_fault_is_found(check, old, new, found):
     assert any(old in text for text in [GOOD, *PAGES.values()])
     assert check(GOOD.replace(old, new), {page: text.replace(old, new) for page, text in PAGES.items()}) == found

@@ -1,4 +1,4 @@
-"""Every claim of every topic stands on the topic's own page."""
+"""Test that every claim of every topic appears on the topic's own page."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from derivations.kernel.store.project_files import ROOT
 
 
 @pytest.mark.parametrize("topic", topics())
-def test_every_claim_is_on_its_page(topic):
+def test_every_claim_is_on_the_page_of_its_topic(topic):
     page = Path(ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8")
     assert find_unshown_claims(topic, page) == []
     assert (

@@ -1,4 +1,4 @@
-"""Code on pages: each fence is an include, each section is shown, each section is run by a test."""
+"""Test that each code block on a page is included from a file, that a page shows each section, and that a test runs each section."""
 
 import random
 import re
@@ -58,19 +58,19 @@ def taken(root):
 
 
 @pytest.fixture
-def still(monkeypatch):
-    """The site stands still while it is looked at: what its pages show is found once, not anew for each topic and each page."""
+def cached_usage(monkeypatch):
+    """Find out once what the pages show, instead of again for each topic and each page."""
     shown = cache(lambda root, shown=snippet_usage.find_shown_statements: shown(root, page_lint.read_pages(root)))
     monkeypatch.setattr(snippet_usage, "find_shown_statements", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])
-def test_the_site(check, still):
+def test_site_has_no_fault(check, cached_usage):
     assert len(page_lint.topics_with_snippets(ROOT)) > 40 and len(page_lint.read_pages(ROOT)) > 40
     assert check(ROOT) == []
 
 
-# Each check on a small site that is in order, and on one with a fault in it ---------------------------------------------
+# Each check on a small correct site, and on one with a fault ----------------------------------------------------------
 
 SNIPPET = '''"""About sums.
 
@@ -130,7 +130,7 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def test_a_site_in_order(site):
+def test_correct_site_passes(site):
     assert typed_by_hand(site) == unshown(site) == unrun(site) == misplaced(site) == wrongly_marked(site) == []
 
 
@@ -149,12 +149,12 @@ def test_a_site_in_order(site):
         ("# Sums", "```python\nx + y"),
     ],
 )
-def test_code_typed_by_hand_is_found(site, old, new):
+def test_handwritten_code_is_found(site, old, new):
     replace(site / "docs/a/b.md", old, new)
     assert typed_by_hand(site)
 
 
-def test_a_section_that_no_page_shows_is_found(site):
+def test_section_that_no_page_shows_is_found(site):
     replace(site / "docs/a/b.md", "b.py:double", "b.py:add")
     assert unshown(site) == ["snippets/a/b.py:18: no page shows the section 'double'; show it in a fence, or delete its marks"]
 
@@ -164,18 +164,18 @@ def test_code_that_no_test_runs_is_found(site):
     assert unrun(site) == ["snippets/a/b.py:18: double: no test and no example uses double; test it"]
 
 
-def test_an_import_runs_nothing(site):
+def test_import_does_not_count_as_running(site):
     (site / "tests/a/test_b.py").write_text("from snippets.a.b import double\n")
     assert unrun(site) == ["snippets/a/b.py:18: double: no test and no example uses double; test it"]
 
 
-def test_output_that_doctest_does_not_run_is_found(site):
+def test_example_that_doctest_does_not_run_is_found(site):
     snippet = site / "snippets/a/b.py"
     snippet.write_text("import math\n" + snippet.read_text())
     assert any("example is not in the docstring of its module, where doctest would run it" in one for one in unrun(site))
 
 
-def test_a_fence_typed_by_hand_is_named_with_its_line_and_what_to_do(site):
+def test_message_for_handwritten_code_has_line_and_advice(site):
     replace(site / "docs/a/b.md", '--8<-- "snippets/a/b.py:add"', "x + y")
     replace(site / "docs/a/b.md", "```pycon", "```python")
     first, second = typed_by_hand(site)
@@ -183,13 +183,13 @@ def test_a_fence_typed_by_hand_is_named_with_its_line_and_what_to_do(site):
     assert second == "docs/a/b.md:11: a section of output in a 'python' fence; open it with ```pycon"
 
 
-def test_a_section_s_typo_is_named_with_the_one_that_was_meant(site):
+def test_misspelt_section_is_reported_with_a_suggestion(site):
     replace(site / "docs/a/b.md", "b.py:add", "b.py:ad")
     (found,) = typed_by_hand(site)
     assert found.startswith("docs/a/b.md:3: snippets/a/b.py has no section 'ad'; did you mean add? It has ")
 
 
-def test_an_example_of_the_language_is_an_include_of_its_recipes(site):
+def test_examples_of_the_claim_language_are_included_from_recipes(site):
     recipes, page = site / "tests/kernel/language/recipes.py", site / "docs/a/b.md"
     recipes.parent.mkdir(parents=True)
     recipes.write_text("# --8<-- [start:one]\nx = 1\n# --8<-- [end:one]\n")
@@ -216,7 +216,7 @@ STATED = [
 
 
 @pytest.mark.parametrize("words", STATED)
-def test_a_relation_in_a_docstring_or_a_comment_is_found_with_its_line(site, words):
+def test_relation_in_docstring_or_comment_is_found_with_its_line(site, words):
     replace(site / "snippets/a/b.py", "    return 2 * a", f"    {words}\n    return 2 * a")
     line = next(
         k
@@ -242,14 +242,14 @@ IN_CODE = [
 
 
 @pytest.mark.parametrize("code", IN_CODE)
-def test_a_relation_in_a_text_of_a_section_is_found_with_its_line(site, code):
+def test_relation_in_string_of_a_section_is_found_with_its_line(site, code):
     replace(site / "snippets/a/b.py", "    return 2 * a", f"    {code}\n    return 2 * a")
     line = (site / "snippets/a/b.py").read_text().split("\n").index(f"    {code}".split("\n")[0]) + 1
     (found,) = stated_in_words(site)
     assert found.startswith(f"snippets/a/b.py:{line}: ") and ("states a relation" in found or "may be read as" in found)
 
 
-def test_outside_of_sections_what_is_raised_is_read_and_no_other_text(site):
+def test_outside_sections_only_error_messages_are_checked(site):
     snippet = site / "snippets/a/b.py"
     snippet.write_text(snippet.read_text() + "\n\ndef other(a):\n    if a == '--all':\n        raise ValueError(f'{a} = 0')\n")
     (found,) = stated_in_words(site)
@@ -265,7 +265,7 @@ def test_outside_of_sections_what_is_raised_is_read_and_no_other_text(site):
         'a: Float[Tensor, "*batch n d_k"] = torch.einsum("ij, jk -> ik", a, a)',
     ],
 )
-def test_texts_that_name_shapes_state_nothing(site, code):
+def test_strings_with_shapes_state_no_relation(site, code):
     replace(site / "snippets/a/b.py", "    return 2 * a", f"    {code}\n    return 2 * a")
     assert stated_in_words(site) == []
 
@@ -279,13 +279,13 @@ def test_texts_that_name_shapes_state_nothing(site, code):
         '"""Twice; see `f(x, dim=-1)`.\n\n    >>> double(1) == 2\n    True\n    """',
     ],
 )
-def test_words_and_shapes_state_nothing(site, words):
+def test_comments_with_words_and_shapes_state_no_relation(site, words):
     replace(site / "snippets/a/b.py", "    return 2 * a", f"    {words}\n    return 2 * a")
     assert stated_in_words(site) == []
 
 
 @pytest.mark.parametrize("opening", ['TEXT = """', "def outer():\n    return 1\n\n\n'''", "x = 1\n\n'''"])
-def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
+def test_sections_inside_other_statements_are_found(site, opening):
     snippet = site / "snippets/a/b.py"
     replace(snippet, "# --8<-- [start:double]", f"{opening}\n# --8<-- [start:double]")
     replace(snippet, "# --8<-- [end:double]", f"# --8<-- [end:double]\n{opening[-3:]}\n\ndef double(a): return a + a")
@@ -294,7 +294,7 @@ def test_lines_that_define_nothing_for_the_module_are_found(site, opening):
     assert unshown(site) == []
 
 
-def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
+def test_code_of_a_claim_that_no_page_shows_is_found(site, monkeypatch):
     def claims(*names):
         content = {"claims": [{"id": "sum", "line": 7, "code": list(names)}]}
         monkeypatch.setattr(page_lint, "load", lambda topic: content)
@@ -307,7 +307,7 @@ def test_code_that_a_claim_names_and_no_page_shows_is_found(site, monkeypatch):
     assert claims("snippets.a.b.double") == [said.format("snippets.a.b.double")]
 
 
-# Marks of sections: what a page shows is what stands between them ---------------------------------------------------------------
+# Section marks: a page shows the text between them -----------------------------------------------------------------------------
 
 MARKS = {
     "behind a line that runs": ("    return a + b\n", "    a = 2 * a  # --8<-- [start:scaled]\n    return a + b\n", 14,
@@ -336,7 +336,7 @@ MARKS = {
 
 
 @pytest.mark.parametrize(("old", "new", "line", "said"), MARKS.values(), ids=MARKS)
-def test_marks_that_are_not_alone_are_found(site, old, new, line, said):
+def test_misplaced_marks_are_found(site, old, new, line, said):
     snippet = site / "snippets/a/b.py"
     replace(snippet, old, new)
     found = wrongly_marked(site)
@@ -346,13 +346,13 @@ def test_marks_that_are_not_alone_are_found(site, old, new, line, said):
 
 
 def extracted(text, name):
-    """What pymdownx.snippets includes."""
+    """Return what pymdownx.snippets includes."""
     md = Markdown(extensions=["pymdownx.snippets"], extension_configs={"pymdownx.snippets": {"check_paths": True}})
     (reader,) = [one for one in md.preprocessors if hasattr(one, "extract_section")]
     return "".join(f"{line}\n" for line in reader.extract_section(name, text.split("\n")))
 
 
-def test_sections_are_what_a_page_includes():
+def test_sections_equal_what_a_page_includes():
     for topic in page_lint.topics_with_snippets(ROOT):
         snippet = read_snippet(ROOT, topic)
         for name, region in snippet.regions.items():
@@ -360,8 +360,8 @@ def test_sections_are_what_a_page_includes():
             assert snippet.text.split("\n")[region.first - 1] == region.body.split("\n")[0]
 
 
-def test_sections_of_any_marks_are_what_a_page_includes():
-    """Where the marks are in order; where they are not, that is said."""
+def test_sections_of_random_marks_equal_what_a_page_includes():
+    """Compare the lines where the marks are correct; where they are not, an error is reported."""
     draw, good = random.Random(0), 0
     lines = [
         "x = 1",
@@ -380,7 +380,7 @@ def test_sections_of_any_marks_are_what_a_page_includes():
     assert good > 20
 
 
-# What the code on pages uses ----------------------------------------------------------------------------------------------------
+# Code that code on pages uses ----------------------------------------------------------------------------------------------------
 
 HIDDEN = {
     "a function": ("def double(a):\n    return twice(a)\n", "\n\ndef twice(a):\n    return a\n", "'twice'"),
@@ -398,7 +398,7 @@ HIDDEN = {
 
 @pytest.fixture
 def claimed(site, monkeypatch):
-    """The small site, of which a claim names `double`; a module besides it, which no page shows."""
+    """Return the small site with a claim that names `double`, and another module that no page shows."""
     monkeypatch.setattr(page_lint, "load", lambda topic: {"claims": [{"id": "sum", "line": 7, "code": ["snippets.a.b.double"]}]})
     (site / "snippets/a/c.py").write_text("def twice(a):\n    return a\n")
     return site
@@ -409,7 +409,7 @@ def used_unshown(root):
 
 
 @pytest.mark.parametrize(("shown", "hidden", "said"), HIDDEN.values(), ids=HIDDEN)
-def test_what_a_named_function_uses_and_no_page_shows_is_found(claimed, shown, hidden, said):
+def test_hidden_code_used_by_a_claimed_function_is_found(claimed, shown, hidden, said):
     assert used_unshown(claimed) == []
     snippet = claimed / "snippets/a/b.py"
     replace(snippet, "def double(a):\n    return 2 * a\n", shown)
@@ -420,7 +420,7 @@ def test_what_a_named_function_uses_and_no_page_shows_is_found(claimed, shown, h
     assert any(one.startswith(start) and f"uses {said}" in one for one in found), found
 
 
-def test_what_a_named_function_uses_may_be_shown_on_another_page(claimed):
+def test_code_used_by_a_claimed_function_may_be_on_another_page(claimed):
     replace(claimed / "snippets/a/b.py", "    return 2 * a\n", "    return TWO * twice(a)\n")
     (claimed / "snippets/a/c.py").write_text("# --8<-- [start:twice]\nTWO = 2\n\n\ndef twice(a):\n    return a\n# --8<-- [end:twice]\n")
     replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", "\nfrom snippets.a.c import TWO, twice\n\n\n# --8<-- [start:add]")
@@ -429,7 +429,7 @@ def test_what_a_named_function_uses_may_be_shown_on_another_page(claimed):
     assert used_unshown(claimed) == []
 
 
-def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(site):
+def test_hidden_code_used_by_code_on_a_page_is_found_without_a_claim(site):
     snippet = site / "snippets/a/b.py"
     replace(snippet, "    return 2 * a\n", "    return TWO * twice(a)\n")
     snippet.write_text(snippet.read_text() + "\nTWO = 2\n\n\ndef twice(a):\n    return a\n")
@@ -442,7 +442,7 @@ def test_functions_that_code_on_a_page_uses_are_shown_where_no_claim_names_it(si
 
 
 @pytest.mark.parametrize("name", ["softmax", "silu", "relu", "mean", "average", "norm", "sqrt", "Linear"])
-def test_a_name_of_pytorch_s_is_shown_or_linked_where_it_is_used(claimed, name):
+def test_pytorch_function_must_be_shown_or_linked_where_used(claimed, name):
     replace(claimed / "snippets/a/b.py", "    return 2 * a\n", f"    return {name}(a)\n")
     replace(claimed / "snippets/a/b.py", "\n\n# --8<-- [start:add]", f"\nfrom snippets.a.c import {name}\n\n\n# --8<-- [start:add]")
     (claimed / "snippets/a/c.py").write_text(f"# --8<-- [start:one]\ndef {name}(a):\n    return 2 * a\n# --8<-- [end:one]\n")
@@ -470,7 +470,7 @@ def loaded_unshown(root):
     ["DONE = add(1, 2)", "DONE = [add(1, 2)]", "def done(a=add(1, 2)):\n    pass", "class Done:\n    one = add(1, 2)", "DONE = TABLE.update(a=1)",
      "if True:\n    DONE = add(1, 2)", "@add(1, 2)\ndef done():\n    pass", "from pathlib import Path\n\nDONE = Path('a').unlink()"],
 )  # fmt: skip
-def test_what_is_called_while_a_module_is_loaded_is_shown(site, line):
+def test_hidden_code_called_at_import_is_found(site, line):
     snippet = site / "snippets/a/b.py"
     assert loaded_unshown(site) == []
     snippet.write_text(f"{snippet.read_text()}\n\n{line}\n")
@@ -481,7 +481,7 @@ def test_what_is_called_while_a_module_is_loaded_is_shown(site, line):
     assert loaded_unshown(site) == []
 
 
-def test_where_a_file_lies_need_not_be_shown(site):
+def test_file_paths_need_not_be_shown(site):
     snippet = site / "snippets/a/b.py"
     snippet.write_text(
         snippet.read_text() + "\nfrom pathlib import Path\n\nHERE = Path(__file__).parent\n\nif __name__ == '__main__':\n    add(1, 2)\n"
@@ -503,13 +503,13 @@ CUT = {
 
 
 @pytest.mark.parametrize(("old", "new"), CUT.values(), ids=CUT)
-def test_a_part_of_what_runs_is_found(site, old, new):
+def test_section_that_cuts_a_statement_is_found(site, old, new):
     replace(site / "snippets/a/b.py", old, new)
     found = misplaced(site)
     assert any("double shows some of the lines" in one for one in found), found
 
 
-# Examples that change what the lines after them mean, or call another function by a name that every reader knows.
+# Examples that change the meaning of the lines after them, or call another function by a name that every reader knows.
 MISLEADING = {
     "torch.testing.assert_close = print": "an example assigns 'torch.testing.assert_close'",
     "torch.allclose = torch.is_same_size": "an example assigns 'torch.allclose'",
@@ -542,7 +542,7 @@ MISLEADING = {
 
 @pytest.mark.parametrize("example", MISLEADING)
 @pytest.mark.parametrize("where", ["the module's docstring", "a function's"])
-def test_an_example_that_misleads_is_found(site, example, where):
+def test_misleading_example_is_found(site, example, where):
     snippet = site / "snippets/a/b.py"
     assert misleading(site) == []
     if where == "a function's":
@@ -563,12 +563,12 @@ def test_an_example_that_misleads_is_found(site, example, where):
      "layer = torch.nn.Linear(2, 2)\n>>> layer.weight = torch.nn.Parameter(torch.eye(2))", "z = torch.ones(2)\n>>> z.data = z + 1", "mask = torch.ones(2).bool()\n>>> mask[0] = False", "t = {}.get(0)",
      "[gradient + 1 for gradient in torch.ones(2)]", "from torch.nn.functional import softmax\n>>> softmax(torch.ones(1), dim=0)"],
 )  # fmt: skip
-def test_a_value_may_have_a_functions_name_and_an_example_may_write_to_its_own(site, example):
+def test_harmless_names_in_examples_pass(site, example):
     replace(site / "snippets/a/b.py", "3\n\n", f"3\n>>> {example}\n\n")
     assert misleading(site) == []
 
 
-def test_a_snippet_that_no_claim_names_is_read_as_one_that_a_claim_names(site):
+def test_snippets_without_claims_are_checked_too(site):
     snippet = site / "snippets/a/b.py"
     snippet.write_text(snippet.read_text() + "\n\ndouble = add\n")
     assert misleading(site) == [
@@ -576,7 +576,7 @@ def test_a_snippet_that_no_claim_names_is_read_as_one_that_a_claim_names(site):
     ]
 
 
-def test_what_an_example_has_from_the_snippets_is_shown(site):
+def test_snippet_code_in_examples_must_be_shown(site):
     (site / "snippets/a/c.py").write_text("def softmax(z):\n    return z\n\n\ndef triple(z):\n    return 3 * z\n")
     for line in (
         "from snippets.a.c import triple",

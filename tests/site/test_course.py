@@ -1,4 +1,4 @@
-"""What a page of the course has: a theorem, few claims that are unfolded, a box for practice, and exercises with solutions."""
+"""Tests of what each page of the course must have: a theorem, few unfolded claims, a box for practice, and exercises with solutions."""
 
 import pytest
 
@@ -6,22 +6,22 @@ from derivations.kernel.site.course_boxes import check_next_link, find_missing_p
 from derivations.kernel.store.certificates import topics
 from derivations.kernel.store.project_files import ROOT
 
-# Pages that are not revised yet: each has to lack something.
+# Pages that are not revised yet. Each must still lack something.
 LEFT: set[str] = set()
 
 
 @pytest.mark.parametrize("topic", topics())
-def test_a_page_of_the_course_has_what_it_takes(topic):
+def test_course_page_has_all_required_parts(topic):
     lacks = find_missing_parts((ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
     assert bool(lacks) == (topic in LEFT), f"it lacks {', '.join(lacks) or 'nothing: take it off the list'}"
 
 
 @pytest.mark.parametrize("topic", topics())
-def test_the_next_page_is_the_next_in_the_navigation(topic):
+def test_next_page_follows_in_the_navigation(topic):
     assert check_next_link(ROOT, topic) == []
 
 
-def test_a_link_to_another_page_or_none_is_wrong(tmp_path):
+def test_wrong_or_missing_link_to_the_next_page_is_reported(tmp_path):
     (tmp_path / "mkdocs.yml").write_text("nav:\n  - One: a/one.md\n  - Two: a/two.md\n  - Wrong: wrong.md\n\nx: 1\n")
     (tmp_path / "docs/a").mkdir(parents=True)
     (tmp_path / "docs/a/one.md").write_text("[The next page](two.md)\n")
@@ -66,5 +66,5 @@ Do it.
         ("/// theorem | a/b#c\n///\n", "/// theorem | a/b#c\n///\n" * 8, ["at most 7 unfolded claims"]),
     ],
 )
-def test_what_is_lacking_is_said(old, new, lacks):
+def test_missing_parts_are_named(old, new, lacks):
     assert find_missing_parts(PAGE.replace(old, new)) == lacks

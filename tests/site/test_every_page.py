@@ -1,4 +1,4 @@
-"""Every page in a browser, light and dark, on a desk and on a phone: nothing on it is wrong. What is looked for is visits.py's."""
+"""Test every page in a browser, light and dark, on a desktop and a phone. crawler.py defines the faults that it looks for."""
 
 from contextlib import nullcontext
 
@@ -10,7 +10,7 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name=
 MATHS = "<math><mi>x</mi></math>"
 SHORT = "<p>" + "word " * 30 + "</p>"
 
-# A fault, and of what kind it is.
+# A faulty page for each kind of fault.
 PLANTED = {
     "an error of a script": ("console", "<script>throw new Error('planted')</script>"),
     "a style that is not there": ("console", "<link rel='stylesheet' href='/no.css'>"),
@@ -50,79 +50,80 @@ PLANTED = {
 
 
 @pytest.fixture(scope="module")
-def seen(visits, chromium, built, share):
-    """What was found on each page of the site, by look; or on a share of them in each look, which has each page in some look."""
-    found = visits.visited(chromium, built, share=share)
-    assert {page for records in found.values() for page in records} == {*visits.pages_of(built)}
+def seen(crawler, chromium, built, share):
+    """Return the faults of each page of the site, by look. With --share, each look covers only a share of the pages."""
+    found = crawler.visited(chromium, built, share=share)
+    assert {page for records in found.values() for page in records} == {*crawler.pages_of(built)}
     return found
 
 
 @pytest.fixture(scope="module")
-def planted(visits, chromium, tmp_path_factory):
-    """What was found on a page without a fault, and on one for each fault."""
+def planted(crawler, chromium, tmp_path_factory):
+    """Return the faults of a page without a fault and of one page for each fault."""
     site = tmp_path_factory.mktemp("planted")
-    font = visits.ROOT / "docs/assets/fonts/stix-two-math.woff2"
+    font = crawler.ROOT / "docs/assets/fonts/stix-two-math.woff2"
     (site / "math.woff2").write_bytes(font.read_bytes())
     (site / "sound.html").write_text(PAGE.format(font=FONT, html=f"{MATHS}<p>Nothing is wrong.</p>"))
     for number, (_, html) in enumerate(PLANTED.values()):
         (site / f"{number}.html").write_text(PAGE.format(font=FONT, html=MATHS + html))
-    (found,) = visits.visited(chromium, site, ["light, 390"], audited=["light, 390"]).values()
+    (found,) = crawler.visited(chromium, site, ["light, 390"], audited=["light, 390"]).values()
     return found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
 @pytest.mark.parametrize("look", ["light, 1280", "light, 390", "dark, 1280", "dark, 390"])
-def test_no_page_has(seen, visits, look, kind):
+def test_pages_have_no_fault_of_a_kind(seen, crawler, look, kind):
     assert len(seen[look]) > 17
-    assert visits.faults(seen[look], kind) == {}, visits.KINDS[kind]
+    assert crawler.faults(seen[look], kind) == {}, crawler.KINDS[kind]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", ["light, 1280", "dark, 390"])
-def test_axe_finds_nothing(seen, visits, look):
-    assert look in visits.AUDITED and len(seen[look]) > 17
-    assert visits.faults(seen[look], "axe") == {}
+def test_axe_finds_no_fault(seen, crawler, look):
+    assert look in crawler.AUDITED and len(seen[look]) > 17
+    assert crawler.faults(seen[look], "axe") == {}
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_fault_is_found(planted, visits, name):
+def test_planted_fault_is_found(planted, crawler, name):
     kind, _ = PLANTED[name]
     page = f"{list(PLANTED).index(name)}.html"
-    assert visits.faults(planted, kind).get(page), planted[page]
+    assert crawler.faults(planted, kind).get(page), planted[page]
 
 
-def test_a_page_without_a_fault_has_none(planted, visits):
-    assert {kind: planted["sound.html"][kind] for kind in visits.KINDS if planted["sound.html"][kind]} == {}
+def test_page_without_a_fault_passes(planted, crawler):
+    assert {kind: planted["sound.html"][kind] for kind in crawler.KINDS if planted["sound.html"][kind]} == {}
 
 
 @pytest.mark.slow
-def test_each_page_on_paper_has_no_empty_sheet_and_no_more_of_them_than_it_needs(visits, chromium, built, share):
-    pages = [page for number, page in enumerate(visits.pages_of(built)) if share(number)]
-    assert len(pages) > 17 and visits.printed(chromium, built, pages) == {}
+def test_printed_pages_have_no_empty_or_superfluous_sheets(crawler, chromium, built, share):
+    pages = [page for number, page in enumerate(crawler.pages_of(built)) if share(number)]
+    assert len(pages) > 17 and crawler.printed(chromium, built, pages) == {}
 
 
-def test_a_share_of_four_has_each_page_in_one_look_and_all_of_them_each_in_every_look(visits):
+def test_four_shares_together_cover_every_page_in_every_look(crawler):
     class Nothing:
         def look(self, **_):
             pass
 
     def pages(share, monkeypatch):
-        monkeypatch.setattr(visits, "visit", lambda browser, site, page, audited: {"targets": [], "links": []})
-        monkeypatch.setattr(visits, "ids_of", lambda folder, page: set())
+        monkeypatch.setattr(crawler, "visit", lambda browser, site, page, audited: {"targets": [], "links": []})
+        monkeypatch.setattr(crawler, "ids_of", lambda folder, page: set())
         return {
-            look: [*found] for look, found in visits.visited(lambda: nullcontext(Nothing()), visits.ROOT, pages=names, share=share).items()
+            look: [*found]
+            for look, found in crawler.visited(lambda: nullcontext(Nothing()), crawler.ROOT, pages=names, share=share).items()
         }
 
     names = [f"page-{number}/" for number in range(10)]
     with pytest.MonkeyPatch.context() as patch:
         quarters = [pages(lambda number, part=part: number % 4 == part, patch) for part in range(4)]
-        assert pages(lambda number: True, patch) == {look: names for look in visits.LOOKS}
+        assert pages(lambda number: True, patch) == {look: names for look in crawler.LOOKS}
     assert all(sorted(sum(one.values(), [])) == names for one in quarters)
-    assert all(sorted(sum((one[look] for one in quarters), [])) == names for look in visits.LOOKS)
+    assert all(sorted(sum((one[look] for one in quarters), [])) == names for look in crawler.LOOKS)
 
 
-def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):
+def test_empty_and_superfluous_sheets_are_found(crawler, chromium, tmp_path):
     sheets = {
         "empty.html": "<p>x</p><div style='break-before: page'></div><p style='break-before: page'>x</p>",
         "many.html": "<p style='break-after: page'>x</p>" * 9,
@@ -130,4 +131,4 @@ def test_an_empty_sheet_and_too_many_are_found(visits, chromium, tmp_path):
     }
     for name, html in sheets.items():
         (tmp_path / name).write_text(PAGE.format(font="", html=html))
-    assert visits.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 4 would do"]}
+    assert crawler.printed(chromium, tmp_path) == {"empty.html": ["sheet 2 is empty"], "many.html": ["9 sheets; 4 would do"]}

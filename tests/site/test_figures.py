@@ -1,4 +1,4 @@
-"""Pictures: the block, what it refuses, when a picture is drawn again, and every picture of the site."""
+"""Tests of figures: the block and its errors, when a figure is drawn again, and every figure of the site."""
 
 import ast
 import importlib.util
@@ -37,7 +37,7 @@ def _hidden() -> Picture:
 
 @pytest.fixture
 def site(page, refused, tmp_path, monkeypatch):
-    """A site with one topic of figures, and one snippet that they import from another."""
+    """Return a site with one figure module and one snippet, which imports another."""
     package = f"snippets_{tmp_path.name.replace('-', '_').lower()}"
     files = {
         "docs/figures/notes/page.py": SOURCE.format(package=package),
@@ -87,7 +87,7 @@ def site(page, refused, tmp_path, monkeypatch):
 # The block --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_figure_is_a_picture_with_words_for_it_and_a_caption(site):
+def test_figure_has_picture_description_and_caption(site):
     figure = site.show().figure
     svg = figure.svg
     assert figure["class"] == ["picture"] and svg["role"] == "img"
@@ -97,7 +97,7 @@ def test_a_figure_is_a_picture_with_words_for_it_and_a_caption(site):
     assert figure.figcaption.text.strip() == "A caption about dk." and figure.figcaption.find("msub")
 
 
-def test_ids_are_not_repeated_on_a_page(site):
+def test_ids_are_unique_on_a_page(site):
     block = "/// figure | notes/page:one\nOnce.\n///\n"
     html = site.page(f"{block}\n{block}")
     ids = re.findall(r'\bid="([^"]+)"', html)
@@ -128,20 +128,20 @@ def test_ids_are_not_repeated_on_a_page(site):
         "notes/page\u200b:one",
     ],
 )
-def test_a_name_that_is_no_name_is_refused_and_nothing_is_run(site, name):
+def test_invalid_name_is_rejected_and_nothing_runs(site, name):
     message = site.refuse(name)
     assert message.startswith("docs/notes/page.md:3: ") and "expected '/// figure | chapter/topic:function'" in message
     assert site.drawn == []
 
 
-def test_an_unknown_file_is_refused(site):
+def test_unknown_file_is_rejected(site):
     assert site.refuse("notes/nothing:one") == (
         "docs/notes/page.md:3: the figure notes/nothing:one: there is no docs/figures/notes/nothing.py; "
         "create it, with a function 'one' that returns a Picture"
     )
 
 
-def test_a_bar_has_its_unit_behind_its_number():
+def test_bar_shows_its_unit_after_its_number():
     drawn = bars([("a", 1), ("b", 12)], digits=0, unit="KiB", title="Sizes", description="Two sizes.")
     plain = bars([("a", 1), ("b", 12)], digits=0, title="Sizes", description="Two sizes.")
     said = [["".join(one.itertext()) for one in picture.elements] for picture in (drawn, plain)]
@@ -149,7 +149,7 @@ def test_a_bar_has_its_unit_behind_its_number():
 
 
 @pytest.mark.parametrize("name", ["two", "bars", "value"])
-def test_a_function_that_is_not_defined_there_is_refused(site, name):
+def test_function_not_defined_in_the_file_is_rejected(site, name):
     assert site.refuse(f"notes/page:{name}").endswith(f"docs/figures/notes/page.py has no function '{name}'; it has one")
 
 
@@ -174,19 +174,19 @@ def test_a_function_that_is_not_defined_there_is_refused(site, name):
         ("import nothing_of_this_name", "the function fails with ModuleNotFoundError: "),
     ],
 )
-def test_a_function_that_gives_no_picture_stops_the_build_with_page_figure_and_reason(site, body, said):
+def test_function_without_picture_stops_the_build_with_a_reason(site, body, said):
     site.define(body)
     message = site.refuse()
     assert message.startswith("docs/notes/page.md:3: the figure notes/page:one: ") and said in message
     assert not site.stored.exists()
 
 
-def test_a_file_that_is_not_python_is_named_with_its_line(site):
+def test_syntax_error_is_reported_with_file_and_line(site):
     site.write("docs/figures/notes/page.py", "x = 1\ny = = 2\n")
     assert site.refuse().endswith("docs/figures/notes/page.py:2 is not Python: invalid syntax")
 
 
-def test_a_caption_is_needed_and_held_to_the_rules_of_a_page(site):
+def test_caption_is_required_and_checked_like_prose(site):
     said = ":3: the figure notes/page:one has no caption; write a sentence before the closing '///'"
     assert site.refuse(caption="").endswith(said)
     assert "states a relation in prose" in site.refuse(caption="So a = b.")
@@ -196,8 +196,8 @@ def test_a_caption_is_needed_and_held_to_the_rules_of_a_page(site):
 HOSTILE = """</title></svg><script>alert(1)</script><img src=x onerror=alert(1)> & "quoted" 'too' $x_1$ *a* `b` [c](d)"""
 
 
-def test_hostile_text_stays_text(site, monkeypatch):
-    monkeypatch.setattr(pictures_, "find_text_fault", lambda said: "")  # or it would be refused for its < and =
+def test_hostile_text_is_escaped(site, monkeypatch):
+    monkeypatch.setattr(pictures_, "find_text_fault", lambda said: "")  # otherwise the text is rejected for its < and =
     site.define(f"return bars([({HOSTILE!r}, 1)], title={HOSTILE!r}, description={HOSTILE!r})")
     html = site.show()
     assert html.find("script") is None and html.find("img") is None and len(html.find_all("svg")) == 1
@@ -205,7 +205,7 @@ def test_hostile_text_stays_text(site, monkeypatch):
     assert html.svg.text.count("</title></svg><script>alert(1)</script>") == 3 and html.svg.find("em") is None
 
 
-def test_a_token_of_another_page_is_not_filled_in(site):
+def test_placeholder_of_another_page_is_not_filled_in(site):
     site.define("return bars([('a', 1)], title='\\x02certified0\\x03', description='b')")
     assert "control character" in site.refuse()
 
@@ -213,14 +213,14 @@ def test_a_token_of_another_page_is_not_filled_in(site):
 # Kept pictures ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_unchanged_picture_is_not_drawn_again(site):
+def test_unchanged_picture_is_not_drawn_again(site):
     assert site.show() == site.show() and len(site.drawn) == 1
 
 
 @pytest.mark.parametrize(
     "name", ["snippets/numbers.py", "snippets/deeper.py", "snippets/__init__.py", "snippets/deeper.json", "docs/figures/notes/page.py"]
 )
-def test_a_change_in_what_it_came_from_draws_it_again(site, name):
+def test_changed_source_file_causes_redrawing(site, name):
     site.show()
     path = site.root / name.replace("snippets", figure_block.PACKAGE)
     path.write_text(path.read_text() + "\n# changed\n")
@@ -241,7 +241,7 @@ def one():
 """
 
 
-def test_a_change_in_what_it_says_it_reads_draws_it_again(site):
+def test_changed_declared_input_causes_redrawing(site):
     path = site.root / "numbers.toml"
     site.write("docs/figures/notes/page.py", READING.format(path=str(path)))
     for shown_number in ("3", "3", "14"):
@@ -250,7 +250,7 @@ def test_a_change_in_what_it_says_it_reads_draws_it_again(site):
     assert len(site.drawn) == 2
 
 
-def test_a_change_in_what_it_was_seen_to_read_draws_it_again(site):
+def test_changed_observed_input_causes_redrawing(site):
     path = site.root / "numbers.toml"
     text = READING.replace('READS = ("numbers.toml",)\n', "").format(path=str(path))
     assert "READS" not in text
@@ -262,27 +262,27 @@ def test_a_change_in_what_it_was_seen_to_read_draws_it_again(site):
 
 
 @pytest.mark.parametrize("reads", ['("gone.toml",)', '["numbers.toml"]', '"numbers.toml"', "(3,)", "tuple(open('/etc/passwd'))"])
-def test_what_it_reads_is_a_tuple_of_files_that_there_are(site, reads):
+def test_declared_inputs_must_be_a_tuple_of_existing_files(site, reads):
     (site.root / "numbers.toml").write_text("3")
     site.write("docs/figures/notes/page.py", READING.replace('("numbers.toml",)', reads).format(path="numbers.toml"))
     assert "notes/page.py:4: READS must be a tuple of paths of existing files" in site.refuse() and not site.drawn
 
 
-def test_a_changed_number_is_seen_at_once_by_a_server_that_goes_on_running(site):
+def test_running_server_sees_a_changed_number_at_once(site):
     assert "Its number is 3." in site.show().text
     site.write("snippets/deeper.py", "def base():\n    return 3 + 4\n")
     assert "Its number is 7." in site.show().text
     assert not any(name.startswith(figure_block.PACKAGE) for name in sys.modules)
 
 
-def test_what_it_does_not_come_from_does_not_draw_it_again(site):
+def test_change_of_unrelated_file_causes_no_redrawing(site):
     site.show()
     site.write("snippets/other.py", "# changed\n")
     site.show()
     assert len(site.drawn) == 1
 
 
-def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
+def test_new_torch_python_or_drawing_code_causes_redrawing(site, monkeypatch):
     site.show()
     now = dependencies.installed
     for key in ("python", "torch"):
@@ -300,14 +300,14 @@ def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
     assert len(site.drawn) == 4
 
 
-def test_a_picture_that_was_edited_is_drawn_again(site):
+def test_edited_picture_is_drawn_again(site):
     site.show()
     site.stored.write_text(site.stored.read_text().replace("3.00", "4.00"))
     html = site.show()
     assert "3.00" in html.text and "Its number is 3." in html.text and len(site.drawn) == 2
 
 
-def test_the_modules_that_were_loaded_are_put_back():
+def test_loaded_modules_are_restored():
     import snippets.scaling.variance as before
 
     with figure_block._forget_loaded_modules("snippets"):
@@ -328,7 +328,7 @@ def every(picture, tag):
     return list(picture.every(tag))
 
 
-def test_a_heat_map_has_every_number_in_its_place_on_a_colour_of_its_strength():
+def test_heat_map_shows_numbers_in_place_on_matching_colours():
     values = torch.tensor([[0.0, -0.25], [1.0, 0.5]])
     picture = heat_map(values, ["a", "b"], ["c", "d"], across="key", down="query", marked=[(1, 0)], **ABOUT)
     assert words(picture) == ["key", "query", "a", "b", "c", "d", "0.00", "−0.25", "1.00", "0.50"]
@@ -340,26 +340,26 @@ def test_a_heat_map_has_every_number_in_its_place_on_a_colour_of_its_strength():
     assert words(heat_map([[1, -inf], [nan, 2]], **ABOUT)) == ["1", "−∞", "–", "2"]
 
 
-def test_labels_that_do_not_fit_the_matrix_are_refused():
+def test_wrong_number_of_labels_is_rejected():
     with pytest.raises(DrawingError, match="there are 3 row labels and 0 column labels; the matrix is 2 by 2"):
         heat_map(torch.eye(2), ["a", "b", "c"], **ABOUT)
     with pytest.raises(DrawingError, match="2 and 3 tokens; the weights are 2 by 2"):
         tokens(torch.eye(2), ["a", "b"], ["a", "b", "c"], **ABOUT)
 
 
-def test_a_mask_strikes_out_what_is_blocked():
+def test_mask_strikes_out_blocked_cells():
     picture = mask(torch.ones(3, 3).tril(), **ABOUT)
     assert [cell.get("fill-opacity") for cell in every(picture, "rect")].count("0") == len(every(picture, "path")) == 3
 
 
-def test_threads_are_as_strong_as_weights_and_none_is_drawn_for_nothing():
+def test_threads_are_as_strong_as_weights_and_omitted_for_zero():
     threads = every(tokens([[1.0, 0.0], [0.25, 0.75]], ["a", "b"], ["a", "b"], **ABOUT), "path")
     assert [float(thread.get("stroke-opacity")) for thread in threads] == [1, 0.31, 0.77]
     widths = [float(thread.get("stroke-width")) for thread in threads]
     assert widths[1] < widths[2] < widths[0]
 
 
-def test_bars_are_as_long_as_their_numbers():
+def test_bar_lengths_are_proportional_to_numbers():
     picture = bars([("a", 1), None, ("b", 4)], **ABOUT)
     assert [float(bar.get("width")) for bar in every(picture, "rect")] == [47.5, 190]
     assert words(picture) == ["a", "1.00", "b", "4.00"]
@@ -371,7 +371,7 @@ def points(path):
     return [tuple(map(float, point.split())) for point in path.get("d")[1:].split("L")]
 
 
-def test_curves_go_through_their_points():
+def test_curves_pass_through_their_points():
     picture = curves([("line", [0, 1, 2], [0, 1, 2])], across="x", **ABOUT)
     (start, middle, end), sample = (points(path) for path in every(picture, "path") if "curve" in path.get("class"))
     assert middle == pytest.approx([(a + b) / 2 for a, b in zip(start, end)]) and end[1] < start[1] and len(sample) == 2
@@ -381,14 +381,14 @@ def test_curves_go_through_their_points():
     assert {"100", "108"} < set(words(log)) and {"1", "10", "100"} < set(words(log))
 
 
-def test_what_a_logarithm_cannot_show_is_left_out():
+def test_nonpositive_values_are_omitted_on_log_axes():
     picture = curves([("a", [1, 2, 4], [0, 1, 2], True)], across="x", log="y", **ABOUT)
     assert len(every(picture, "circle")) == 2 + 1
     with pytest.raises(DrawingError, match="no number to show that is positive"):
         curves([("a", [1, 2], [0, -1])], across="x", log="y", **ABOUT)
 
 
-def test_curves_can_be_told_apart_without_colour():
+def test_curves_are_distinguishable_without_colour():
     css = (ROOT / "docs/assets/css/site.css").read_text()
     dashes = [re.search(rf"\.picture__curve--{order} {{ stroke-dasharray: ([^;]*)", css) for order in range(4)]
     assert len({match and match[1] for match in dashes}) == 4
@@ -396,13 +396,13 @@ def test_curves_can_be_told_apart_without_colour():
         curves([("a", [1], [1])] * 5, across="x", **ABOUT)
 
 
-def test_labels_do_not_lie_on_each_other():
+def test_labels_do_not_overlap():
     picture = curves([(name, [0, 1], [0, end]) for name, end in zip("abcd", (0, 0.01, 1, 1))], across="x", **ABOUT)
     heights = sorted(float(one.get("y")) for one in picture.every("text") if one.text in set("abcd"))
     assert all(b - a >= 17.9 for a, b in zip(heights, heights[1:]))
 
 
-def test_shapes_are_drawn_to_proportion_and_must_fit():
+def test_shapes_are_drawn_in_proportion_and_must_fit():
     sizes = {"n": 20, "d": 60, "d_k": 10}
     picture = shapes([("$X$", "n", "d"), ("$W$", "d", "d_k")], ("$Q$", "n", "d_k"), sizes, **ABOUT)
     drawn = [(float(one.get("width")), float(one.get("height"))) for one in every(picture, "rect")]
@@ -414,7 +414,7 @@ def test_shapes_are_drawn_to_proportion_and_must_fit():
         shapes([("X", "n", "d"), ("W", "d", "d_k")], ("Q", "d", "n"), sizes, **ABOUT)
 
 
-def test_arrows_end_at_the_sides_of_boxes():
+def test_arrows_end_at_box_edges():
     nodes = {"a": ("$A$", 0, 0, "$n$"), "b": ("add", 0, 1), "c": ("times", 1, 1)}
     picture = operations(nodes, [("a", "b", "a label"), ("c", "b")], **ABOUT)
     down, across = (path.get("d") for path in every(picture, "path"))
@@ -425,7 +425,7 @@ def test_arrows_end_at_the_sides_of_boxes():
         operations(nodes, [("a", "d")], **ABOUT)
 
 
-def test_pictures_put_together_keep_what_they_say():
+def test_combined_pictures_keep_their_texts():
     parts = [bars([(name, 1)], title=f"Bar {name}", description=f"About {name}.") for name in "ab"]
     for together in (beside, below):
         picture = together(*parts, title="Both")
@@ -435,7 +435,7 @@ def test_pictures_put_together_keep_what_they_say():
     assert below(*parts, title="Both").height > parts[0].height * 2
 
 
-def test_letters_in_dollars_are_set_as_mathematics():
+def test_text_between_dollars_is_set_as_mathematics():
     spans = list(text(0, 0, "the $W_Q^{⊤}$ of $softmax$ 2"))
     assert [(one.text, one.get("class")) for one in spans] == [
         ("the ", None),
@@ -451,7 +451,7 @@ def test_letters_in_dollars_are_set_as_mathematics():
     assert text(0, 0, "plain").text == "plain" and text_width("$d_k$") < text_width("$dk$") < text_width("wide word")
 
 
-def test_numbers():
+def test_number_formatting():
     numbers = (1, -0.001, -2.5, 12345.678, inf, -inf, nan)
     assert [number(x) for x in numbers] == ["1.00", "0.00", "−2.50", "12\u202f345.68", "∞", "−∞", "–"]
     assert number(3.7, 0) == "4"
@@ -469,7 +469,7 @@ def shown():
 
 @pytest.fixture(scope="module")
 def pictures():
-    """Every picture on a page, drawn now."""
+    """Return every figure on a page, drawn anew."""
     drawn = {}
     for name in shown():
         topic, function = name.split(":")
@@ -483,7 +483,7 @@ def imports(tree):
     return direct | {"." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
-def test_every_function_is_shown_and_imports_only_what_a_figure_may():
+def test_figure_functions_are_shown_and_import_only_allowed_modules():
     allowed = {
         "json",
         "math",
@@ -501,7 +501,7 @@ def test_every_function_is_shown_and_imports_only_what_a_figure_may():
         assert page_lint.check_figures_shown(ROOT, topic) == []
 
 
-def test_every_topic_of_the_first_chapters_has_a_picture():
+def test_topics_of_the_first_chapters_have_a_figure():
     topics = {
         "scaling/variance",
         "scaling/normal",
@@ -515,14 +515,14 @@ def test_every_topic_of_the_first_chapters_has_a_picture():
     assert topics <= {name.partition(":")[0] for name in shown()}
 
 
-def test_drawing_gives_the_same_twice_in_any_order(pictures):
+def test_drawing_is_deterministic_in_any_order(pictures):
     for name in reversed(shown()):
         topic, function = name.split(":")
         again = figure_block._run_function(ROOT / f"docs/figures/{topic}.py", function)
         assert figure_block._to_json(again) == figure_block._to_json(pictures[name]), name
 
 
-def test_colours_come_from_the_style_sheet(pictures):
+def test_colours_are_defined_in_the_style_sheet(pictures):
     css = (ROOT / "docs/assets/css/site.css").read_text(encoding="utf-8")
     rules = css.partition("/* Pictures")[2]
     assert rules and not re.search(r"#[0-9a-f]{3}|(rgb|hsl|lab|lch)a?\(", rules)
@@ -533,20 +533,20 @@ def test_colours_come_from_the_style_sheet(pictures):
         assert len(picture.description) > 30 and picture.title != picture.description, name
 
 
-def test_a_picture_too_wide_for_a_phone_keeps_its_size_and_is_scrolled():
+def test_wide_picture_keeps_its_size_and_scrolls_on_a_phone():
     for columns, wide in ((4, False), (20, True)):
         html = figure_block._to_html(figure_block._to_json(heat_map(torch.ones(1, columns), **ABOUT)), "x")
         assert ("picture__svg--wide" in html) == ('tabindex="0"' in html) == wide
 
 
-def test_what_is_written_can_be_read_on_a_phone(pictures):
+def test_text_is_large_enough_on_a_phone(pictures):
     for name, picture in pictures.items():
         html = figure_block._to_html(figure_block._to_json(picture), "x")
         share = 1 if "picture__svg--wide" in html else min(1, figure_block.PHONE_WIDTH / picture.width)
         assert picture.smallest() * share >= figure_block.MIN_FONT_SIZE, name
 
 
-def test_nothing_is_drawn_outside_its_picture(pictures):
+def test_drawings_stay_inside_their_picture(pictures):
     for name, picture in pictures.items():
         for x, y, one in placed(picture):
             half = text_width("".join(one.itertext()), float(one.get("font-size"))) * 0.9
@@ -557,7 +557,7 @@ def test_nothing_is_drawn_outside_its_picture(pictures):
 
 
 def placed(picture):
-    """The texts of a picture, and where each stands."""
+    """Return the texts of a picture, each with its position."""
 
     def walk(element, x, y):
         if element.tag == "g":
@@ -571,7 +571,7 @@ def placed(picture):
         yield from walk(element, 0.0, 0.0)
 
 
-def test_numbers_in_heat_maps_are_those_of_the_snippets(pictures):
+def test_heat_maps_show_the_numbers_of_the_snippets(pictures):
     from snippets.simplify.attempts import solve_for_scores
     from snippets.simplify.softmax import rank_one_scores
 
@@ -589,9 +589,9 @@ def cells(picture):
     return ["".join(one.itertext()) for one in picture.every("text") if one.get("class") == "picture__number"]
 
 
-def test_numbers_on_cells_can_be_read():
-    """Ink on the strongest colour of a cell, in both schemes."""
-    spec = importlib.util.spec_from_file_location("looks", Path(__file__).with_name("test_looks.py"))
+def test_numbers_contrast_with_their_cells():
+    """The ink contrasts with the strongest colour of a cell in both colour schemes."""
+    spec = importlib.util.spec_from_file_location("looks", Path(__file__).with_name("test_contrast_and_width.py"))
     looks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(looks)
     for scheme in ("default", "slate"):
@@ -605,17 +605,17 @@ def test_numbers_on_cells_can_be_read():
 # On the finished site ---------------------------------------------------------------------------------------------------
 
 
-FIGURE = re.compile(r"<figure\b.*?</figure>", re.S)  # a page is taken apart only where it has one
+FIGURE = re.compile(r"<figure\b.*?</figure>", re.S)  # parse a page only if it has a figure
 
 
-def test_every_picture_is_on_the_site_with_words_and_without_its_source(built):
+def test_site_shows_every_figure_with_description_and_without_source(built):
     assert not list(built.rglob("figures"))
     found = 0
     for page in built.rglob("*.html"):
         for figure in BeautifulSoup("".join(FIGURE.findall(page.read_text(encoding="utf-8"))), "html.parser").select("figure.picture"):
             found += 1
             drawn = figure.select("svg:not([aria-hidden])")
-            assert drawn or figure.select_one("[role=group][aria-labelledby]"), page  # the head view, which has tests of its own
+            assert drawn or figure.select_one("[role=group][aria-labelledby]"), page  # the head view has tests of its own
             assert all(svg.title.text and svg.desc.text and not svg.find_all(style=True) for svg in drawn), page
     assert found >= len(shown())
 
@@ -623,7 +623,7 @@ def test_every_picture_is_on_the_site_with_words_and_without_its_source(built):
 PICTURE = re.compile(r'<svg class="picture__svg.*?</svg>', re.S)
 
 
-def test_what_a_picture_says_inside_is_not_searched_for(built):
+def test_text_inside_pictures_is_not_indexed(built):
     pages = json.loads((built / "search/index.json").read_text(encoding="utf-8"))["pages"]
     home = (built / f"search/pages/{pages.index('')}.json").read_text(encoding="utf-8")
     title = "Attention, operation by operation"
@@ -631,7 +631,7 @@ def test_what_a_picture_says_inside_is_not_searched_for(built):
     assert "queries meet keys" in home.lower() and title not in home
 
 
-def test_pictures_are_on_zensicals_site_too(built, zensical):
+def test_figures_are_on_the_zensical_site(built, zensical):
     assert not list(zensical.rglob("figures"))
     for page in built.rglob("*.html"):
         theirs = zensical / page.relative_to(built)
@@ -677,7 +677,7 @@ def one() -> Picture:
 
 
 @pytest.mark.parametrize("shown", TYPED.values(), ids=TYPED)
-def test_numbers_that_are_typed_as_results_are_found(shown):
+def test_handwritten_result_numbers_are_found(shown):
     ((line, said),) = hardcoded_numbers.find_typed_numbers(parse("", FIGURES.format(shown)))
     assert "shows numbers that are typed here, as if they were results; compute them" in said
     assert line == 10
@@ -692,11 +692,11 @@ def test_numbers_that_are_typed_as_results_are_found(shown):
      "bars([('a', round(softmax(0.91), 1))], title='t', description='d')",
      "curves([('c', [0, 1], softmax(ROWS))], title='t', description='d', across='a', y_ticks=(0, 0.5, 1))"],
 )  # fmt: skip
-def test_numbers_that_go_in_may_be_typed(shown):
+def test_handwritten_input_numbers_pass(shown):
     assert list(hardcoded_numbers.find_typed_numbers(parse("", FIGURES.format(shown)))) == []
 
 
-def test_no_figure_shows_typed_numbers_and_mkdocs_yml_states_nothing():
+def test_figures_and_mkdocs_yml_of_the_site_have_no_fault():
     topics = [path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix() for path in (ROOT / "docs/figures").rglob("*.py")]
     assert len(topics) > 30
     assert [one for topic in topics for one in page_lint.check_typed_numbers(ROOT, topic)] + page_lint.check_settings(ROOT) == []

@@ -1,4 +1,4 @@
-"""A page that may not be built stops both generators; what MkDocs says is one line, with no traceback."""
+"""Test that a rejected page stops both site generators, and that MkDocs then prints one line without a traceback."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def generate(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["mkdocs", "build"], ["mkdocs", "build", "--strict"], ["zensical", "build", "--clean"]])
-def test_a_refused_page_stops_the_build(generate, tmp_path, command):
+def test_rejected_page_stops_the_build(generate, tmp_path, command):
     code, said = generate(GOOD, *command)
     assert code == 0, said
     assert "<msub><mi>d</mi><mi>k</mi></msub>" in (tmp_path / "site/index.html").read_text()
@@ -51,7 +51,7 @@ def test_a_refused_page_stops_the_build(generate, tmp_path, command):
 
 
 @pytest.mark.parametrize("command", [["mkdocs", "build"], ["zensical", "build", "--clean"]])
-def test_a_claim_without_certificate_stops_the_build(generate, command):
+def test_claim_without_certificate_stops_the_build(generate, command):
     code, said = generate("# Title\n\n/// derivation | nothing/nowhere\n///\n", *command)
     assert code != 0
     assert "docs/index.md:3: nothing/nowhere cannot be shown" in said

@@ -1,4 +1,4 @@
-"""The view of heads: what it says, what it shows, and that its style sheet shows one head and one token at a time."""
+"""Tests of the view of attention heads: its content, invalid input, and the style sheet, which shows one head and one token at a time."""
 
 import re
 import shutil
@@ -38,7 +38,7 @@ def test_heads_and_tokens_are_radio_buttons_in_groups():
     assert checked == [True, False, False, True, False]
 
 
-def test_every_button_has_a_name_and_a_tokens_name_says_where_it_looks():
+def test_buttons_have_names_and_token_names_say_where_it_looks():
     found = soup()
     labels = [one.get_text(" ", strip=True) for one in found.find_all("label")]
     assert labels[:2] == ["first", "second"] and labels[-1] == "all"
@@ -46,14 +46,14 @@ def test_every_button_has_a_name_and_a_tokens_name_says_where_it_looks():
     assert labels[3] == "b , place 2; first: 0.75 on d at place 2, 0.25 on c at place 1; second: 1.00 on c at place 1"
 
 
-def test_title_and_description_are_read_out():
+def test_title_and_description_are_accessible():
     group = soup().select_one(".heads")
     assert group["role"] == "group"
     assert group.find(id=group["aria-labelledby"]).text == "Two heads"
     assert group.find(id=group["aria-describedby"]).text == "They look about."
 
 
-def test_lines_and_numbers_are_those_of_the_weights():
+def test_lines_and_numbers_equal_the_weights():
     rows = soup().select(".heads__row")
     for row, of_first, of_second in zip(rows, FIRST, SECOND, strict=True):
         for order, weights in enumerate((of_first, of_second)):
@@ -66,7 +66,7 @@ def test_lines_and_numbers_are_those_of_the_weights():
     assert crossing.startswith("M0 3C") and crossing.endswith("100 1")
 
 
-def test_nothing_runs_and_nothing_comes_from_elsewhere():
+def test_view_has_no_scripts_and_no_external_resources():
     found = soup()
     assert not found.find_all(["script", "iframe", "object", "img", "link", "style"])
     assert not [name for tag in found.find_all() for name in tag.attrs if name.startswith("on") or name in ("href", "src")]
@@ -88,24 +88,24 @@ def test_names_are_escaped():
         ({"description": "b is ≤ c"}, "states a relation"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(change, message):
+def test_invalid_input_is_rejected(change, message):
     with pytest.raises(DrawingError, match=message):
         view(**change)
 
 
-def test_weights_may_be_wider_than_high():
+def test_weights_may_have_more_columns_than_rows():
     found = BeautifulSoup(head_view([("one", [[0.2, 0.3, 0.5]])], ["a"], ["c", "d", "e"], **ABOUT).html, "html.parser")
     assert len(found.select("path")) == 3 and found.svg["viewbox"] == "0 0 100 6"
 
 
-def test_each_head_has_its_rules_in_the_style_sheet():
+def test_style_sheet_has_rules_for_each_head():
     css = CSS.read_text(encoding="utf-8")
     for order in range(MAX_HEADS):
         assert len(re.findall(rf"heads__head--{order} :checked.*heads__of--{order}\b", css)) == 3
     assert f"heads__head--{MAX_HEADS}" not in css
 
 
-def test_the_view_on_the_site_has_ids_of_its_own():
+def test_view_on_the_site_has_unique_ids():
     html = "".join(render_figure("seeing/heads:view", ROOT / "docs", number)[0] for number in (1, 2))
     assert ID_PLACEHOLDER not in html
     ids = re.findall(r'\bid="([^"]+)"', html)
@@ -114,7 +114,7 @@ def test_the_view_on_the_site_has_ids_of_its_own():
     assert groups == {"picture-1-head", "picture-1-token", "picture-2-head", "picture-2-token"}
 
 
-# In a browser: what is shown, for each choice -----------------------------------------------------------------------------
+# In a browser: what each choice shows ------- -----------------------------------------------------------------------------
 
 PAGE = """<!doctype html><meta name=viewport content="width=device-width">
 <style>.md-typeset svg { height: auto; max-width: 100% } * { transition: none !important }</style>
@@ -130,15 +130,15 @@ LOOK = """(() => {
 })()"""
 
 
-def test_one_head_and_one_token_at_a_time_by_keyboard(chromium, visits, tmp_path):
+def test_keyboard_shows_one_head_and_one_token_at_a_time(chromium, crawler, tmp_path):
     (tmp_path / "page.html").write_text(PAGE.replace("VIEW", view().html.replace(ID_PLACEHOLDER, "x")))
     for sheet in (CSS, ROOT / "docs/assets/css/site.css"):
         shutil.copy(sheet, tmp_path)
-    with visits.served(tmp_path) as site, chromium() as browser:
+    with crawler.served(tmp_path) as site, chromium() as browser:
         browser.look(width=390, height=800)
         browser.open(f"{site}page.html")
         found = [browser.run(LOOK)]
-        # Past the first group to the second, whose third button is checked: "all". From there an arrow goes up.
+        # Go past the first group to the second, whose third button, "all", is checked. From there an arrow key goes up.
         for keys in (["Tab", "ArrowRight"], ["Tab", "ArrowUp"], ["ArrowDown"]):
             for key in keys:
                 browser.press(key)

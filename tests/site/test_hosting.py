@@ -1,4 +1,4 @@
-"""The site under a folder of a host, by the server of Python and by nginx: pages, and what is shown for a page that is not there."""
+"""Test the site in a subfolder of a host, served by Python's server and by nginx, including the page for missing addresses."""
 
 import functools
 import gzip
@@ -51,7 +51,7 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".j
 
 @pytest.fixture(scope="session")
 def small(once):
-    """A site of three pages, built for an address with a folder in it."""
+    """Return the folder of a site of three pages, built for an address with a subfolder."""
 
     def into(folder):
         for name, text in PAGES.items():
@@ -74,7 +74,7 @@ def small(once):
 
 
 class Under(http.server.SimpleHTTPRequestHandler):
-    """A folder's files under a folder's address; for what is not there the site's own page."""
+    """Serves a folder under the address of a subfolder, and the site's 404.html for missing files."""
 
     def translate_path(self, path):
         return super().translate_path(path.removeprefix(f"/{UNDER}")) if path.startswith(f"/{UNDER}") else "/nothing"
@@ -93,7 +93,7 @@ class Under(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def by_nginx(program, tmp_path):
-    """A function that has nginx serve a folder for a block, and returns its address."""
+    """Return a function that makes nginx serve a folder during a block and yields its address."""
     nginx = program("nginx", "/usr/sbin/nginx")
 
     @contextmanager
@@ -101,7 +101,7 @@ def by_nginx(program, tmp_path):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        user = "user root root;" if os.getuid() == 0 else ""  # tests' folders are their user's alone
+        user = "user root root;" if os.getuid() == 0 else ""  # a folder of the tests is readable only by its owner
         (tmp_path / "nginx.conf").write_text(NGINX.format(temp=tmp_path, user=user, port=port, under=UNDER, site=site))
         command = [nginx, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "errors")]
         running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -122,15 +122,15 @@ def answers(port):
 
 
 @pytest.fixture(params=["Python", "nginx"])
-def host(request, visits):
-    """A function that serves a folder under /sub/folder/ for a block."""
+def host(request, crawler):
+    """Return a function that serves a folder under /sub/folder/ during a block."""
     if request.param == "nginx":
         return request.getfixturevalue("by_nginx")
-    return lambda site: visits.served(site, functools.partial(Under, directory=site), UNDER)
+    return lambda site: crawler.served(site, functools.partial(Under, directory=site), UNDER)
 
 
 def fetched(address):
-    """A file's status, headers and text."""
+    """Return the status, the headers and the content of a file."""
     asked = urllib.request.Request(address, headers={"Accept-Encoding": "gzip"})
     try:
         answer = urllib.request.urlopen(asked)
@@ -141,7 +141,7 @@ def fetched(address):
         return answer.status, answer.headers, gzip.decompress(body) if answer.headers["Content-Encoding"] == "gzip" else body
 
 
-def test_a_page_that_is_not_there_has_its_looks_and_its_links_lead_somewhere(host, small, chromium, visits):
+def test_missing_page_is_styled_and_its_links_work(host, small, chromium, crawler):
     with host(small) as site, chromium() as browser:
         for asked in ("none", "none/", "chapter/none/deeper/none.html"):
             status, _, text = fetched(site + asked)
@@ -151,23 +151,23 @@ def test_a_page_that_is_not_there_has_its_looks_and_its_links_lead_somewhere(hos
             assert [error for error in browser.errors if not error.endswith(f"({site}{asked})")] == []
             assert browser.run("getComputedStyle(document.querySelector('h1')).fontFamily").startswith('"STIX Two Text"')
             assert browser.run("document.querySelector('.md-logo img').naturalWidth") > 0
-            links = browser.page.evaluate(visits.LAYOUT)["links"]
+            links = browser.page.evaluate(crawler.LAYOUT)["links"]
             assert {f"{site}", f"{site}chapter/page/"} <= set(links)
             assert [link for link in links if fetched(link)[0] != 200] == []
             browser.page.click("article a[href]")
             browser.page.wait_for_url(site)
 
 
-def test_a_site_under_a_folder_asks_for_nothing_outside_of_it(host, small, chromium):
+def test_site_in_subfolder_requests_nothing_outside_of_it(host, small, chromium):
     with host(small) as site, chromium() as browser:
-        for page in ("", "chapter/page/", "chapter/page"):  # a server adds the slash
+        for page in ("", "chapter/page/", "chapter/page"):  # the server adds the slash
             browser.open(site + page)
             browser.settle()
             assert browser.errors == [] and [one for one in browser.requested if not one.startswith((site, "data:"))] == []
         assert browser.page.url == f"{site}chapter/page/"
 
 
-def test_nginx_serves_each_file_as_what_it_is_and_text_compressed(by_nginx, built):
+def test_nginx_serves_correct_types_and_compresses_text(by_nginx, built):
     files = [path for path in built.rglob("*") if path.is_file()]
     with by_nginx(built) as site:
         for path in files:
@@ -178,7 +178,7 @@ def test_nginx_serves_each_file_as_what_it_is_and_text_compressed(by_nginx, buil
                 assert (headers["Content-Encoding"] == "gzip") is (len(body) >= 256), path
 
 
-def test_widgets_and_search_work_from_nginx(by_nginx, built, chromium):
+def test_widgets_and_search_work_with_nginx(by_nginx, built, chromium):
     with by_nginx(built) as site, chromium() as browser:
         browser.open(f"{site}softmax/temperature/")
         browser.until("document.querySelector('[data-played]')")
@@ -190,8 +190,8 @@ def test_widgets_and_search_work_from_nginx(by_nginx, built, chromium):
         assert browser.errors == []
 
 
-def test_what_the_settings_of_nginx_leave_out_would_be_seen(by_nginx, tmp_path):
-    """A file of a kind that has no type is not what a browser runs as a module."""
+def test_type_missing_from_nginx_settings_is_detected(by_nginx, tmp_path):
+    """A browser does not run a file of an unknown type as a module."""
     (tmp_path / "x.mjs").write_text("0")
     with by_nginx(tmp_path) as site:
         assert fetched(f"{site}x.mjs")[1]["Content-Type"] not in json.dumps(list(TYPES.values()))

@@ -1,4 +1,4 @@
-"""Labs: executed only when something they depend on changed, and light."""
+"""Tests of labs: a lab runs only when something that it depends on has changed, and its page keeps only what a reader needs."""
 
 from base64 import b64encode
 from types import SimpleNamespace
@@ -34,7 +34,7 @@ def root(tmp_path, monkeypatch):
 
 @pytest.fixture
 def build(root):
-    """A function that builds the lab's page as MkDocs would, and says how often it was executed until now."""
+    """Return a function that builds the lab's page as MkDocs would, and returns how often the lab has run so far."""
     runs = []
 
     def run(content='<div class="jp-RenderedMarkdown"><h1 id="title">Title</h1></div>', error=None):
@@ -59,7 +59,7 @@ def build(root):
     return run
 
 
-def test_a_second_build_executes_nothing_and_gives_the_same_page(build):
+def test_second_build_executes_nothing_and_gives_the_same_page(build):
     first, runs = build()
     again, still = build()
     assert (runs, still) == (1, 1)
@@ -69,39 +69,39 @@ def test_a_second_build_executes_nothing_and_gives_the_same_page(build):
 
 
 @pytest.mark.parametrize("name", ["docs/labs/lab.py", "snippets/a/b.py", "snippets/a/c.py", "snippets/a/__init__.py", "requirements.txt"])
-def test_what_it_depends_on_executes_it_again(build, root, name):
+def test_changed_dependency_executes_the_lab_again(build, root, name):
     build()
     (root / name).write_text(FILES[name] + "\n# changed\n")
     assert build()[1] == 2
     assert build()[1] == 2
 
 
-def test_what_it_does_not_depend_on_does_not(build, root):
+def test_change_of_unrelated_file_executes_nothing(build, root):
     build()
     (root / "snippets/a/other.py").write_text("# changed\n")
     assert build()[1] == 1
 
 
-def test_an_output_that_cannot_be_read_is_made_again(build, root):
+def test_unreadable_stored_output_is_made_again(build, root):
     build()
     (stored,) = lab_hook.STORE.files()
     stored.write_text("{")
     assert build()[1] == 2
 
 
-def test_a_cell_that_fails_stops_the_build_and_is_not_kept(build):
+def test_failing_cell_stops_the_build_and_is_not_stored(build):
     with pytest.raises(PageError, match=r"^docs/labs/lab.py: a cell fails with ValueError: no$"):
         build(error=CellExecutionError("long\ntraceback", "ValueError", "no"))
     assert build()[1] == 2
 
 
-def test_a_notebook_that_is_not_python_is_named_with_its_line(build, root):
+def test_syntax_error_is_reported_with_file_and_line(build, root):
     (root / "docs/labs/lab.py").write_text("x = 1\ny = = 2\n")
     with pytest.raises(PageError, match=r"^docs/labs/lab.py:2: not Python: invalid syntax$"):
         build()
 
 
-def test_other_pages_are_left_alone():
+def test_other_pages_are_unchanged():
     page = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"), render=len)
     assert lab_hook.on_pre_page(page).render is len
 
@@ -111,7 +111,7 @@ def light(root, content, notebook=NOTEBOOK):
     return lab_hook.to_plain_html(content, root / "docs/labs/lab.py")
 
 
-def test_only_what_a_reader_needs_is_kept(root):
+def test_page_keeps_only_what_a_reader_needs(root):
     content = """<style>p {}</style><script src="https://example.org/x.js"></script>
     <div class="jp-Cell"><div class="jp-InputPrompt">In [1]:</div>
     <div class="highlight-ipynb hl-python"><pre><span class="n">x</span> = 1
@@ -126,7 +126,7 @@ def test_only_what_a_reader_needs_is_kept(root):
     assert not any(word in html for word in ("<style", "<script", "example.org", "In [1]", "clipboard", "$d_k$"))
 
 
-def test_figures_are_drawn_in_the_pages_ink_on_no_ground(root):
+def test_figures_use_the_text_colour_on_a_transparent_ground(root):
     figure = """<?xml version="1.0"?><!DOCTYPE svg><svg viewBox="0 0 1 1"><metadata>2026</metadata><style>*{}</style>
     <path style="fill: #ffffff"/><path style="stroke: #000000"/><path style="fill: #ff0000"/></svg>"""
     source = b64encode(figure.encode()).decode()
@@ -137,7 +137,7 @@ def test_figures_are_drawn_in_the_pages_ink_on_no_ground(root):
 
 
 @pytest.mark.parametrize("text", ["so a = b", "so $a \\le b$", "so $\\nonsense$"])
-def test_a_labs_prose_is_held_to_the_rules_of_a_page(root, text):
+def test_prose_of_a_lab_is_checked_like_a_page(root, text):
     with pytest.raises(PageError, match=r"^docs/labs/lab.py:3: "):
         light(root, f'<div class="jp-RenderedMarkdown"><p>{text}</p></div>', f"# %% [markdown]\n#\n# {text}\n")
 
@@ -153,7 +153,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("text", FORGED.values(), ids=FORGED)
-def test_an_output_is_text_or_a_figure_and_states_no_relation(root, text):
+def test_forbidden_output_is_rejected(root, text):
     with pytest.raises(PageError, match=r"^docs/labs/lab.py: an output "):
         light(root, f'<div class="jp-RenderedHTML jp-OutputArea-output">{text}</div>')
 
@@ -168,23 +168,23 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("text", DRAWN.values(), ids=DRAWN)
-def test_a_figure_of_a_lab_is_drawn_and_says_no_relation(root, text):
+def test_figure_with_forbidden_content_is_rejected(root, text):
     source = b64encode(f'<svg viewBox="0 0 1 1">{text}</svg>'.encode()).decode()
     with pytest.raises(PageError, match=r"^docs/labs/lab.py: a figure "):
         light(root, f'<div class="jp-OutputArea-output"><img src="data:image/svg+xml;base64,{source}"/></div>')
 
 
 @pytest.mark.parametrize("text", ["# softmax(z) = z", "x = 1  # softmax(z) = z", 'def f():\n    """softmax(z) = z"""'])
-def test_a_shown_cell_states_no_relation_in_its_words(root, text):
+def test_relation_in_the_words_of_a_shown_cell_is_rejected(root, text):
     line = 3 + text.count("\n")
     with pytest.raises(PageError, match=rf"^docs/labs/lab.py:{line}: 'softmax\(z\) = z' states a relation"):
         light(root, "", f"# %% [markdown]\n# Words\n# %%\n{text}\n".replace("# Words\n# %%\n", "# %%\n"))
 
 
-def test_what_is_hidden_or_read_as_prose_is_no_shown_cell(root):
+def test_hidden_cells_and_prose_are_not_checked_as_cells(root):
     assert light(root, "", '# %% [markdown]\n# so `x == y`\n# %% tags=["hide"]\nx = 1  # a = b\n# %%\nx = 2  # two\n') == ""
 
 
-def test_a_forged_box_in_a_labs_prose_is_refused(root):
+def test_forged_box_in_prose_of_a_lab_is_rejected(root):
     with pytest.raises(PageError, match="^docs/labs/lab.py.*class='claim'"):
         light(root, '<div class="jp-RenderedMarkdown"><section class="claim">x</section></div>')

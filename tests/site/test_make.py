@@ -1,5 +1,7 @@
-"""The commands, run for real in a copy of what they consist of. Nothing is downloaded: the copy pins no package, and stands in
-for the modules that the commands run."""
+"""Tests of the make commands in a copy of the files that they use.
+
+The commands really run, but download nothing: the copy pins no package and has substitutes for the modules that the commands run.
+"""
 
 import ast
 import fcntl
@@ -26,8 +28,8 @@ BASE_PYTHON = os.path.realpath(sys._base_executable)
 
 pytestmark = pytest.mark.slow
 
-# Stands in for ruff, mypy, derivations, pytest, mkdocs and the training of models: says how it was called, builds a page, and fails when
-# told to.
+# Replaces ruff, mypy, derivations, pytest, mkdocs and the training of models. It prints how it was called, builds a page, and fails if
+# FAILING names it.
 STAND_IN = """
 import os, pathlib, sys
 name = pathlib.Path(__file__).parent.name
@@ -48,7 +50,7 @@ LINTED = ["ruff check .", "ruff format --check .", "importlinter --no-logo", "my
 
 
 def copy_into(folder):
-    """A copy of the Makefile and .ci, in a folder whose name has a space."""
+    """Copy the Makefile and .ci into a folder whose name has a space, and return it."""
     tree = folder / "a clone"
     shutil.copytree(ROOT / ".ci", tree / ".ci", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Makefile", tree)
@@ -66,20 +68,20 @@ def copy_into(folder):
 
 @pytest.fixture
 def tree(tmp_path):
-    """Nothing set up."""
+    """Return a copy in which nothing is set up."""
     return copy_into(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory):
-    """Everything set up. Shared, so a test leaves it so."""
+    """Return a copy in which everything is set up. Tests share it, so they must not change it."""
     tree = copy_into(tmp_path_factory.mktemp("ready"))
     assert make(tree, "setup").returncode == 0
     return tree
 
 
 def environment(**more):
-    """The caller's, less what an outer make or pip's settings would bring in, and with no package to be had."""
+    """Return the caller's environment without the variables of an outer make or of pip's settings, and with no package index."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -101,7 +103,7 @@ def make(tree, *arguments, python=BASE_PYTHON, **more):
 
 
 def refusal(run):
-    """The one line that a failed run puts on stderr, beside make's own."""
+    """Return the one line of a failed run on stderr, apart from make's own."""
     lines = [line for line in run.stderr.splitlines() if not re.match(r"make(\[\d+\])?: \*\*\*", line)]
     assert run.returncode != 0
     assert len(lines) == 1, run.stderr
@@ -109,7 +111,7 @@ def refusal(run):
 
 
 def fake_python(folder, change):
-    """A Python on which the statements of change were run first."""
+    """Return a Python that runs the given statements first."""
     (folder / "change").mkdir()
     (folder / "change" / "sitecustomize.py").write_text(change)
     python = folder / "python3"
@@ -126,7 +128,7 @@ def busy_port():
         yield holder.getsockname()[1]
 
 
-# What goes wrong before anything is set up
+# Errors before anything is set up
 
 
 def test_python_too_old(tree, tmp_path):
@@ -138,12 +140,12 @@ def test_python_too_old(tree, tmp_path):
 
 
 @pytest.mark.parametrize("script", ["setup.py", "serve.py"])
-def test_an_old_python_can_parse_the_scripts(script):
+def test_old_python_can_parse_the_scripts(script):
     ast.parse((ROOT / ".ci" / script).read_text(), feature_version=(3, 6))
 
 
 @pytest.mark.parametrize("name", ["python2.7", "python3.6", "python3.8", "python3.10"])
-def test_a_real_old_python_is_told_so(tree, name):
+def test_old_python_is_reported(tree, name):
     found = [shutil.which(name), *map(str, Path.home().glob(f".pyenv/versions/*/bin/{name}"))]
     works = [path for path in found if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
     if not works:
@@ -165,26 +167,26 @@ def test_no_venv_module(tree, tmp_path):
 
 
 @pytest.mark.parametrize("port", ["abc", "-1", "65536", "80 80", "", "²"])
-def test_port_is_no_port(tree, port):
+def test_invalid_port(tree, port):
     assert refusal(make(tree, "serve", f"PORT={port}")).startswith(f"serve: PORT={port} is no port. Give a number")
 
 
-def test_port_in_use_is_said_before_the_long_work(tree, busy_port):
+def test_port_in_use_is_reported_before_the_long_work(tree, busy_port):
     line = refusal(make(tree, "serve", f"PORT={busy_port}"))
     assert line.startswith(f"serve: port {busy_port} is in use.") and f"make serve PORT={busy_port + 1}" in line
     assert not (tree / ".venv").exists()
 
 
-def test_port_taken_meanwhile(tree, busy_port):
+def test_port_taken_during_the_build(tree, busy_port):
     served = subprocess.run([sys.executable, ".ci/serve.py", str(busy_port), "."], cwd=tree, text=True, capture_output=True, timeout=600)
     assert served.returncode == 1
     assert served.stderr.startswith(f"serve: port {busy_port} is in use.") and served.stderr.count("\n") == 1
 
 
-# What goes wrong while .venv is set up
+# Errors while .venv is set up
 
 
-def test_package_not_found_and_not_taken_for_finished(tree):
+def test_missing_package_leaves_setup_unfinished(tree):
     (tree / "requirements.txt").write_text("no-such-package==1\n")
     for _ in range(2):
         line = refusal(make(tree, "test"))
@@ -195,7 +197,7 @@ def test_package_not_found_and_not_taken_for_finished(tree):
 def test_no_network(tree):
     (tree / "requirements.txt").write_text("no-such-package==1\n")
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # bound and not listening: it refuses every connection
+        closed.bind(("127.0.0.1", 0))  # bound but not listening: it refuses every connection
         index = f"http://127.0.0.1:{closed.getsockname()[1]}/simple"
         line = refusal(make(tree, "test", PIP_NO_INDEX="", PIP_INDEX_URL=index, PIP_RETRIES="1"))
     assert line.startswith("setup: no network: pip cannot reach its package index. Connect, then run")
@@ -219,30 +221,30 @@ def explained(log):
         ("", "pip failed: it gave no reason. Run the same"),
     ],
 )
-def test_what_pip_said_is_explained_in_one_line(log, line):
+def test_pip_error_is_explained_in_one_line(log, line):
     assert explained(log).startswith(line)
     assert explained(log).endswith("What pip said is in .venv/setup.log.\n") and explained(log).count("\n") == 1
 
 
-def test_a_file_where_the_environment_should_be(tree):
+def test_file_in_place_of_the_environment(tree):
     (tree / ".venv").write_text("")
     line = refusal(make(tree, "test"))
     assert re.match(r"setup: .* -m venv could not make \.venv: .+\. Remove \.venv and run", line)
 
 
-def test_no_list_of_packages(tree):
+def test_missing_list_of_packages(tree):
     (tree / "requirements.txt").unlink()
     line = refusal(make(tree, "test"))
     assert line.startswith("setup: ") and "requirements.txt" in line
 
 
-def heeding():
-    """For a command that a test interrupts: Ctrl-C is heeded, even if these tests run in the background, where it is not."""
+def react_to_interrupt():
+    """Make a command that a test interrupts react to Ctrl-C, which processes in the background ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def cut_short(tree, how):
-    """Stop setup while pip waits for an index that never answers; what make said on stderr."""
+def interrupt_setup(tree, how):
+    """Stop the setup while pip waits for an index that never answers, and return what make prints on stderr."""
     (tree / "requirements.txt").write_text("no-such-package==1\n")
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -255,10 +257,10 @@ def cut_short(tree, how):
             start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=heeding,
+            preexec_fn=react_to_interrupt,
             env=environment(PIP_NO_INDEX="", PIP_INDEX_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/"),
         )
-        with silent.accept()[0]:  # pip is here
+        with silent.accept()[0]:  # pip has connected
             os.killpg(run.pid, how)
             errors = run.communicate(timeout=600)[1]
     assert run.returncode != 0
@@ -266,18 +268,18 @@ def cut_short(tree, how):
 
 
 def test_interrupted_setup_says_what_to_do(tree):
-    errors = cut_short(tree, signal.SIGINT)
+    errors = interrupt_setup(tree, signal.SIGINT)
     assert "setup: interrupted. Run the same command again; it starts over.\n" in errors and "Traceback" not in errors
 
 
-def test_killed_setup_is_not_taken_for_finished(tree):
-    cut_short(tree, signal.SIGKILL)
+def test_killed_setup_counts_as_unfinished(tree):
+    interrupt_setup(tree, signal.SIGKILL)
     assert refusal(make(tree, "test")).startswith("setup: pip finds no no-such-package==1")
 
 
-def test_a_second_setup_waits_for_the_first(ready):
+def test_second_setup_waits_for_the_first(ready):
     with open(ready / ".ci" / "setup.py") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # as a setup under way does
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a running setup holds this lock
         second = subprocess.Popen(
             ["make", "setup", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True, stdout=subprocess.PIPE
         )
@@ -286,10 +288,10 @@ def test_a_second_setup_waits_for_the_first(ready):
     assert second.communicate(timeout=600) == ("", None) and second.returncode == 0
 
 
-# What goes right
+# Successful runs
 
 
-def test_setup_is_done_once_and_again_when_the_pins_change(tree):
+def test_setup_runs_once_and_again_when_the_pins_change(tree):
     first = make(tree, "test", 'ARGS=-k "two words"')
     assert first.stdout.splitlines() == [
         "Setting up .venv from requirements.txt: a few minutes, once.",
@@ -301,17 +303,17 @@ def test_setup_is_done_once_and_again_when_the_pins_change(tree):
     assert first.stderr == ""
     assert make(tree, "check").stdout == "derivations check\n"
 
-    active = tree / ".venv" / "bin" / "python"  # as when .venv is activated
+    active = tree / ".venv" / "bin" / "python"  # as if .venv were activated
     assert make(tree, "check", python=active).stdout == "derivations check\n"
     (tree / "requirements.txt").write_text("# nothing, said differently\n")
     changed = make(tree, "check", python=active)
     assert changed.returncode == 0 and changed.stdout.startswith("Setting up")
 
-    (tree / ".venv" / "bin" / "python").unlink()  # its Python is gone
+    (tree / ".venv" / "bin" / "python").unlink()  # remove its Python
     assert make(tree, "check").stdout.startswith("Setting up")
 
 
-def test_tests_run_in_one_process_more_than_there_are_cores_unless_a_number_is_said(pytestconfig, monkeypatch):
+def test_tests_run_in_one_more_process_than_cores_by_default(pytestconfig, monkeypatch):
     monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(1000), raising=False)
 
@@ -324,7 +326,7 @@ def test_tests_run_in_one_process_more_than_there_are_cores_unless_a_number_is_s
     assert processes("auto") == 7
 
 
-def test_what_is_kept_elsewhere_and_what_changed_since_are_passed_on(ready):
+def test_store_and_since_are_passed_on(ready):
     asked = make(ready, "mutants", "REPLAY=20", "SEED=7", "SHARED=a folder", "ARGS=--share 1/6").stdout.splitlines()
     assert asked[-2:] == [
         "derivations check --replay 20 --seed 7 --shared a folder",
@@ -338,28 +340,28 @@ def test_site_is_strict(ready):
     assert make(ready, "site").stdout.splitlines() == ["derivations check", "mkdocs build --strict --site-dir site"]
 
 
-def test_what_was_compiled_is_kept_whatever_the_caller_has_set(ready):
-    """Without it each process compiles the kernel anew, and each that runs tests rewrites all of them."""
+def test_compiled_modules_are_kept_in_any_environment(ready):
+    """Otherwise each process would compile the kernel again, and each process that runs tests would rewrite all of it."""
     assert make(ready, "check", PYTHONDONTWRITEBYTECODE="1").stdout == "derivations check\n"
 
 
-def test_lint_asks_each_tool(ready):
+def test_lint_runs_each_tool(ready):
     assert make(ready, "lint").stdout.splitlines() == LINTED
 
 
 @pytest.mark.parametrize("tool", ["ruff", "importlinter", "mypy"])
-def test_nothing_is_tested_that_a_tool_finds_fault_with(ready, tool):
+def test_failing_linter_stops_before_the_tests(ready, tool):
     tested = make(ready, "test", FAILING=tool)
     assert tested.returncode != 0 and tested.stdout.splitlines()[-1].split()[0] == tool
 
 
 @pytest.mark.parametrize("module", ["derivations", "mkdocs"])
-def test_a_failure_stops_what_comes_after(ready, module):
+def test_failure_stops_the_following_steps(ready, module):
     served = make(ready, "serve", "PORT=0", FAILING=module)
     assert served.returncode != 0 and served.stdout.splitlines()[-1].split()[0] == module
 
 
-def test_clean_removes_what_was_made_and_no_more(tree):
+def test_clean_removes_only_generated_files(tree):
     kept = [*tree.rglob("*"), tree / "tests" / "site"]
     kept[-1].mkdir(parents=True)
     for made in ".venv/bin", "site/assets", ".certificates/scaling", ".ruff_cache", ".mypy_cache", "derivations/__pycache__":
@@ -368,12 +370,12 @@ def test_clean_removes_what_was_made_and_no_more(tree):
     assert set(tree.rglob("*")) == {*kept, tree / "tests"}
 
 
-def test_the_models_are_trained_and_written_or_only_compared(ready):
+def test_models_are_trained_and_written_or_only_compared(ready):
     assert make(ready, "retrain").stdout == "seeing\ntogether\n"
     assert make(ready, "retrain", "ARGS=--check").stdout == "seeing --check\ntogether --check\n"
 
 
-def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
+def test_serve_prints_its_address_and_ends_quietly(ready):
     server = subprocess.Popen(
         ["make", "serve", "PORT=0", f"PYTHON={BASE_PYTHON}"],
         cwd=ready,
@@ -382,7 +384,7 @@ def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heeding,
+        preexec_fn=react_to_interrupt,
     )
     try:
         line = next(line for line in server.stdout if line.startswith("Serving on "))
@@ -399,8 +401,8 @@ def test_serve_prints_the_address_serves_there_and_ends_quietly(ready):
     assert "Stopped." in out and "Traceback" not in errors
 
 
-def test_make_alone_says_what_there_is(tree):
-    """Every command that the Makefile offers is told, and none besides."""
+def test_make_without_arguments_lists_the_commands(tree):
+    """The help lists exactly the commands of the Makefile."""
     told = re.findall(r"^make (\w+) ", make(tree).stdout, re.MULTILINE)
     offered = re.search(r"^\.PHONY: (.*)", (tree / "Makefile").read_text(), re.MULTILINE)[1].split()
     assert set(told) == set(offered) - {"help", "python", "port", "setup"}
@@ -418,8 +420,8 @@ def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_every_line_is_one_exact_version():
-    """No address, no option, no local version: what follows a + is left to the index in use."""
+def test_every_pin_is_one_exact_version():
+    """A line has no address, no option and no local version, so that the index in use decides what follows a +."""
     assert [pin for pin in pins() if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", pin)] == []
     assert len({normal(pin.split("==")[0]) for pin in pins()}) == len(pins())
 
@@ -429,7 +431,7 @@ def asked():
     return [Requirement(line) for group in groups.values() for line in group if isinstance(line, str)]
 
 
-def test_what_is_asked_for_is_pinned_so():
+def test_required_packages_are_pinned():
     pinned = {normal(name): version for name, version in (pin.split("==") for pin in pins())}
     assert {"torch", "sympy", "mkdocs", "pytest"} <= {requirement.name for requirement in asked()}
     for requirement in asked():
@@ -445,8 +447,8 @@ def imported(path):
             yield node.module.split(".")[0]
 
 
-def test_what_is_imported_is_asked_for():
-    """No script leans on a package that is only there because another one brings it."""
+def test_imported_packages_are_required():
+    """No script depends on a package that is installed only because another one needs it."""
     names = {normal(requirement.name) for requirement in asked()}
     brought_by = {module: {normal(name) for name in found} for module, found in packages_distributions().items()}
     files = [path for folder in ("derivations", "snippets", "docs", "tests") for path in (ROOT / folder).rglob("*.py")]
@@ -464,7 +466,7 @@ def workflow():
     return yaml.load((ROOT / ".github/workflows/site.yml").read_text(), yaml.BaseLoader)
 
 
-def test_a_pull_request_gets_a_token_that_can_only_read(workflow):
+def test_pull_request_gets_a_read_only_token(workflow):
     assert workflow["permissions"] == {}
     writers = {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()}
     assert writers == {"publish"}
@@ -473,25 +475,25 @@ def test_a_pull_request_gets_a_token_that_can_only_read(workflow):
     assert workflow["on"].keys() == {"pull_request", "push", "schedule"} and workflow["on"]["push"] == {"branches": ["main"]}
 
 
-def test_every_action_is_pinned_to_a_commit(workflow):
+def test_actions_are_pinned_to_commits(workflow):
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used and [use for use in used if not re.fullmatch(r"actions/[a-z/-]+@[0-9a-f]{40}", use)] == []
 
 
-def test_the_workflow_runs_what_a_contributor_runs(workflow):
+def test_workflow_runs_the_commands_of_contributors(workflow):
     jobs = {name: job for name, job in workflow["jobs"].items() if name != "publish"}
     run = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
     assert run == {"claims": [".ci/run claims"], "rest": [".ci/run ${{ matrix.part }}"], "site": [".ci/run site"]}
     assert {*workflow["jobs"]["publish"]["needs"]} == {*jobs}
     parts = ["claims", *jobs["rest"]["strategy"]["matrix"]["part"], "site"]
-    assert f"set -- {' '.join(parts)}" in (ROOT / ".ci/run").read_text()  # what is run where none is named
+    assert f"set -- {' '.join(parts)}" in (ROOT / ".ci/run").read_text()  # the parts that run if none is named
     assert os.access(ROOT / ".ci/run", os.X_OK)
 
 
 @pytest.fixture
 def parts(tmp_path):
-    """A function that runs .ci/run where make says what it is asked, and nothing has to be installed; and gives what it said."""
+    """Return a function that runs .ci/run with a make that only prints its arguments, installs nothing, and returns the output."""
     tree, programs = copy_into(tmp_path), tmp_path / "programs"
     programs.mkdir()
     for name in ("chromium", "nginx", "coqc", "dpkg-query", "apt-get"):
@@ -513,7 +515,7 @@ def made(done):
     return [line.removeprefix("make ").partition(" SINCE=")[0] for line in done.stdout.splitlines() if line.startswith("make ")]
 
 
-def test_ci_runs_all_parts_or_those_that_are_named(parts):
+def test_ci_runs_all_parts_or_the_named_ones(parts):
     whole = parts()
     assert whole.returncode == 0 and "== all passed" in whole.stdout
     assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest test browser slow site wheel"
@@ -523,7 +525,7 @@ def test_ci_runs_all_parts_or_those_that_are_named(parts):
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_ci_takes_no_share_where_no_commit_is_known(parts, tmp_path, silent):
+def test_ci_fails_if_no_commit_is_known(parts, tmp_path, silent):
     if silent:
         (tmp_path / "programs/git").symlink_to("/bin/true")
     else:
@@ -533,17 +535,17 @@ def test_ci_takes_no_share_where_no_commit_is_known(parts, tmp_path, silent):
         assert done.returncode != 0 and made(done) == [] and "all passed" not in done.stdout
 
 
-def test_ci_ends_with_the_first_part_that_fails(parts):
+def test_ci_stops_at_the_first_failing_part(parts):
     done = parts("attacks", "tests", FAILING="fuzz")
     assert done.returncode == 1 and [words.split()[0] for words in made(done)] == ["mutants", "fuzz"] and "all passed" not in done.stdout
 
 
-def test_ci_refuses_a_part_that_is_none_before_it_begins(parts):
+def test_ci_rejects_an_unknown_part_before_it_starts(parts):
     done = parts("site", "all")
     assert done.returncode == 2 and made(done) == [] and "'all' is no part; there are claims, attacks, tests, slow and site" in done.stderr
 
 
-def test_of_a_change_ci_asks_for_what_it_touches(parts, tmp_path):
+def test_ci_tests_only_what_a_change_affects(parts, tmp_path):
     head = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], cwd=tmp_path / "a clone", capture_output=True, text=True).stdout
     assert "--since" not in "".join(made(parts("attacks")))
     done = parts("attacks", "tests", SINCE="0a1b")

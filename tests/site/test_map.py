@@ -1,4 +1,4 @@
-"""The map: every claim has its place and every use its curve, in the picture as in the list, and a reader gets about in it by any means."""
+"""Tests of the map of claims: a dot for every claim, a curve for every use, a list of the same claims, and all ways to use it."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ def claim(name, *uses, kind="identity"):
 
 @pytest.fixture
 def store():
-    """Three topics, of which a page lacks one."""
+    """Return the certificates of three topics; one of them has no page."""
     return {
         "a/one": {"claims": [claim("p"), claim("q", "p")]},
         "b/two": {"claims": [claim("name", kind="definition"), claim("r", "a/one#q"), claim("wrong", "r", kind="refutation")]},
@@ -49,7 +49,7 @@ def graph(store, tmp_path):
 
 @pytest.fixture(scope="module")
 def whole():
-    """The map of the site, from the certificates as they are."""
+    """Return the map of the site, from its certificates."""
     read = {topic: STORE.require(topic) for topic in topics()}
     return claim_graph.build_graph(ROOT / "docs", read.__getitem__, topics())
 
@@ -58,15 +58,15 @@ def parsed(svg):
     return BeautifulSoup(svg, "html.parser")
 
 
-# What there is ------------------------------------------------------------------------------------------------------------------
+# The graph ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_chapters_come_as_the_navigation_has_them_and_claims_as_their_scripts_do(graph):
+def test_chapters_follow_the_navigation_and_claims_their_scripts(graph):
     names = [(chapter, [[node.id for node in topic.nodes] for topic in topics_]) for chapter, topics_ in graph().chapters]
     assert names == [("Second", [["b/two#name", "b/two#r", "b/two#wrong"]]), ("First", [["a/one#p", "a/one#q"]]), ("More", [["c/three#s"]])]
 
 
-def test_a_chapter_may_stand_within_a_part():
+def test_chapter_may_be_inside_a_part():
     settings = "nav: [{Home: index.md}, {Part: [{Preface: a/preface.md}, {First: [{One: a/one.md}]}]}, {Second: [{Two: b/two.md}]}]"
     assert list(claim_graph.read_navigation(settings)) == [
         ("", "Home", "index.md"),
@@ -76,15 +76,15 @@ def test_a_chapter_may_stand_within_a_part():
     ]
 
 
-def test_a_claim_stands_on_its_topics_page_and_has_the_highest_rank_of_any(graph):
+def test_claim_links_to_its_topic_page_and_has_its_highest_rank(graph):
     nodes = graph().nodes
     p, q, s = nodes["a/one#p"], nodes["a/one#q"], nodes["c/three#s"]
-    assert (p.page, p.anchor, p.number, p.rank) == ("a/one.md", "p", 1, "theorem")  # as at home
+    assert (p.page, p.anchor, p.number, p.rank) == ("a/one.md", "p", 1, "theorem")  # the same as on its topic's page
     assert (q.page, q.number, q.rank) == ("a/one.md", 2, "routine")
     assert (s.page, s.rank) == ("", "unshown")
 
 
-def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
+def test_unused_claims_without_rank_are_idle(graph, store):
     assert [node.id for node in graph().find_unused_results()] == [
         "c/three#s"
     ]  # "wrong" is refuted, "name" a definition, p a theorem, q and r used
@@ -94,7 +94,7 @@ def test_what_nothing_uses_and_no_page_ranks_is_idle(graph, store):
     assert [node.id for node in graph().find_unused_results()] == ["b/two#r", "c/three#s"]  # p is still a theorem
 
 
-def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypatch, graph, store):
+def test_use_of_a_missing_claim_stops_the_page(page, certificates, monkeypatch, graph, store):
     monkeypatch.setattr(block_handlers, "topics", list)
     assert "map__picture" in page("/// map\n///\n")
     assert graph().find_missing_uses() == []
@@ -106,21 +106,21 @@ def test_a_use_of_what_is_not_there_stops_the_page(page, certificates, monkeypat
         page("/// map\n///\n")
 
 
-def test_there_is_one_map(refused):
+def test_second_map_is_rejected(refused):
     assert "leave out 'other'" in refused("/// map | other\n///\n")
 
 
-# Where it stands ----------------------------------------------------------------------------------------------------------------
+# Layout -------------------------------------------------------------------------------------------------------------------------
 
 
-def test_columns_are_filled_in_order_and_as_low_as_can_be():
+def test_columns_are_filled_in_order_and_as_low_as_possible():
     assert graph_svg.assign_columns([3, 1, 1, 1, 3], 3) == [0, 1, 1, 1, 2]
     assert graph_svg.assign_columns([1, 9, 1], 3) == [0, 1, 2]
     assert graph_svg.assign_columns([1, 1, 1, 1], 2) == [0, 0, 1, 1]
     assert graph_svg.assign_columns([], 3) == []
 
 
-def test_the_same_claims_lie_in_the_same_places(graph, store):
+def test_layout_is_deterministic(graph, store):
     once = graph_svg.draw_map(graph())
     again = dict(reversed(store.items()))
     store.clear()
@@ -128,7 +128,7 @@ def test_the_same_claims_lie_in_the_same_places(graph, store):
     assert graph_svg.draw_map(graph()) == once
 
 
-def test_every_claim_of_the_site_has_a_dot_of_its_own_within_its_region(whole):
+def test_every_claim_has_its_own_dot_inside_its_region(whole):
     corners, dots, (wide, tall) = graph_svg.lay_out(whole)
     assert set(dots) == set(whole.nodes) and len(set(dots.values())) == len(dots)
     for (_, topics_), (x, y) in zip(whole.chapters, corners):
@@ -137,25 +137,25 @@ def test_every_claim_of_the_site_has_a_dot_of_its_own_within_its_region(whole):
             assert x < a < x + graph_svg.WIDTH <= wide and y + graph_svg.HEAD < b < y + graph_svg.region_height(topics_) <= tall
 
 
-def test_what_is_used_in_a_topic_stands_before_what_uses_it(whole):
+def test_used_claims_are_placed_before_the_claims_that_use_them(whole):
     for topic in (topic for _, topics_ in whole.chapters for topic in topics_):
         order = [node.id for node in topic.nodes]
         assert all(order.index(use) < order.index(node.id) for node in topic.nodes for use in node.uses if use in order)
 
 
-def test_every_use_is_a_curve_and_nothing_else_is(whole):
+def test_curves_are_exactly_the_uses(whole):
     picture = parsed(graph_svg.draw_map(whole))
     drawn = Counter((path["data-from"], path["data-to"]) for path in picture.select(".map__edges path"))
     assert drawn == Counter((graph_svg.entry_id(a), graph_svg.entry_id(b)) for a, b in whole.edges) and len(drawn) > 300
     assert [dot["href"][1:] for dot in picture.select(".map__dots a")] == list(map(graph_svg.entry_id, whole.nodes))
 
 
-def test_names_lie_over_the_curves_and_under_the_dots(graph):
+def test_names_are_drawn_above_curves_and_below_dots(graph):
     groups = [group["class"] for group in parsed(graph_svg.draw_map(graph())).select("svg > g")]
     assert groups == [["map__edges"], ["map__names"], ["map__dots"]]
 
 
-def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch):
+def test_long_name_is_wrapped_and_its_dots_move_down(graph, monkeypatch):
     title = "A name of a topic that no one line holds"
     before = graph_svg.lay_out(graph())[1]
     monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("First", title, "a/one.md"), ("First", "Of two", "b/two.md")])
@@ -166,7 +166,7 @@ def test_a_long_name_takes_more_lines_and_its_dots_make_room(graph, monkeypatch)
     assert after["a/one#p"][1] == min(y for _, y in before.values()) + graph_svg.LINE_HEIGHT
 
 
-def test_marks_say_what_a_claim_is(graph):
+def test_dots_show_the_kind_of_claim(graph):
     dots = {dot["href"]: dot for dot in parsed(graph_svg.draw_map(graph())).select(".map__dots a")}
     assert dots["#b/two--wrong"]["class"] == ["map__refuted"] and dots["#b/two--wrong"].path
     assert dots["#b/two--name"]["class"] == ["map__name"]
@@ -174,7 +174,7 @@ def test_marks_say_what_a_claim_is(graph):
     assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
 
 
-def test_text_from_settings_and_certificates_is_text(graph, monkeypatch):
+def test_text_from_settings_and_certificates_is_escaped(graph, monkeypatch):
     monkeypatch.setattr(claim_graph, "read_navigation", lambda settings: [("<b>Bold", "<i>", "a/one.md")])
     assert "<b>" not in graph_svg.draw_map(graph()) and "&lt;i&gt;" in graph_svg.draw_map(graph())
 
@@ -187,7 +187,7 @@ def html(built):
     return (built / "map/index.html").read_text(encoding="utf-8")
 
 
-def test_the_list_holds_every_claim_and_leads_to_it_and_to_what_it_uses(html, whole):
+def test_list_links_to_every_claim_and_to_its_uses(html, whole):
     listed = BeautifulSoup(html, "html.parser").select(".map__list li")
     assert [item["id"] for item in listed] == list(map(graph_svg.entry_id, whole.nodes))
     for item, node in zip(listed, whole.nodes.values()):
@@ -195,12 +195,12 @@ def test_the_list_holds_every_claim_and_leads_to_it_and_to_what_it_uses(html, wh
         assert [link["href"] for link in item.select(".map__uses a")] == [f"#{graph_svg.entry_id(use)}" for use in node.uses]
 
 
-def test_the_page_and_its_scripts_are_light(html):
+def test_page_and_scripts_are_small(html):
     assert len(html) < 500_000 and len(gzip.compress(html.encode())) < 90_000
     assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_400
 
 
-def test_no_other_page_asks_for_the_map(built):
+def test_no_other_page_loads_the_map(built):
     others = [path for path in built.rglob("*.html") if path.parent.name != "map"]
     assert others and not any("assets/js/map.js" in path.read_text(encoding="utf-8") for path in others)
 
@@ -226,7 +226,7 @@ def chart(browse):
     return tab
 
 
-def test_an_address_chooses_and_the_panel_says_what_rests_on_what(browse, whole):
+def test_address_selects_a_claim_and_panel_shows_its_uses(browse, whole):
     tab = browse(f"map/#{USED}")
     shown_at(tab, USED)
     text = tab.run(f"{PANEL}.textContent")
@@ -244,7 +244,7 @@ def test_an_address_chooses_and_the_panel_says_what_rests_on_what(browse, whole)
     assert not tab.run("document.querySelector('.map__edges .is-below')")
 
 
-def test_a_link_in_the_panel_goes_on_from_there_and_back(browse):
+def test_panel_links_select_other_claims_and_history_goes_back(browse):
     tab = browse(f"map/#{USED}")
     shown_at(tab, USED)
     tab.run(f"[...{PANEL}.querySelectorAll('li a')].find((link) => link.hash === '#{USING}').focus()")
@@ -255,7 +255,7 @@ def test_a_link_in_the_panel_goes_on_from_there_and_back(browse):
     shown_at(tab, USED)
 
 
-def test_keys_alone_lead_through_it(chart):
+def test_map_is_usable_by_keyboard(chart):
     chart.run("document.querySelector('.map__picture').focus()")
     before = chart.run(VIEW)
     chart.press("+")
@@ -279,7 +279,7 @@ def test_keys_alone_lead_through_it(chart):
     assert chart.run(f"{PANEL}.hidden && !location.hash && !document.querySelector('.is-chosen')")
 
 
-def test_the_search_marks_and_chooses(chart):
+def test_search_highlights_and_selects_claims(chart):
     chart.run("document.querySelector('.map__finder input').focus()")
     chart.type("variance width")
     count = int(re.match(r"\d+", chart.run("document.querySelector('.map__status').textContent"))[0])
@@ -295,7 +295,7 @@ def test_the_search_marks_and_chooses(chart):
     )
 
 
-def test_a_pointer_chooses_and_drags_and_the_wheel_waits_for_the_focus(chart):
+def test_pointer_selects_and_drags_and_wheel_needs_focus(chart):
     place = "(() => { const box = document.querySelector('.map__dots a:nth-child(20)').getBoundingClientRect(); return [box.x + box.width / 2 + 3, box.y + box.height / 2]; })()"
     chart.run("document.querySelector('.map__bar').scrollIntoView()")
     x, y = chart.run(place)
@@ -317,13 +317,13 @@ def test_a_pointer_chooses_and_drags_and_the_wheel_waits_for_the_focus(chart):
     assert chart.run(VIEW) != before and chart.run(CHOSEN) == chosen
 
 
-def test_every_dot_that_can_be_reached_has_a_name(chart):
+def test_focusable_dots_have_accessible_names(chart):
     names = chart.run("[...document.querySelectorAll('.map__dots a')].map((dot) => dot.getAttribute('aria-label'))")
     assert all(names) and not chart.run("document.querySelector('.map__picture').hasAttribute('aria-hidden')")
 
 
 def box(tab, css):
-    """Where something is in the window."""
+    """Return the position of an element in the window."""
     return tab.run(f"document.querySelector({json.dumps(css)}).getBoundingClientRect().toJSON()")
 
 
@@ -344,24 +344,24 @@ def middle_of(key):
 
 
 FIRST = "document.querySelector('.map__dots a').getAttribute('href').slice(1)"
-LAST = "together/gpt--tied"  # at the right end of the map; USED is at the left
+LAST = "together/gpt--tied"  # at the right end of the map; USED is at its left end
 
 
-def test_back_to_no_choice_leaves_none(chart):
+def test_going_back_clears_the_selection(chart):
     chart.run(f"location.hash = '{USED}'")
     shown_at(chart, USED)
     chart.page.go_back()
     chart.until(f"{PANEL}.hidden && !document.querySelector('.has-choice, .is-chosen, .is-above')")
     chart.page.go_forward()
     shown_at(chart, USED)
-    chart.run("document.querySelector('.map__panel li a').click()")  # a choice after a choice is closed by one press
+    chart.run("document.querySelector('.map__panel li a').click()")  # one press closes a choice that was made from another choice
     chart.until(f"{CHOSEN} !== '{USED}'")
     chart.run("document.querySelector('.map__close').click()")
     assert chart.run(f"{PANEL}.hidden && !location.hash")
 
 
 @pytest.mark.parametrize("key", [USED, LAST])
-def test_a_choice_and_its_neighbours_fill_what_the_panel_leaves(browse, whole, key):
+def test_selection_and_neighbours_fill_the_space_beside_the_panel(browse, whole, key):
     tab = browse(f"map/#{key}")
     shown_at(tab, key)
     tab.settle()
@@ -373,7 +373,7 @@ def test_a_choice_and_its_neighbours_fill_what_the_panel_leaves(browse, whole, k
     assert name == tab.run(f"{PANEL}.querySelector('.map__title').textContent.trim()")
 
 
-def test_a_choice_among_near_ones_is_large(browse, whole):
+def test_selection_with_near_neighbours_is_enlarged(browse, whole):
     tab = browse(f"map/#{LAST}")
     shown_at(tab, LAST)
     tab.settle()
@@ -387,7 +387,7 @@ def test_a_choice_among_near_ones_is_large(browse, whole):
 
 
 @pytest.mark.parametrize("key", [None, USED, LAST], ids=["first", "left", "right"])
-def test_a_choice_shows_no_ground_beyond_the_map_where_no_panel_lies(browse, key):
+def test_selection_shows_no_area_outside_the_map(browse, key):
     tab = browse("map/")
     tab.until(ALIVE)
     key = key or tab.run(FIRST)
@@ -404,7 +404,7 @@ def test_a_choice_shows_no_ground_beyond_the_map_where_no_panel_lies(browse, key
 
 
 @pytest.mark.parametrize("look", [{}, {"width": 390, "height": 844, "phone": True}], ids=["desk", "phone"])
-def test_closing_goes_back_to_what_was_seen(browse, look):
+def test_closing_the_panel_restores_the_view(browse, look):
     tab = browse("map/", **look)
     tab.until(ALIVE)
     tab.run("document.querySelector('[aria-label=\"Zoom in\"]').click()")
@@ -422,7 +422,7 @@ def test_closing_goes_back_to_what_was_seen(browse, look):
     assert tab.run(VIEW) == before
 
 
-def test_closing_stays_where_the_reader_went(chart):
+def test_closing_the_panel_keeps_a_view_chosen_by_the_reader(chart):
     before = chart.run(VIEW)
     chart.run(f"location.hash = '{USED}'")
     shown_at(chart, USED)
@@ -433,7 +433,7 @@ def test_closing_stays_where_the_reader_went(chart):
     assert chart.run(VIEW) == gone != before
 
 
-def test_all_of_it_begins_at_the_top_and_its_names_can_be_read(browse):
+def test_whole_map_starts_at_the_top_with_readable_names(browse):
     tab = browse("map/", width=1280)
     tab.until(ALIVE)
     tab.settle()
@@ -451,7 +451,7 @@ def test_all_of_it_begins_at_the_top_and_its_names_can_be_read(browse):
     assert all(any(within(name, region) for region in regions) for name in names)
 
 
-def test_the_name_of_a_choice_can_be_read_over_others(chart):
+def test_name_of_the_selection_is_readable_above_others(chart):
     chart.run(f"location.hash = '{USED}'")
     shown_at(chart, USED)
     across = float(chart.run(VIEW).split()[2]) / box(chart, ".map__stage")["width"]
@@ -461,7 +461,7 @@ def test_the_name_of_a_choice_can_be_read_over_others(chart):
 LEFT = "((one) => { const text = document.createRange(); text.selectNodeContents(one); return text.getBoundingClientRect().left; })"
 
 
-def test_all_in_the_panel_and_in_the_list_has_one_left_edge(browse):
+def test_panel_and_list_are_aligned_on_the_left(browse):
     for look in ({}, {"width": 390, "height": 844, "phone": True}):
         tab = browse(f"map/#{USED}", **look)
         shown_at(tab, USED)
@@ -473,7 +473,7 @@ def test_all_in_the_panel_and_in_the_list_has_one_left_edge(browse):
         assert {round(left) for left in listed} == {round(box(tab, ".map__list")["left"])}
 
 
-def test_the_panel_stands_away_from_the_dot(browse):
+def test_panel_keeps_away_from_the_dot(browse):
     for key, side in ((USED, "right"), (LAST, "left")):
         tab = browse(f"map/#{key}")
         shown_at(tab, key)
@@ -481,7 +481,7 @@ def test_the_panel_stands_away_from_the_dot(browse):
         assert abs(panel[side] - stage[side]) < 20
 
 
-def test_the_panel_shows_what_the_claim_states(browse):
+def test_panel_shows_the_statement_of_the_claim(browse):
     tab = browse(f"map/#{USED}")
     shown_at(tab, USED)
     tab.until(f"{PANEL}.querySelector('.map__formula math')")
@@ -491,7 +491,7 @@ def test_the_panel_shows_what_the_claim_states(browse):
     assert within(box(tab, ".map__formula"), box(tab, ".map__panel"))
 
 
-def test_the_panel_leads_to_the_formula(browse):
+def test_panel_links_to_the_formula(browse):
     tab = browse("map/#blocks/merge--log-sum")
     shown_at(tab, "blocks/merge--log-sum")
     tab.run(f"{PANEL}.querySelector('.map__title a').click()")
@@ -500,7 +500,7 @@ def test_the_panel_leads_to_the_formula(browse):
 
 
 @pytest.mark.parametrize("look", [{}, {"width": 390, "height": 844, "phone": True}], ids=["desk", "phone"])
-def test_the_hits_leave_the_map_to_be_seen(browse, look):
+def test_search_hits_leave_the_map_visible(browse, look):
     tab = browse(f"map/#{LAST}", **look)
     shown_at(tab, LAST)
     tab.run("document.querySelector('.map__finder input').focus()")
@@ -515,7 +515,7 @@ def test_the_hits_leave_the_map_to_be_seen(browse, look):
     assert tab.run(f"{PANEL}.checkVisibility() && !document.querySelector('.map__hits').checkVisibility()")
 
 
-def test_a_search_finds_theorems_first_and_routine_last(chart, whole):
+def test_search_lists_theorems_first_and_routine_claims_last(chart, whole):
     chart.run("document.querySelector('.map__finder input').focus()")
     chart.type("variance")
     found = chart.run("[...document.querySelectorAll('.map__hits a')].map((link) => link.getAttribute('href').slice(1))")
@@ -524,7 +524,7 @@ def test_a_search_finds_theorems_first_and_routine_last(chart, whole):
     assert USED in found and order == sorted(order) and order[0] == 0
 
 
-def test_on_a_phone_the_panel_is_a_sheet_within_the_window(browse):
+def test_panel_is_a_sheet_inside_the_window_on_a_phone(browse):
     key = "simplify/bilinear--rank"
     phone = browse(f"map/#{key}", width=390, height=844, phone=True)
     shown_at(phone, key)
@@ -539,7 +539,7 @@ def test_on_a_phone_the_panel_is_a_sheet_within_the_window(browse):
     assert phone.run(f"{PANEL}.hidden && !location.hash")
 
 
-def test_on_a_phone_a_tap_chooses_and_shows(browse):
+def test_tap_selects_and_shows_a_claim_on_a_phone(browse):
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
     key = phone.run("document.querySelector('.map__dots a').getAttribute('href').slice(1)")
@@ -549,7 +549,7 @@ def test_on_a_phone_a_tap_chooses_and_shows(browse):
     assert sheet["bottom"] <= 844 and box(phone, ".map__ring")["bottom"] < sheet["top"]
 
 
-def test_on_a_phone_a_finger_need_not_be_exact(browse):
+def test_tap_near_a_dot_selects_it_on_a_phone(browse):
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
     key = phone.run(FIRST)
@@ -558,7 +558,7 @@ def test_on_a_phone_a_finger_need_not_be_exact(browse):
     assert phone.run("location.hash") == f"#{key}"
 
 
-def test_on_a_phone_four_hits_are_seen_and_their_count_leaves_the_field_its_width(browse):
+def test_four_hits_and_their_count_fit_on_a_phone(browse):
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
     wide = box(phone, ".map__finder input")["width"]
@@ -571,7 +571,7 @@ def test_on_a_phone_four_hits_are_seen_and_their_count_leaves_the_field_its_widt
     assert field["right"] - count["right"] >= 8
 
 
-def test_a_formula_that_goes_on_has_a_shadow_where_it_does(browse):
+def test_overflowing_formula_has_a_shadow_at_its_edge(browse):
     phone = browse(f"map/#{USED}", width=390, height=844, phone=True)
     shown_at(phone, USED)
     phone.until(f"{PANEL}.querySelector('.map__formula math')")
@@ -579,7 +579,7 @@ def test_a_formula_that_goes_on_has_a_shadow_where_it_does(browse):
     assert attached == ["local"] * 4 + ["scroll"] * 4
 
 
-def test_without_javascript_a_dot_leads_to_its_entry(browse):
+def test_dot_links_to_its_list_entry_without_javascript(browse):
     tab = browse(f"map/#{USED}", script=False)
     item = tab.page.locator(f"[id='{USED}']")
     assert item.count() == 1 and "The variance is the width" in item.inner_text()

@@ -1,4 +1,4 @@
-"""A page as a notebook: it has all of the page, and runs by itself."""
+"""Test that the notebook of a page has all of the page's content and runs by itself."""
 
 import json
 import os
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 TRIED = ("scaling/variance", "softmax/jacobian", "heads/module", "inference/cache")
 PLAIN = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "OMP_NUM_THREADS": "1"}
 
-# Runs a notebook in an empty folder, and says what each of its cells prints.
+# Runs a notebook in an empty folder and prints the output of each cell.
 RUN = """import json, sys
 import nbformat
 from nbclient import NotebookClient
@@ -36,7 +36,7 @@ def book_of(topic, **more):
 
 
 def said(outputs):
-    """What a cell's outputs tell a reader: an error by its name, the rest as text."""
+    """Return the output of a cell as text; an error is given by its name."""
     return "".join("".join(one.get("text") or one.get("data", {}).get("text/plain", "") or one.get("ename", "")) for one in outputs).strip()
 
 
@@ -49,7 +49,7 @@ def run(path, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("topic", TRIED)
-def test_a_notebook_runs_by_itself_and_prints_what_the_page_shows(topic, tmp_path):
+def test_notebook_runs_by_itself_and_prints_the_output_on_the_page(topic, tmp_path):
     path = tmp_path / "page.ipynb"
     path.write_text(page_notebooks.make_notebook(source(topic)), encoding="utf-8")
     shown = [said(cell.outputs) for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
@@ -57,7 +57,7 @@ def test_a_notebook_runs_by_itself_and_prints_what_the_page_shows(topic, tmp_pat
 
 
 @pytest.mark.slow
-def test_what_does_not_run_is_found(tmp_path):
+def test_failing_cell_is_found(tmp_path):
     path = tmp_path / "page.ipynb"
     text = page_notebooks.make_notebook(source("scaling/variance"))
     path.write_text(text.replace("def draw(", "def drawn(", 1), encoding="utf-8")
@@ -65,7 +65,7 @@ def test_what_does_not_run_is_found(tmp_path):
         run(path, tmp_path)
 
 
-def test_a_notebook_has_the_pages_prose_its_claims_its_code_and_its_exercises():
+def test_notebook_has_the_prose_claims_code_and_exercises_of_the_page():
     book = book_of("scaling/variance", address="https://example.org/scaling/variance/")
     words = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     code = [cell.source for cell in book.cells if cell.cell_type == "code"]
@@ -80,7 +80,7 @@ def test_a_notebook_has_the_pages_prose_its_claims_its_code_and_its_exercises():
     assert any(one.startswith("from jaxtyping") and "def scores(" in one for one in code) and not any(">>>" in one for one in code[1:])
 
 
-def test_a_notebook_needs_no_package_of_the_site():
+def test_notebook_needs_no_packages_of_the_site():
     first = next(cell.source for cell in book_of("scaling/variance").cells if cell.cell_type == "code")
     names: dict = {}
     exec(first.partition("\n\nfor name")[0].partition("import types\n")[2], names)
@@ -88,12 +88,12 @@ def test_a_notebook_needs_no_package_of_the_site():
     assert names["SOURCES"]["snippets.attention.formula"].count("def scores(") == 1
 
 
-def test_without_an_address_a_link_is_its_words():
+def test_links_become_plain_text_without_a_site_url():
     words = "\n".join(cell.source for cell in book_of("scaling/variance").cells)
     assert "Vaswani et al. (2017), section 3.2.1" in words and "**Theorem (3).**" in words
 
 
-def test_a_page_whose_code_reads_files_has_no_notebook_and_one_without_code_has_none():
+def test_pages_without_code_or_with_code_that_reads_files_have_no_notebook():
     assert not page_notebooks.has_notebook(source("seeing/recall")) and not page_notebooks.has_notebook(source("together/gpt"))
     assert not page_notebooks.has_notebook(source("glossary")) and not page_notebooks.has_notebook(source("contributing/language"))
     assert page_notebooks.has_notebook(source("scaling/variance"))
@@ -115,7 +115,7 @@ ZeroDivisionError: division by zero
 """
 
 
-def test_an_example_is_cut_where_it_prints():
+def test_example_is_split_after_each_output():
     cells = list(page_notebooks.make_example_cells(EXAMPLE))
     assert [cell.source for cell in cells] == ["a = 1\na", "print(a)", "for k in range(2):\n    k", "1 / 0", "b = 2"]
     assert [one.output_type for cell in cells for one in cell.outputs] == ["execute_result", "stream", "stream", "error"]

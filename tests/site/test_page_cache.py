@@ -1,4 +1,4 @@
-"""Pages are used again while nothing changed that they are made from."""
+"""Tests of the page cache: a page is rendered again only if something that it is made from has changed."""
 
 import logging
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ TOC = [{"name": "One", "id": "one", "level": 1, "children": []}]
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A folder with a page and what the page includes; nothing is rendered again unless it must be."""
+    """Return a folder with a page and a file that the page includes. Nothing is rendered again unless necessary."""
     monkeypatch.setattr(store, "FOLDER", tmp_path / "store")
     monkeypatch.setattr(incremental_build, "may_have_changed", lambda name: False)  # files here are as young as the page
     (tmp_path / "page.md").write_text("words")
@@ -26,7 +26,7 @@ def site(tmp_path, monkeypatch):
 
 
 def began(monkeypatch, around="as it was"):
-    """Another build."""
+    """Start another build."""
     monkeypatch.setattr(page_cache, "_build", [page_cache.Build(around)])
 
 
@@ -57,7 +57,7 @@ class Handler:
 
 
 def plugins():
-    """What mkdocstrings and autorefs are told of a page."""
+    """Return the plugins mkdocstrings and autorefs, which record what a page registers."""
     handlers = SimpleNamespace(inventory=Inventory(), seen_handlers=[Handler()])
     return {"autorefs": Anchors(), "mkdocstrings": SimpleNamespace(handlers=handlers)}
 
@@ -68,7 +68,7 @@ def told(plugins):
 
 
 def referring(page, plugins, reads=(), names=()):
-    """What mkdocstrings does for a page that shows names, each also by another name that ends alike."""
+    """Register what mkdocstrings registers for a page that documents names, each also under an alias with the same ending."""
     handlers = plugins["mkdocstrings"].handlers
     for identifier in reads:
         assert handlers.seen_handlers[0].collect(identifier, {}) == f"{identifier} with {{}}"
@@ -80,7 +80,7 @@ def referring(page, plugins, reads=(), names=()):
 
 
 def built(site, plugins=None, **shown):
-    """The page, rendered or taken, and whether it was rendered."""
+    """Return the page, rendered or from the cache, and whether it was rendered."""
     page, runs = page_of(site), []
 
     def execute():
@@ -97,7 +97,7 @@ def built(site, plugins=None, **shown):
     return page, bool(runs)
 
 
-def test_what_is_as_it_was_is_taken_whole(site, monkeypatch):
+def test_unchanged_page_comes_from_the_cache(site, monkeypatch):
     first, was_rendered = built(site)
     assert was_rendered
     began(monkeypatch)
@@ -108,7 +108,7 @@ def test_what_is_as_it_was_is_taken_whole(site, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["page.md", "included.py"])
-def test_what_was_made_from_something_that_changed_is_rendered(site, monkeypatch, name):
+def test_page_with_changed_source_is_rendered(site, monkeypatch, name):
     built(site)
     (site / name).write_text("2, and longer")
     began(monkeypatch)
@@ -118,13 +118,13 @@ def test_what_was_made_from_something_that_changed_is_rendered(site, monkeypatch
     assert not built(site)[1]
 
 
-def test_what_every_page_may_depend_on_is_asked(site, monkeypatch):
+def test_change_of_a_common_dependency_causes_rendering(site, monkeypatch):
     built(site)
     began(monkeypatch, "another kernel")
     assert built(site)[1]
 
 
-def test_a_recheck_that_finds_another_page_stops_the_build_and_deletes_all(site, monkeypatch):
+def test_mismatch_in_recheck_stops_the_build_and_clears_the_cache(site, monkeypatch):
     built(site)
     stored = page_cache.STORE.get("a/page.md")
     page_cache.STORE.put("a/page.md", stored | {"result": stored["result"] | {"content": "<p>2</p>"}})
@@ -136,18 +136,18 @@ def test_a_recheck_that_finds_another_page_stops_the_build_and_deletes_all(site,
     assert built(site)[0].content == "<p>1</p>"
 
 
-def test_a_page_of_which_mkdocs_warns_is_not_kept(site):
+def test_page_with_mkdocs_warning_is_not_cached(site):
     page = page_of(site)
     page_cache_hook.render(page, {}, None, lambda: logging.getLogger("mkdocs.structure.pages").warning("no such file"))
     assert page_cache.STORE.keys() == []
 
 
 @pytest.mark.parametrize("reads", [["a.module"], ["derivations.kernel", "a.module"], ["derivations.kernels"]])
-def test_a_page_for_which_files_are_read_that_nobody_tells_is_not_kept(site, reads):
+def test_page_that_reads_undeclared_files_is_not_cached(site, reads):
     assert built(site, plugins(), reads=reads)[1] and page_cache.STORE.keys() == []
 
 
-def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_kept(site, monkeypatch):
+def test_cached_reference_page_registers_its_names_again(site, monkeypatch):
     shown = {"reads": ["derivations.kernel", "derivations.kernel.core.Expr"], "names": ["core.Expr"]}
     first, second = plugins(), plugins()
     assert built(site, first, **shown)[1]
@@ -162,13 +162,13 @@ def test_what_a_reference_to_the_kernel_tells_is_told_again_where_the_page_is_ke
         )
     )
     monkeypatch.setattr(store.settings, "recheck", Recheck(1))
-    assert built(site, plugins(), **shown)[1]  # and finds no difference
+    assert built(site, plugins(), **shown)[1]  # rendering gives the same result
 
 
 @pytest.mark.parametrize("before, now", [([], ["other.Expr"]), (["other.Expr"], []), ([], ["core.Expr"]), (["core.Expr"], [])])
 @pytest.mark.parametrize("name", ["core.Expr", "Expr"])
-def test_what_is_told_again_goes_beside_what_other_pages_told_as_where_it_is_rendered(site, monkeypatch, name, before, now):
-    """What other pages have told by then is another from build to build, and some of it has a name that this page tells too."""
+def test_names_of_cached_page_merge_with_other_pages_as_when_rendered(site, monkeypatch, name, before, now):
+    """What other pages have registered differs between builds, and this page registers some of the same names."""
     elsewhere = SimpleNamespace(file=File("a/other.md", ""))
     first, taken, rendered = plugins(), plugins(), plugins()
     referring(elsewhere, first, names=before)
@@ -181,7 +181,7 @@ def test_what_is_told_again_goes_beside_what_other_pages_told_as_where_it_is_ren
     assert told(taken) == told(rendered)
 
 
-def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
+def test_failed_rendering_leaves_mkdocstrings_unchanged(site):
     given = plugins()
     handlers = given["mkdocstrings"].handlers
     inventory = handlers.inventory
@@ -195,12 +195,12 @@ def test_mkdocstrings_is_left_as_it_was_where_a_page_cannot_be_rendered(site):
     assert handlers.inventory is inventory and not vars(handlers.seen_handlers[0]) and not vars(given["autorefs"])
 
 
-def test_what_changes_while_it_is_rendered_is_not_kept(site, monkeypatch):
+def test_page_that_changes_during_rendering_is_not_cached(site, monkeypatch):
     monkeypatch.setattr(incremental_build, "may_have_changed", lambda name: name.endswith("included.py"))
     assert built(site)[1] and page_cache.STORE.keys() == []
 
 
-def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
+def test_cache_is_not_used_while_serving(site, monkeypatch):
     page = page_of(site)
     page.render = object()
     before = page.render
@@ -210,7 +210,7 @@ def test_a_page_that_is_served_is_left_to_the_server(site, monkeypatch):
     assert page_cache_hook.on_pre_page(page).render is not before
 
 
-def test_the_kernel_the_settings_and_the_list_of_files_are_what_every_page_depends_on(tmp_path, monkeypatch):
+def test_every_page_depends_on_kernel_settings_and_list_of_files(tmp_path, monkeypatch):
     (tmp_path / "mkdocs.yml").write_text("site_name: One")
     (tmp_path / "kernel.py").write_text("1")
     monkeypatch.setattr(project_files, "kernel_files", lambda: [tmp_path / "kernel.py"])

@@ -1,4 +1,4 @@
-"""The Markdown extension: what it shows, and what it refuses with file and line."""
+"""Tests of the Markdown extension: what it shows, and what it rejects with file and line."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from derivations.kernel.printing.mathml import MathsError, estimate_width, mathm
 from derivations.kernel.printing.relation_signs import find_text_fault, is_relation
 from derivations.kernel.site.claim_html import KINDS
 
-samples = sys.modules["site_samples"]  # by conftest.py
+samples = sys.modules["site_sample_certificates"]  # by conftest.py
 EXACT, TORCH, COQ = samples.EXACT, samples.TORCH, samples.COQ
 DERIVATION = "/// derivation | scaling/variance\n///\n"
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
@@ -26,7 +26,7 @@ def soup(html):
 # What is shown ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_derivation_shows_every_claim_in_order(page):
+def test_derivation_shows_every_claim_in_order(page):
     sections = soup(page(DERIVATION)).select("section.claim")
     assert [section["id"] for section in sections] == ["score", "mean", "variance", "bound", "limit", "same"]
     assert [section.select_one(".claim__number").text for section in sections] == [f"({n})" for n in range(1, 7)]
@@ -45,7 +45,7 @@ def test_one_claim(page):
     assert section.select_one(".claim__script").text == "derivations/scaling/variance.py:31"
 
 
-def test_a_theorem_is_called_one_and_a_refutation_what_it_is(page):
+def test_theorems_and_refutations_are_labelled(page):
     def kind(name):
         (section,) = soup(page(f"/// theorem | scaling/variance#{name}\n///\n")).select("section.claim--theorem")
         return section["id"], section.select_one("header .claim__kind").text
@@ -54,26 +54,26 @@ def test_a_theorem_is_called_one_and_a_refutation_what_it_is(page):
     assert kind("same") == ("same", "Refuted")
 
 
-def test_what_is_routine_is_folded_into_its_name_and_says_as_much(page):
+def test_routine_claim_is_folded_and_labelled(page):
     (section,) = soup(page("/// routine | scaling/variance#mean\n///\n")).select("section.claim--routine")
     folded = section.select_one("details.claim__folded")
     assert section["id"] == "mean" and not folded.has_attr("open")
     assert [part.text for part in folded.summary.select("span, a")] == ["Derivation", "The mean is zero"]
-    assert section.select_one(":scope > .claim__number").text == "(1)"  # what opens by a press holds no link
+    assert section.select_one(":scope > .claim__number").text == "(1)"  # the summary of a folded claim contains no link
     shown = soup(page(CLAIM.format("mean"))).select_one("section.claim")
     for part in (".claim__steps", ".claim__assumptions", ".claim__base"):
         assert str(folded.select_one(part)) == str(shown.select_one(part))
 
 
-def test_a_folded_definition_says_what_its_letter_stands_for(page):
+def test_folded_definition_shows_its_letter(page):
     (section,) = soup(page("/// routine | scaling/variance#score\n///\n")).select("section.claim--routine")
     assert section.summary.select_one(".claim__steps .claim__left math") and len(section.select(".claim__steps")) == 1
     (other,) = soup(page("/// routine | scaling/variance#mean\n///\n")).select("section.claim--routine")
     assert not other.summary.select(".claim__steps")
 
 
-def test_a_capital_that_is_no_matrix_is_said_to_be_none(page, certificates):
-    """As matrices, A B = B A would be false."""
+def test_letters_that_are_no_matrices_are_explained(page, certificates):
+    """For matrices, A B = B A would be false."""
     one = certificates["scaling/variance"]["claims"][1]
     matrix = {"latex": "C", "is": "a matrix", "axes": ["n", "d_{k}"]}
     one["letters"] = [matrix, {"latex": "A", "is": "a number", "axes": []}, {"latex": "B", "is": "a vector", "axes": ["n"]}]
@@ -86,13 +86,13 @@ def test_a_capital_that_is_no_matrix_is_said_to_be_none(page, certificates):
 
 
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
-def test_what_has_a_rank_has_a_name(refused, certificates, rank):
+def test_ranked_claim_needs_a_title(refused, certificates, rank):
     certificates["scaling/variance"]["claims"][1]["title"] = ""
     assert f"a {rank} needs a title, and this claim has none" in refused(f"/// {rank} | scaling/variance#mean\n///\n")
 
 
 @pytest.mark.parametrize("rank", ["theorem", "routine"])
-def test_a_rank_is_given_to_one_claim(refused, rank):
+def test_rank_block_takes_one_claim(refused, rank):
     assert f"expected '/// {rank} | chapter/topic#id'" in refused(f"/// {rank} | scaling/variance\n///\n")
     assert f"a '{rank}' block contains no text" in refused(f"/// {rank} | scaling/variance#mean\nText.\n///\n")
     assert "would have the id" in refused(CLAIM.format("mean") + f"/// {rank} | scaling/variance#mean\n///\n")
@@ -115,7 +115,7 @@ By hand.
 """
 
 
-def test_exercises_are_numbered_and_their_solutions_folded(page):
+def test_exercises_are_numbered_and_solutions_folded(page):
     shown = soup(page(EXERCISE))
     assert [one.select_one(".exercise__head").text for one in shown.select("section.exercise")] == [
         "Exercise 1What d does",
@@ -127,18 +127,18 @@ def test_exercises_are_numbered_and_their_solutions_folded(page):
     assert folded.select_one("section.claim")["id"] == "mean" and "As large as this." in folded.text
 
 
-def test_an_exercise_has_a_name_and_states_no_relation_by_hand(refused):
+def test_exercise_without_title_or_with_relation_is_rejected(refused):
     assert ":5: the exercise has no title" in refused("/// exercise | One\nHow large?\n///\n\n/// exercise\nHow large?\n///\n")
     assert "states a relation" in refused("/// exercise | One\nShow that 1 = 2.\n///\n")
     assert "states a relation" in refused("/// exercise | 1 = 2\nShow it.\n///\n")
 
 
-def test_what_to_do_in_practice_stands_in_a_box(page):
+def test_practice_block_is_a_box(page):
     (box,) = soup(page("/// practice\nScale it by $d$.\n///\n")).select("section.practice")
     assert box.select_one(".practice__head").text == "In practice" and "Scale it by d." in box.text
 
 
-def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page):
+def test_witnesses_show_scope_verdict_and_note_without_javascript(page):
     html = page(CLAIM.format("mean"))
     details = soup(html).select_one("details.claim__witnesses")
     assert [name.text for name in details.select("summary .claim__witness")] == ["exact", "SymPy"]
@@ -152,7 +152,7 @@ def test_witnesses_are_named_with_scope_verdict_and_note_and_need_no_script(page
     assert "<script" not in html
 
 
-def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
+def test_pytorch_is_shown_to_agree_and_not_to_prove(page, certificates):
     for claim in certificates["scaling/variance"]["claims"][1:]:
         verdict = "refuted" if claim["kind"] == "refutation" else "proved"
         claim["witnesses"] = [EXACT | {"verdict": verdict}, TORCH]
@@ -162,26 +162,26 @@ def test_pytorch_agrees_under_a_claim_and_does_not_prove(page, certificates):
         assert [row.text for row in details.select("summary .claim__witness--agrees")] == ["PyTorch"]
 
 
-def test_a_claim_with_one_proof_says_so(page, certificates):
+def test_claim_with_one_proof_is_marked(page, certificates):
     assert not soup(page(CLAIM.format("mean"))).select(".claim__alone")
     certificates["scaling/variance"]["claims"][1]["witnesses"] = [EXACT, TORCH, COQ]
     assert [word.text.strip() for word in soup(page(CLAIM.format("mean"))).select("summary .claim__alone")] == ["one proof"]
 
 
-def test_assumptions_say_what_fails_without_them(page):
+def test_assumptions_show_what_fails_without_them(page):
     (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
     assert item.summary.find("math").text == "q" and item.details.has_attr("open")
     assert item.select_one(".claim__needed").text == "without it: at d = 1, q = k Gaussian, left = 2, right = 1"
 
 
 @pytest.mark.parametrize("needed", ["", "the sides have no definite value", "at $x = 0$: left = undefined (a division by zero), right = 0"])
-def test_that_something_is_undefined_without_it_is_not_worth_a_note(page, certificates, needed):
+def test_assumption_that_only_prevents_undefined_values_has_no_note(page, certificates, needed):
     certificates["scaling/variance"]["claims"][2]["assumptions"][0]["needed"] = needed
     (item,) = soup(page(CLAIM.format("variance"))).select(".claim__assumptions li")
     assert item.text.strip() and not item.select("details, .claim__needed")
 
 
-def test_many_assumptions_fold_what_fails_without_them(page, certificates):
+def test_notes_of_many_assumptions_are_folded(page, certificates):
     one = certificates["scaling/variance"]["claims"][1]
     one["assumptions"] = one["assumptions"] * 2 + [{"latex": "d", "text": "$d$ is positive", "needed": ""}]
     items = soup(page(CLAIM.format("mean"))).select(".claim__assumptions li")
@@ -189,39 +189,39 @@ def test_many_assumptions_fold_what_fails_without_them(page, certificates):
     assert not any(item.details.has_attr("open") for item in items[:2])
 
 
-def test_every_kind_has_its_own_look(page):
+def test_every_kind_of_claim_has_its_own_style(page):
     sections = soup(page(DERIVATION)).select("section.claim")
     kinds = [next(css for css in section["class"] if css.startswith("claim--")) for section in sections]
     assert kinds == [f"claim--{kind}" for kind in ("definition", "chain", "law", "inequality", "limit", "refutation")]
     assert sections[0].find("details") is None
 
 
-def test_a_refutation_with_nothing_to_choose_says_no_values(page, certificates):
+def test_refutation_without_variables_shows_no_values(page, certificates):
     (one,) = (claim for claim in certificates["scaling/variance"]["claims"] if claim["kind"] == "refutation")
     one["counterexample"] = []
     (section,) = soup(page(CLAIM.format(one["id"]))).select("section.claim")
     assert "at" not in [label.text for label in section.select(".claim__label")]
 
 
-def test_a_refutation_spells_out_the_counterexample(page):
+def test_refutation_shows_the_counterexample(page):
     section = soup(page(CLAIM.format("same"))).section
     assert section.select_one(".claim__kind").text == "Refuted"
     assert section.select_one(".claim__right mo").text == "≠"
     assert [value.text for value in section.select(".claim__value")] == ["d=1", "q=k", "2≠1"]
 
 
-def test_ids_carry_the_topic_where_several_are_on_a_page(page):
+def test_ids_contain_the_topic_on_pages_with_several_topics(page):
     html = page(CLAIM.format("mean") + "\n/// claim | simplify/bilinear#merged\n///\n")
     assert [section["id"] for section in soup(html).select("section")] == ["variance-mean", "bilinear-merged"]
 
 
-def test_ids_on_a_topics_own_page_never_change(page):
+def test_ids_on_the_page_of_a_topic_are_stable(page):
     html = page(DERIVATION + "\n/// claim | simplify/bilinear#merged\n///\n", name="scaling/variance.md")
     ids = [section["id"] for section in soup(html).select("section")]
     assert ids[1] == "mean" and ids[-1] == "bilinear-merged"
 
 
-def test_a_heading_does_not_take_a_claims_id(page):
+def test_heading_does_not_take_the_id_of_a_claim(page):
     html = soup(page("# Mean\n\n" + CLAIM.format("mean")))
     assert html.section["id"] == "mean" and html.h1["id"] != "mean"
 
@@ -235,17 +235,17 @@ def test_a_heading_does_not_take_a_claims_id(page):
         (DERIVATION + "\n/// claim | simplify/bilinear#merged\n///\n", "scaling/variance.md", ["#mean", "#bilinear-merged"]),
     ],
 )
-def test_a_claim_links_to_what_it_uses(page, text, name, links):
+def test_claim_links_to_used_claims(page, text, name, links):
     section = next(s for s in soup(page(text, name=name)).select("section") if s["id"] in ("variance", "variance-variance"))
     assert [link["href"] for link in section.select(".claim__uses a")] == links
 
 
-def test_the_script_is_linked_where_the_repository_is_known(page):
+def test_script_is_linked_if_the_repository_is_known(page):
     html = page(CLAIM.format("mean"), repository="https://example.org/a/b/")
     assert soup(html).select_one("a.claim__script")["href"] == ("https://example.org/a/b/blob/main/derivations/scaling/variance.py#L31")
 
 
-def test_a_long_chain_is_laid_out_for_its_width(page, certificates):
+def test_long_chain_gets_the_wide_layout(page, certificates):
     certificates["simplify/bilinear"]["claims"][0]["steps"][0]["latex"] = "+".join("abcdefghijklmnopqrstuvwxyz")
     html = page("/// derivation | simplify/bilinear\n///\n")
     layouts = [steps["class"][1] for steps in soup(html).select(".claim__steps")]
@@ -262,12 +262,12 @@ def test_notation_in_headings_and_tables(page):
     assert html.h1.find("msqrt") and html.th.find_next("th").find("math") and html.td.find_next("td").find("math")
 
 
-def test_other_blocks_hold_claims(page):
+def test_other_blocks_may_contain_claims(page):
     html = page(f"//// details | More\n{DERIVATION}////\n")
     assert len(soup(html).select("details > .claims > section")) == 6
 
 
-def test_a_block_and_a_formula_in_a_fence_are_shown_as_they_are_written(page):
+def test_blocks_and_formulas_in_fences_are_shown_verbatim(page):
     html = page("```text\n/// claim | a/b#c\n///\nthe name $d_k$\n```\n\nand `a, b`\n")
     assert "math" not in html and soup(html).pre.text.startswith("/// claim | a/b#c")
 
@@ -299,7 +299,7 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_from_a_certificate_is_never_markup(page, certificates, text):
+def test_text_from_certificates_is_escaped(page, certificates, text):
     def elements():
         reader = Elements()
         html = page(DERIVATION)
@@ -314,7 +314,7 @@ def test_text_from_a_certificate_is_never_markup(page, certificates, text):
 
 
 def authored_text(text):
-    """Of what an author writes, nothing that relates two things is shown, be it markup."""
+    """Return the text, or "x" if it states a relation, which an author may not write. Markup is allowed."""
     return "x" if find_text_fault(text) else text
 
 
@@ -329,7 +329,7 @@ def fill(certificates, text):
 
 @pytest.mark.parametrize("field", ["start", "left", "right"])
 @pytest.mark.parametrize("latex", ["<script>alert(1)</script>", r"\text{</math><script>}", "a & b </section>"])
-def test_latex_from_a_certificate_is_never_markup(page, certificates, refused, field, latex):
+def test_latex_from_certificates_is_escaped(page, certificates, refused, field, latex):
     certificates["scaling/variance"]["claims"][-1][field] = latex
     try:
         html = page(CLAIM.format("same"))
@@ -357,17 +357,17 @@ BLOCKS = {
 
 @pytest.mark.parametrize("text", BLOCKS)
 @pytest.mark.parametrize("front", ["", "---\ntitle: x\n---\n\n"])
-def test_a_wrong_block_is_refused(refused, text, front):
+def test_invalid_block_is_rejected(refused, text, front):
     line = 3 + front.count("\n") + (text.startswith("////"))
     assert refused(f"# Title\n\n{text}", front=front) == f"docs/notes/page.md:{line}: {BLOCKS[text]}"
 
 
-def test_a_block_with_text_in_it_is_refused(refused):
+def test_block_with_text_is_rejected(refused):
     text = "/// claim | scaling/variance#mean\nby hand\n///\n"
     assert refused(text) == "docs/notes/page.md:2: a 'claim' block contains no text; close it with '///' on the next line"
 
 
-def test_a_claim_shown_twice_is_refused(refused):
+def test_duplicate_claim_is_rejected(refused):
     message = refused(DERIVATION + "\n" + CLAIM.format("mean"))
     assert message == "docs/notes/page.md:4: scaling/variance#mean would have the id of the claim shown at line 1"
 
@@ -408,7 +408,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_claim_that_may_not_be_shown_is_refused(refused, certificates, case):
+def test_claim_with_invalid_certificate_is_rejected(refused, certificates, case):
     breaking, message = BROKEN[case]
     breaking(certificates["scaling/variance"]["claims"][1])
     found = refused("Text\n\n" + DERIVATION)
@@ -431,7 +431,7 @@ a ≠ b|a ≤ b|a ≈ b|a → b|a ∝ b|a ∈ b|a ≡ b|a ≔ b|a ⇔ b|a ＝ b|
 
 
 @pytest.mark.parametrize("latex", RELATIONS)
-def test_a_relation_by_hand_is_refused_however_it_is_spelt(refused, latex):
+def test_handwritten_relation_is_rejected_in_any_spelling(refused, latex):
     message = refused(f"# Title\n\nText and\nthen ${latex}$ here.\n")
     assert message.startswith(f"docs/notes/page.md:4: ${latex}$ states a relation (")
 
@@ -450,7 +450,7 @@ W_{\text{in}}|d_{\mathrm{in}}|\overline{x}|\tilde{x}_{-1}|A^{-\top}|\binom{n}{k}
 
 
 @pytest.mark.parametrize("latex", NAMES)
-def test_a_name_is_shown(page, latex):
+def test_formulas_that_are_names_pass(page, latex):
     assert page(f"Let ${latex}$ be.").count("<math>") == 1
 
 
@@ -479,10 +479,10 @@ def test_a_name_is_shown(page, latex):
         "| a | b |\n|---|---|\n| 1 | a = b |",
     ],
 )
-def test_a_relation_in_prose_is_refused(refused, text):
+def test_relation_in_prose_is_rejected(refused, text):
     message = refused(f"Title\n\n{text}\n")
     if "&" in text:
-        # The sign is not in the source as such, so the page is all that can be named.
+        # The sign is not in the source in this form, so the message names only the page.
         assert re.match(r"docs/notes/page.md: '.' states a relation in prose", message)
     else:
         line = 3 + text.count("\n") if "|" not in text else 5
@@ -511,12 +511,12 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("text", BY_HAND.values(), ids=BY_HAND)
-def test_html_that_markdown_does_not_make_is_refused(refused, text):
+def test_raw_html_is_rejected(refused, text):
     message = refused(f"Title\n\n{text}\n")
     assert re.match(r"docs/notes/page\.md(:3|:4)?: (<[a-z]+>|style=\".*\") is typed by hand; ", message), message
 
 
-def test_html_that_markdown_makes_stands(page):
+def test_html_from_markdown_passes(page):
     assert "<b>" in page("Text <b>x</b>, <sup>2</sup>.\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n- x\n\n> y\n\n---\n")
 
 
@@ -528,20 +528,20 @@ NAMING = r"""given=[...]|because=(A, B)|at={...}|dim=-1|softmax(z, dim=-1)|Symbo
 
 
 @pytest.mark.parametrize("span", STATING.split("|"))
-def test_a_span_of_code_states_no_relation(refused, span):
+def test_relation_in_code_span_is_rejected(refused, span):
     message = refused(f"Title\n\nSay that `{span.strip()}` here.\n")
     assert re.match(rf"docs/notes/page\.md:3: `{re.escape(span.strip())}` (states a relation|says of one thing|holds) ", message), message
 
 
 @pytest.mark.parametrize("span", NAMING.split("|"))
-def test_a_span_of_code_names_things(page, span):
+def test_code_span_that_is_a_name_passes(page, span):
     assert "<code>" in page(f"Say `{span.strip()}` here.")
 
 
 @pytest.mark.parametrize(
     "text", ["0 −− 1", "0 -- 1", "x – – y", "0 −<b>−</b> 1", "x −\n− y", "x ~ y", "x ~y", "0 | 1", "0|1", "n∣m", "so **−**− it"]
 )
-def test_plain_punctuation_makes_no_sign_of_a_relation(refused, text):
+def test_relation_signs_made_of_punctuation_are_rejected(refused, text):
     message = refused(f"Title\n\nSay that {text}.\n")
     assert re.match(r"docs/notes/page\.md(:\d)?: .*(states a relation|may be read as a relation)", message), message
 
@@ -549,14 +549,14 @@ def test_plain_punctuation_makes_no_sign_of_a_relation(refused, text):
 @pytest.mark.parametrize(
     "latex", [r"0 \mid 1", "0 | 1", r"x -- y", r"x - - y", r"x {-}{-} y", r"0 \mid 1, 2 \mid 3", r"(0 \mid 1)", r"x \sim y", r"x -\,- y"]
 )
-def test_bars_and_dashes_state_no_relation_in_a_formula(refused, latex):
+def test_relations_made_of_bars_and_dashes_are_rejected(refused, latex):
     assert refused(f"Title\n\nThen ${latex}$ here.\n").startswith(f"docs/notes/page.md:3: ${latex}$ states a relation (")
 
 
 @pytest.mark.parametrize(
     "latex", [r"\operatorname{E}[x\mid y]", r"P(x \mid y)", r"p(x|y)", "|x|", r"|x| + |y|", r"\{x \mid y\}", "x - y", "-x", r"x \cdot (-y)"]
 )
-def test_bars_and_dashes_of_a_name_stand(page, latex):
+def test_bars_and_dashes_in_names_pass(page, latex):
     assert "<math>" in page(f"Let ${latex}$ be.")
 
 
@@ -581,7 +581,7 @@ ALIKE = {
 
 
 @pytest.mark.parametrize("text, named", ALIKE.values(), ids=ALIKE)
-def test_what_may_be_read_as_a_relation_is_refused_by_its_name(refused, certificates, text, named):
+def test_character_similar_to_a_relation_is_rejected_by_name(refused, certificates, text, named):
     named = named.replace("\\\\", "\\")
     message = refused(f"Title\n\nSay that {text}.\n")
     assert message.startswith("docs/notes/page.md:3: ")
@@ -592,7 +592,7 @@ def test_what_may_be_read_as_a_relation_is_refused_by_its_name(refused, certific
     assert named in shown or "heavy equals sign" in named and "states a relation" in shown
 
 
-def test_names_of_people_and_plain_punctuation_are_text(page):
+def test_personal_names_and_punctuation_pass(page):
     text = "Łukasz, Čadež, Nguyễn, René – “so” it’s … 2 × 3 · √d, β and §1, 50 % (or ½): [x](y.md), a/b; a_b*c^2 + 1!"
     assert "½" in page(text)
 
@@ -610,18 +610,18 @@ x ═ y|x ⹀ y|x ꓿ y|x 二 y|x \_ y|x ¯ y|a:b|\mathrm{x ⹀ y}|\text{⹀}
 
 
 @pytest.mark.parametrize("latex", STACKED)
-def test_signs_that_are_stacked_drawn_or_spoken_are_refused_in_formulas(refused, latex):
+def test_stacked_drawn_or_spelt_out_signs_are_rejected_in_formulas(refused, latex):
     message = refused(f"# Title\n\nText and\nthen ${latex}$ here.\n")
     assert message.startswith(f"docs/notes/page.md:4: ${latex}$ ")
     assert any(says in message for says in ("states a relation (", "one over another", "holds", "moves or hides"))
 
 
 @pytest.mark.parametrize("text", ["$$a$$", "$$\na\n$$", r"\(a\)", r"\[a\]"])
-def test_display_mathematics_by_hand_is_refused(refused, text):
+def test_handwritten_display_formula_is_rejected(refused, text):
     assert refused(f"Title\n\n{text}\n").startswith("docs/notes/page.md:3: ")
 
 
-def test_unknown_commands_and_math_elements_are_refused(refused):
+def test_unknown_commands_and_math_elements_are_rejected(refused):
     assert refused("One\n\n$\\nonsense$") == (
         "docs/notes/page.md:3: '\\\\nonsense' is not LaTeX that can be shown: Unknown command \"\\nonsense\"."
     )
@@ -629,11 +629,11 @@ def test_unknown_commands_and_math_elements_are_refused(refused):
     assert "makes a <a>" in refused(r"$\eqref{x}$")
 
 
-def test_lines_are_counted_where_the_formula_stands_and_not_in_code(refused):
+def test_reported_line_is_that_of_the_formula_outside_code(refused):
     assert refused("```text\n$a$\n```\n\nText $a = b$\n").startswith("docs/notes/page.md:5:")
 
 
-def test_an_unknown_file_is_said_so(certificates, tmp_path):
+def test_unknown_file_is_reported(certificates, tmp_path):
     with pytest.raises(site.PageError, match=r"^a page:1: \$a = b\$ states"):
         markdown.markdown("$a = b$", extensions=[site.makeExtension(docs=str(tmp_path))])
 
@@ -641,29 +641,29 @@ def test_an_unknown_file_is_said_so(certificates, tmp_path):
 # The parts --------------------------------------------------------------------------------------------------------------
 
 
-def test_relations_are_known_by_name():
+def test_relations_are_recognised_by_name():
     assert all(map(is_relation, "=<>≠≤≥≈≡∼≃≅∝→←↔⇒⇔↦∈∉∋⊂⊆≪≺≔⊢⊨∥⟂⇌⟹⊲"))
     assert not any(map(is_relation, "+-−±×·∘∑∏∫√∞∂∇⊤⊥′‖|∣…()[]{},.:;!?~^_&%#*/aα1 \n⃗¯ˆ˜"))
 
 
-def test_prose_escapes_all_but_mathematics():
+def test_prose_escapes_everything_except_formulas():
     assert render_text("a < $d_k$ & b") == "a &lt; <math><msub><mi>d</mi><mi>k</mi></msub></math> &amp; b"
     assert render_text(r"costs \$5") == "costs $5"
 
 
-def test_mathml_of_nonsense():
+def test_invalid_latex_gives_no_mathml():
     with pytest.raises(MathsError, match="Unknown command"):
         mathml(r"\nonsense")
     with pytest.raises(MathsError, match="states a relation"):
         render_notation("a=b")
 
 
-def test_breadth_grows_with_what_is_side_by_side():
+def test_width_grows_with_parts_side_by_side():
     assert estimate_width(mathml("a+b")) == 3
     assert estimate_width(mathml(r"\frac{a}{b+c}")) == 3
     assert estimate_width(mathml(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}")) == 4
 
 
-def test_the_samples_are_of_every_kind(certificates):
+def test_samples_cover_every_kind(certificates):
     kinds = {one["kind"] for certificate in certificates.values() for one in certificate["claims"]}
     assert kinds == set(KINDS)

@@ -1,5 +1,7 @@
-"""Each page's code, pasted from top to bottom into a fresh interpreter that has the package of the snippets, runs and gives what is shown;
-each file that a page shows whole runs alone."""
+"""Test that each page's code runs when it is pasted into a fresh interpreter with the snippets installed, and gives the output shown.
+
+Each file that a page shows whole must run alone.
+"""
 
 import ast
 import doctest
@@ -34,7 +36,7 @@ def blocks_of(path, root=ROOT):
 
 @cache
 def pages():
-    """The text of the blocks of each page that has any."""
+    """Return the texts of the code blocks of each page that has any."""
     found = {path.relative_to(ROOT / "docs").as_posix(): blocks_of(path) for path in page_lint.read_pages(ROOT)}
     return {name: [block.text() for block in blocks] for name, blocks in found.items() if blocks}
 
@@ -46,12 +48,12 @@ def files():
 
 
 def copied(blocks):
-    """What the buttons of a page's blocks copy."""
+    """Return what the copy buttons of a page's blocks copy."""
     return [full_source.find_copied_text(one) for one in blocks]
 
 
 def results(python, jobs, folder):
-    """What pasting.py says of each job, a kind, a name and texts; its interpreter found the installed snippets."""
+    """Return what pasting.py reports for each job (a kind, a name and texts). Assert that it used the installed snippets."""
     done = subprocess.run([python, "-I", SCRIPT], input=json.dumps(jobs), capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout)
@@ -70,7 +72,7 @@ def jobs():
 
 
 def outputs(blocks):
-    """What a prompt gives for a page's examples: what is printed, and the last line of each error."""
+    """Return the expected output of a page's examples at a prompt: printed lines, and the last line of each error."""
     wants = [one.want for block in blocks if ">>>" in block for one in doctest.DocTestParser().get_examples(block)]
     return "".join(one for one in wants if not is_error(one)), [one.splitlines()[-1] for one in wants if is_error(one)]
 
@@ -80,7 +82,7 @@ def is_error(want):
 
 
 def errors(said):
-    """The last lines of the errors that a prompt reported; of one that breaks a line off in the middle of a text, all of it."""
+    """Return the last lines of the errors that a prompt reported, or all lines of an error that ends inside a text."""
     return re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt)\b.*", said, re.M)
 
 
@@ -89,27 +91,27 @@ def pasted(installed, tmp_path_factory):
     return results(installed, jobs(), tmp_path_factory.mktemp("empty"))
 
 
-def test_all_pages_with_code_are_pasted_but_those_that_are_named():
+def test_all_pages_with_code_are_pasted_except_the_listed_ones():
     assert len(pages()) >= 46 and LEFT_OUT.keys() <= pages().keys()
 
 
 @pytest.mark.parametrize("name", sorted(pages().keys() - LEFT_OUT))
-def test_a_page_pasted_from_top_to_bottom_runs(name, pasted):
+def test_pasted_page_runs_from_top_to_bottom(name, pasted):
     assert pasted["blocks", name] == []
 
 
 @pytest.mark.parametrize("name", sorted(pages().keys() - LEFT_OUT))
-def test_a_page_copied_from_top_to_bottom_can_be_typed_at_the_plain_prompt(name, pasted):
+def test_copied_page_runs_at_the_plain_prompt(name, pasted):
     out, wrong = pasted["typed", name]
     assert (out, errors(wrong)) == outputs(pages()[name]), wrong
 
 
 @pytest.mark.parametrize("name", sorted(files()))
-def test_a_whole_file_runs_alone(name, pasted):
+def test_whole_file_runs_alone(name, pasted):
     assert pasted["file", name] == []
 
 
-def test_what_does_not_run_is_found(installed, tmp_path):
+def test_failing_code_is_found(installed, tmp_path):
     pages = {
         "no name": ["def f():\n    return torch.ones(1)\n", ">>> f()\ntensor([1.])\n"],
         "no name at once": ["half = torch.tensor(0.5)\n"],
@@ -150,7 +152,7 @@ two = Two()
 """
 
 
-def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, tmp_path):
+def test_empty_lines_do_not_break_copied_code_at_a_prompt(installed, tmp_path):
     shown = [
         SPLIT,
         ">>> two.text()\n((1, 2), 'one\\n\\ntwo', '1')\n>>> Two.__doc__.split()\n['Two.', 'Of', 'them.']\n>>> 1 / 0\nTraceback (most recent call last):\nZeroDivisionError: division by zero\n",
@@ -165,7 +167,7 @@ def test_what_an_empty_line_would_break_at_a_prompt_is_copied_whole(installed, t
     assert typed["typed", "no name"][0] == "1\n" and errors(typed["typed", "no name"][1]) == ["NameError: name 'a' is not defined"]
 
 
-def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alone():
+def test_copied_code_differs_from_shown_code_only_in_spaces_of_empty_lines():
     for name, blocks in pages().items():
         for block in blocks:
             told = full_source.extract_typed_code(block) if ">>>" in block else block
@@ -175,11 +177,11 @@ def test_what_is_copied_differs_from_what_is_shown_in_spaces_of_empty_lines_alon
             assert name in LEFT_OUT or ast.dump(ast.parse(full_source.find_copied_text(block))) == ast.dump(ast.parse(told)), name
 
 
-# What the pages of the site show --------------------------------------------------------------------------------------------
+# The code on the built pages --------------------------------------------------------------------------------------------
 
 
 def shown(html):
-    """The code that a built page shows, but for whole files, and the code that the buttons copy."""
+    """Return the code that a built page shows, without whole files, and the code that its buttons copy."""
     soup = BeautifulSoup(html, "html.parser")
     found = [one for one in soup.select(".language-python, .language-pycon") if not one.find_parent(class_="whole-file")]
     return [one.get_text() for one in found], [one["data-copy"] for one in found]
@@ -191,7 +193,7 @@ def at(site, name):
 
 
 @pytest.mark.parametrize("generator", ["built", "zensical"])
-def test_the_built_pages_show_what_is_pasted_here(generator, request):
+def test_built_pages_show_the_code_that_is_pasted_here(generator, request):
     site = request.getfixturevalue(generator)
     for name, blocks in ((name, blocks) for name, blocks in pages().items() if name not in LEFT_OUT):
         code, buttons = shown(at(site, name).read_text(encoding="utf-8"))
@@ -201,7 +203,7 @@ def test_the_built_pages_show_what_is_pasted_here(generator, request):
 
 
 @pytest.mark.parametrize("generator", ["built", "zensical"])
-def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request):
+def test_each_file_is_linked_and_shown_unchanged(generator, request):
     site, links = request.getfixturevalue(generator), 0
     read = cache(lambda path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser"))
     for name in pages().keys() - LEFT_OUT:
@@ -218,14 +220,14 @@ def test_each_file_is_one_click_away_and_shown_to_the_letter(generator, request)
     assert links > 100
 
 
-def test_a_whole_file_has_no_marks_and_is_what_runs():
+def test_whole_file_has_no_marks_and_runs():
     for name, (text,) in files().items():
         assert "--8<--" not in text
         kept = [line for line in (ROOT / name).read_text().splitlines() if line and "--8<--" not in line]
         assert [line for line in text.splitlines() if line] == kept, name
 
 
-# The head of a block --------------------------------------------------------------------------------------------------------
+# Imports of a block ---------------------------------------------------------------------------------------------------------
 
 FILE = '''"""About halves.
 
@@ -323,7 +325,7 @@ def nowhere():
 
 @pytest.fixture
 def site(tmp_path):
-    """A function from the sections that a page shows, in order, to its blocks."""
+    """Return a function that returns the blocks of a page that shows the given sections in order."""
     (tmp_path / "docs" / "a").mkdir(parents=True)
     (tmp_path / "snippets" / "a").mkdir(parents=True)
     snippet, page = tmp_path / "snippets/a/b.py", tmp_path / "docs/a/b.md"
@@ -344,7 +346,7 @@ def refusal(make, *sections, **more):
     return caught.value.format_message()
 
 
-def test_a_block_begins_with_the_imports_that_it_needs_and_no_others(site):
+def test_block_begins_with_exactly_the_imports_that_it_needs(site):
     (block,) = site("many")
     assert block.text().startswith(
         "import math\n"
@@ -362,13 +364,13 @@ def test_a_block_begins_with_the_imports_that_it_needs_and_no_others(site):
     )
 
 
-def test_what_an_earlier_block_brought_is_not_imported_again(site):
+def test_names_of_earlier_blocks_are_not_imported_again(site):
     assert [block.head for block in site("half", "quarter")] == [(), ()]
     assert [block.head for block in site("quarter", "half")] == [("from snippets.a.b import half", "", ""), ()]
     assert [block.head for block in site("first", "quarter")] == [(), ()]
 
 
-def test_an_example_has_what_examples_before_it_made(site):
+def test_example_sees_names_of_earlier_examples(site):
     assert [block.head for block in site("first", "second")] == [(), ()]
     assert refusal(site, "second") == (
         "docs/a/b.md:3: snippets/a/b.py:12 uses 'half', which on this page means nothing by then, or something else; "
@@ -379,35 +381,35 @@ def test_an_example_has_what_examples_before_it_made(site):
     )
 
 
-def test_an_example_that_another_one_changed_the_name_of_is_refused(site):
+def test_example_with_rebound_name_is_rejected(site):
     changed = (">>> scale = 8\n>>> scale", ">>> z = 8\n>>> z")
     assert len(site("first", "second", "hides", change=changed)) == 3
     assert "uses the 'z' that line 5 makes" in refusal(site, "first", "hides", "second", change=changed)
 
 
-def test_a_name_that_an_example_hides_from_what_was_pasted_is_refused_where_that_is_called(site):
-    """`scaled` as pasted would find a number where its function was."""
+def test_example_that_imports_a_pasted_name_again_passes(site):
+    """The pasted `scaled` would find a number in place of its function."""
     changed = ("\n>>> scaled(3)", "\n>>> from snippets.a.b import scaled\n>>> scaled(3)")
     assert len(site("scaled", "scaled", change=changed)) == 2
     assert site("scaled")[0].head == ("from snippets.a.b import scale", "", "")
 
 
-def test_a_name_that_nothing_binds_is_an_error_with_file_and_line(site):
+def test_undefined_name_is_an_error_with_file_and_line(site):
     assert refusal(site, "half", "nowhere") == (
         f"docs/a/b.md:7: snippets/a/b.py:{FILE[: FILE.index('def nowhere')].count(chr(10)) + 1} uses 'nothing', which nothing in that file "
         "binds; import it there, or define it"
     )
 
 
-def test_a_file_that_is_no_python_is_an_error_with_its_line(site):
+def test_syntax_error_is_reported_with_its_line(site):
     assert "is no Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
 
 
-# A second opinion -------------------------------------------------------------------------------------------------------------
+# Comparison with ruff------------------------------------------------------------------------------------------------------------
 
 
 def ruff(texts, rules, folder):
-    """What ruff finds in pieces of code: names that are nowhere, imports that nothing uses or that stand in another order."""
+    """Return what ruff reports for pieces of code: undefined names, unused imports, and imports in another order."""
     for name, text in texts.items():
         (folder / f"{re.sub(r'[^a-z0-9]', '_', name)}.py").write_text(text)
     settings = ["--isolated", "--no-cache", "--output-format", "concise", "--config", "lint.isort.known-first-party=['snippets']"]
@@ -417,7 +419,7 @@ def ruff(texts, rules, folder):
     return [line for line in done.stdout.splitlines() if ".py:" in line]
 
 
-def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path):
+def test_ruff_finds_no_unused_or_unsorted_import(tmp_path):
     heads = {}
     for name in pages().keys() - LEFT_OUT:
         for block in blocks_of(ROOT / "docs" / name):
@@ -427,7 +429,7 @@ def test_ruff_finds_no_import_that_is_not_needed_and_none_out_of_order(tmp_path)
     assert len(heads) > 100 and [line.split()[1] for line in found] == ["I001", "F401"]
 
 
-def test_ruff_finds_no_name_that_a_page_lacks(tmp_path):
+def test_ruff_finds_no_undefined_name(tmp_path):
     texts = {
         name: "\n".join(full_source.extract_typed_code(one) if ">>>" in one else one for one in blocks) for name, blocks in pages().items()
     }

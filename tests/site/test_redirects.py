@@ -11,10 +11,10 @@ REFRESH = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]*)">')
 
 
 @pytest.fixture(scope="module")
-def redirects(built, visits):
+def redirects(built, crawler):
     """Return the pages of the site that redirect, each with the page to which it leads, as paths in the site."""
     site = built.resolve()
-    found = [path for path in site.rglob("*.html") if visits.is_redirect(path)]
+    found = [path for path in site.rglob("*.html") if crawler.is_redirect(path)]
     targets = ((path.parent / REFRESH.search(path.read_text(encoding="utf-8"))[1] / "index.html").resolve() for path in found)
     return {path.relative_to(site).as_posix(): target.relative_to(site).as_posix() for path, target in zip(found, targets)}
 
@@ -24,10 +24,10 @@ def test_each_page_that_the_settings_name_redirects_and_no_other_does(redirects)
     assert redirects == {f"{old.removesuffix('.md')}/index.html": f"{new.removesuffix('.md')}/index.html" for old, new in moved.items()}
 
 
-def test_each_redirect_leads_to_a_page(built, redirects, visits):
+def test_each_redirect_leads_to_a_page(built, redirects, crawler):
     assert redirects
     for target in redirects.values():
-        assert (built / target).is_file() and not visits.is_redirect(built / target), target
+        assert (built / target).is_file() and not crawler.is_redirect(built / target), target
 
 
 @pytest.mark.parametrize("name", ["linear", "lstm", "memory", "rnn"])

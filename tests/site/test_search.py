@@ -1,4 +1,4 @@
-"""What people search for leads to its page, by the site's own search in a browser; and nobody pays for a search who does not search."""
+"""Tests of the site's search in a browser: common queries find the right page, and pages load the search only when a reader uses it."""
 
 import json
 import posixpath
@@ -12,8 +12,8 @@ from derivations.kernel.site import search_index, tokenizer
 from derivations.kernel.store import certificates
 
 ROOT = Path(__file__).parents[2]
-FIRST, WORDS = 3, 60  # among so many hits; how many words there are at least
-MOST = 1600  # bytes of what opens the search
+FIRST, WORDS = 3, 60  # the best hits that count; the least number of words
+MOST = 1600  # the most bytes of the script that opens the search
 HITS = "[...document.querySelectorAll('.find__hit')]"
 READY = "document.querySelector('.find__hits')?.getAttribute('aria-busy') === null"
 
@@ -37,7 +37,7 @@ ALIKE = [
 
 
 def glossary():
-    """Each word, and the page that its entry leads to."""
+    """Return each term of the glossary with the page to which its entry links."""
     text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
     found = {}
     for word, entry in re.findall(r"^(\S.*)\n:   (.*)$", text, flags=re.M):
@@ -49,7 +49,7 @@ def glossary():
 
 @pytest.fixture
 def page(browse):
-    """A page of the site, on which nobody has searched."""
+    """Return a page of the site on which nobody has searched yet."""
     return browse("scaling/variance/")
 
 
@@ -67,7 +67,7 @@ def typed(tab, text):
 
 
 def searched(tab, queries):
-    """For each query the addresses of its hits within the site, best first, as the dialog's own module finds them."""
+    """Return the addresses of each query's hits within the site, best first, as the module of the dialog finds them."""
     script = """(async () => {
         const { find } = await import(new URL("../../assets/js/search/index.js", location));
         const answers = {};
@@ -77,19 +77,19 @@ def searched(tab, queries):
     return tab.run(script % json.dumps(list(queries)))
 
 
-# What is found ---------------------------------------------------------------------------------------------------------------
+# Results ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_word_of_the_glossary_leads_to_its_page(page):
+def test_glossary_term_finds_its_page(page):
     words = glossary()
     assert len(words) >= WORDS
     hits = searched(page, [*words, "qqqqqq"])
-    assert hits.pop("qqqqqq") == []  # which is how a word without a page would look
+    assert hits.pop("qqqqqq") == []  # a word that no page contains
     missed = {word: (where, hits[word][:5]) for word, where in words.items() if not any(f"/{where}/" in hit for hit in hits[word][:FIRST])}
     assert missed == {}
 
 
-def test_an_entry_of_the_glossary_is_found_itself(page):
+def test_glossary_entry_is_found(page):
     hits = searched(page, ["class token", "modern Hopfield network"])
     assert "/glossary/#class-token" in hits["class token"]
     assert (
@@ -98,13 +98,13 @@ def test_an_entry_of_the_glossary_is_found_itself(page):
     )
 
 
-def test_what_people_ask_leads_to_the_page_that_is_about_it(page):
+def test_common_questions_find_the_right_page(page):
     hits = searched(page, QUERIES)
     missed = {query: (where, hits[query][:3]) for query, where in QUERIES.items() if hits[query][:1] != [f"/{where}/"]}
     assert len(missed) <= 1, missed
 
 
-def test_a_formula_is_found_however_it_is_typed(page):
+def test_formula_is_found_in_any_notation(page):
     hits = searched(page, [query for group in ALIKE for query in group])
     for first, *others in ALIKE:
         assert hits[first] and all(hits[other] == hits[first] for other in others), first
@@ -113,13 +113,13 @@ def test_a_formula_is_found_however_it_is_typed(page):
 
 
 def claimed(topic, name):
-    """What is kept of a claim."""
+    """Return the record of a claim."""
     kept = certificates.STORE.require(topic)["claims"]
     return next(claim for claim in kept if claim["id"] == name)
 
 
-def test_a_claim_that_stands_on_several_pages_is_found_once(page):
-    """Those of the page of what is often said, and wrong, stand on the pages of their topics too."""
+def test_claim_on_several_pages_is_found_once(page):
+    """The claims on the page of common mistakes also appear on the pages of their topics."""
     twice = re.findall(r"^/// \w+ \| ([\w/-]+)#([\w-]+)$", (ROOT / "docs/wrong.md").read_text(encoding="utf-8"), flags=re.M)
     titles = [claimed(*one)["title"].replace("$", "") for one in twice]
     script = """(async () => {
@@ -134,14 +134,14 @@ def test_a_claim_that_stands_on_several_pages_is_found_once(page):
 
 
 def theorems():
-    """The theorems that pages show: where each stands, and its record."""
+    """Return the theorems that pages show: the address and the record of each."""
     for path in sorted((ROOT / "docs").rglob("*.md")):
         topic = path.relative_to(ROOT / "docs").with_suffix("").as_posix()
         for name in re.findall(rf"^/// theorem \| {topic}#([\w-]+)$", path.read_text(encoding="utf-8"), flags=re.M):
             yield f"/{topic}/#{name}", claimed(topic, name)
 
 
-def test_a_theorem_is_found_by_its_name_and_by_its_latex(page):
+def test_theorem_is_found_by_title_and_by_latex(page):
     found = dict(theorems())
     by_name = searched(page, {claim["title"].replace("$", "") for claim in found.values()})
     by_latex = searched(page, {claim["latex"] for claim in found.values()})
@@ -151,8 +151,8 @@ def test_a_theorem_is_found_by_its_name_and_by_its_latex(page):
     assert len(unfound) <= len(found) // 10, unfound
 
 
-def test_python_and_the_browser_read_words_alike(page, built):
-    """The rules are one list, but two languages apply them."""
+def test_python_and_javascript_tokenize_alike(page, built):
+    """Both languages apply the same list of rules."""
     pages = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((built / "search/pages").iterdir())]
     texts = sorted(
         {text for found in pages for record in found for text in record[2:]} | set(QUERIES) | {query for group in ALIKE for query in group}
@@ -171,17 +171,17 @@ def test_python_and_the_browser_read_words_alike(page, built):
     assert other == []
 
 
-def test_a_slip_of_the_pen_is_no_dead_end(page):
+def test_misspelt_and_partial_words_find_pages(page):
     hits = searched(page, ["jacobain", "sofmax", "masking", "scali"])
     assert hits["jacobain"][0] == "/softmax/jacobian/" and hits["masking"][0] == "/attention/masks/" and hits["sofmax"] and hits["scali"]
 
 
-# What it costs ---------------------------------------------------------------------------------------------------------------
+# Cost ------------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_page_load_fetches_nothing_of_the_search_but_what_opens_it(page, built):
+def test_page_loads_only_the_script_that_opens_the_search(page, built):
     asked = [urlsplit(address).path for address in page.requested]
-    assert "/assets/js/search.js" in asked  # so that a request would be seen
+    assert "/assets/js/search.js" in asked  # so that a request would be noticed
     assert [path for path in asked if "search" in path and path != "/assets/js/search.js"] == []
     assert (built / "assets/js/search.js").stat().st_size < MOST
     page.press("/")
@@ -190,7 +190,7 @@ def test_a_page_load_fetches_nothing_of_the_search_but_what_opens_it(page, built
     assert any(path.startswith("/search/words") for path in map(lambda address: urlsplit(address).path, page.requested))
 
 
-def test_a_word_costs_what_a_part_of_the_index_weighs(built):
+def test_query_loads_only_small_parts_of_the_index(built):
     folder = built / search_index.FOLDER
     parts = [*folder.glob("words*.json"), *(folder / "pages").iterdir()]
     assert len(parts) > 50 and max(path.stat().st_size for path in parts) < 150_000
@@ -198,21 +198,21 @@ def test_a_word_costs_what_a_part_of_the_index_weighs(built):
     assert not (folder / "search_index.json").exists()
 
 
-# How it is used ---------------------------------------------------------------------------------------------------------------
+# Interaction -------------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_typed_while_it_is_fetched_is_asked(page):
+def test_text_typed_during_loading_is_searched(page):
     held = []
     page.page.route("**/dialog.js", lambda route: held.append(route))
     with page.page.expect_request("**/dialog.js"):
-        for key in "/ope":  # "p" by itself leads to the page before
+        for key in "/ope":  # a "p" alone goes to the previous page
             page.press(key)
     held[0].continue_()
     page.until("document.querySelector('.find input')?.value === 'ope' && document.querySelector('.find__hit')")
 
 
-def test_a_formula_is_set_as_it_is_meant(opened):
-    """Indices low, exponents high and whole, and the sign of a transpose as a letter, which each font has."""
+def test_formulas_in_hits_are_typeset(opened):
+    """Subscripts are low, exponents are high and complete, and the sign of a transpose is a letter that each font has."""
     typed(opened, "causal mask")
     made = opened.run("""(async () => {
         const { marked } = await import(new URL("../../assets/js/search/dialog.js", location));
@@ -227,7 +227,7 @@ def test_a_formula_is_set_as_it_is_meant(opened):
     ]
 
 
-def test_keys_open_it_and_move_and_go_and_close(opened):
+def test_search_works_by_keyboard(opened):
     assert opened.run("document.activeElement.getAttribute('role')") == "combobox"
     typed(opened, "softmax jacobian")
     status = opened.run("document.querySelector('.find [role=status]').textContent")
@@ -251,7 +251,7 @@ def test_keys_open_it_and_move_and_go_and_close(opened):
     opened.until_at("/softmax/jacobian/")
 
 
-def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
+def test_shortcut_key_in_a_text_field_opens_nothing(page):
     page.run(
         "document.querySelector('article').append(Object.assign(document.createElement('textarea'), {id: 'notes'})); document.querySelector('#notes').focus()"
     )
@@ -261,7 +261,7 @@ def test_a_key_that_is_typed_elsewhere_opens_nothing(page):
     assert not page.run("document.querySelector('dialog')")
 
 
-def test_what_was_found_is_marked_and_nothing_is_read_as_markup(opened):
+def test_hits_are_highlighted_and_escaped(opened):
     typed(opened, "causal mask")
     assert {"causal", "mask"} <= {
         word.lower() for word in opened.run("[...document.querySelectorAll('.find mark')].map((mark) => mark.textContent)")
@@ -272,7 +272,7 @@ def test_what_was_found_is_marked_and_nothing_is_read_as_markup(opened):
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\b|new Function", path.read_text(encoding="utf-8")), path
 
 
-def test_offline_it_says_so_and_tries_again(opened):
+def test_offline_search_shows_an_error_and_retries(opened):
     opened.offline(True)
     typed(opened, "variance")
     assert "offline" in opened.run("document.querySelector('.find [role=status]').textContent")
@@ -281,7 +281,7 @@ def test_offline_it_says_so_and_tries_again(opened):
     opened.until(f"{HITS}.length")
 
 
-def test_offline_before_it_was_opened_its_button_says_so(page):
+def test_search_button_shows_an_error_offline(page):
     page.offline(True)
     page.press("/")
     page.until("document.querySelector('.find-said')?.textContent.includes('offline')")
@@ -290,7 +290,7 @@ def test_offline_before_it_was_opened_its_button_says_so(page):
     page.until("document.querySelector('dialog[open]')")
 
 
-def test_it_fits_a_phone(browse):
+def test_search_fits_a_phone(browse):
     phone = browse("scaling/variance/", width=390, height=800, phone=True)
     phone.run("document.querySelector('.find-button').click()")
     phone.until("document.querySelector('dialog[open]')")
@@ -299,7 +299,7 @@ def test_it_fits_a_phone(browse):
     assert phone.run(f"{HITS}.length") and phone.run(widest) <= 390
 
 
-def test_the_glossary_is_in_order_and_calls_pages_what_they_call_themselves():
+def test_glossary_is_sorted_and_uses_the_titles_of_pages():
     text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
     names = re.findall(r"^(\S.*)\n:   ", text, flags=re.M)
     assert names == sorted(names, key=str.lower)

@@ -1,5 +1,7 @@
-"""`mkdocs serve`: what a check finds is on the pages without anybody touching them, mistakes are boxes in their place, and nothing stops
-the server. What is published stays strict."""
+"""Tests of `mkdocs serve`: pages show the results of a check without being edited, boxes show mistakes, and nothing stops the server.
+
+Published builds stay strict.
+"""
 
 import logging
 import os
@@ -29,7 +31,7 @@ from derivations.kernel.site import PageError, content_policy_hook, incremental_
 from derivations.kernel.store import certificates, rejections, store
 
 ROOT = Path(__file__).parents[2]
-GENEROUS = 400  # seconds that a test waits for what takes one, on a machine that does much else
+GENEROUS = 400  # the seconds that a test waits for something that takes one second, in case the machine is busy
 SCRIPT = """from derivations.kernel import Derivation, matrix, sizes
 
 n, m = sizes("n m")
@@ -57,7 +59,7 @@ watch: [derivations, snippets]
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A small checkout with the kernel, one topic, and two pages."""
+    """Return a small checkout with the kernel, one topic and two pages."""
     root = tmp_path / "checkout"
     shutil.copytree(ROOT / "derivations/kernel", root / "derivations/kernel", ignore=shutil.ignore_patterns("__pycache__"))
     files = {
@@ -88,7 +90,7 @@ def environment():
 
 @pytest.fixture
 def served(checkout, tmp_path):
-    """A function that asks the server for a page until it says something, and gives the page; the server ends with the test."""
+    """Return a function that waits until a served page contains a text, and returns the page. The server ends with the test."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -112,7 +114,7 @@ def served(checkout, tmp_path):
             return ""
 
     def until(text, address="", without="\0"):
-        """The page as soon as it holds the one text and not the other."""
+        """Return the page as soon as it contains one text and not the other."""
         end = time.monotonic() + GENEROUS
         while time.monotonic() < end:
             assert process.poll() is None, (tmp_path / "said").read_text()
@@ -133,8 +135,8 @@ def shown(page):
 
 
 @pytest.mark.slow
-def test_a_day_of_writing(checkout, served):
-    """Each step waits for what the last one must have led to; no page is touched for a script's sake."""
+def test_typical_editing_session(checkout, served):
+    """Each step waits for the effect of the previous one. No page is edited because a script changed."""
     until, script = served, checkout.script
     page = until("has no certificate")
     assert 'class="mistake"' in page and 'class="claim ' not in page
@@ -178,7 +180,7 @@ def test_a_day_of_writing(checkout, served):
 
     config = checkout.root / "mkdocs.yml"
     config.write_text(CONFIG + "plugins: [nothing_of_this_name]\n")
-    assert "configuration error" in until("The site is not built", "other/")  # which one is said in the terminal
+    assert "configuration error" in until("The site is not built", "other/")  # the terminal says which error it is
     assert "nothing_of_this_name" in until.said()
     config.write_text(CONFIG)
     until('class="claim claim--identity claim--claim"', without='class="mistake"')
@@ -190,7 +192,7 @@ def test_a_day_of_writing(checkout, served):
 
 RACING = """from pathlib import Path
 
-def on_nav(nav, *, config, files):  # after the files were listed
+def on_nav(nav, *, config, files):  # runs after the files were listed
     home = Path(config.docs_dir) / "sympy/chapter"
     (home / "{gone}.py").unlink(missing_ok=True)
     (home / "{new}.py").write_text("new")
@@ -199,7 +201,7 @@ def on_nav(nav, *, config, files):  # after the files were listed
 
 @pytest.fixture
 def built(checkout, tmp_path, monkeypatch):
-    """A function that builds as the server does, while a hook takes one program away and puts another there; gives the folder."""
+    """Return a function that builds as the server does while a hook removes one program and adds another, and returns the folder."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.chdir(checkout.root)
     for name in ("stays", "gone"):
@@ -222,18 +224,18 @@ def built(checkout, tmp_path, monkeypatch):
     return build
 
 
-def test_a_program_that_goes_while_pages_are_built_stops_nothing(built, strict_afterwards):
+def test_program_removed_during_the_build_stops_nothing(built, strict_afterwards):
     site = built(gone="gone", new="stays")
     assert [path.stem for path in (site / "sympy/chapter").iterdir()] == ["stays"]
 
 
-def test_a_program_that_comes_while_pages_are_built_is_what_pages_link_to(built, strict_afterwards):
+def test_pages_link_to_a_program_added_during_the_build(built, strict_afterwards):
     site = built(gone="nothing", new="new")
     assert 'href="../sympy/chapter/new.py"' in (site / "other/index.html").read_text()
     assert (site / "sympy/chapter/new.py").read_text() == "new"
 
 
-def test_a_program_that_comes_or_goes_is_no_reason_to_build_all(checkout):
+def test_added_or_removed_program_does_not_rebuild_all_pages(checkout):
     config = load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[])
     rebuild = incremental_build.Rebuild(config, lambda: None)
     for name, same in (("sympy/chapter/a.py", True), ("coq/A.v", True), ("figures/chapter/a.py", False), ("a.md", False)):
@@ -263,7 +265,7 @@ def clocks(monkeypatch):
     return made
 
 
-def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, clocks, monkeypatch):
+def test_deferred_pages_are_built_after_a_pause(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     changed = {"index.md": {"file:/a/docs/index.md"}, "labs/lab.py": {"file:/a/snippets/tiny.py"}, "trust.md": {"all"}}
     monkeypatch.setattr(incremental_build, "_rebuilding", {"index.md"})
@@ -282,7 +284,7 @@ def test_what_can_wait_is_built_when_nothing_has_changed_for_a_while(checkout, c
     assert not incremental_build.is_search_delayed()
 
 
-def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
+def test_page_waits_for_the_check_of_its_topics(monkeypatch, tmp_path):
     files = {"a": "old"}
 
     def standing(topic):
@@ -293,7 +295,7 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     monkeypatch.setattr(rejections, "changes", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
     assert not incremental_build.is_urgent(*shows)
-    files["a"] = "new"  # it was refused as it stands
+    files["a"] = "new"  # it was rejected in its current state
     assert incremental_build.is_urgent(*shows)
     files.clear()
     assert not incremental_build.is_urgent(*shows)
@@ -313,7 +315,7 @@ def test_a_page_waits_for_the_check_of_what_it_shows(monkeypatch, tmp_path):
     assert not incremental_build.is_urgent("wrong.md", both, has_waited=True)
 
 
-def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(checkout, clocks, monkeypatch):
+def test_page_with_edited_file_waits_briefly_for_the_check(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     monkeypatch.setattr(incremental_build, "is_checked", lambda topic: False)
     changed = {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}, "map.md": {"file:/a/docs/tiny.md"}}
@@ -325,7 +327,7 @@ def test_a_page_that_shows_an_edited_file_waits_for_the_check_but_not_for_long(c
     assert rebuild.choose_pages(changed) == [] and clocks[-1].then == rebuild.build_urgent
 
 
-def test_where_all_pages_wait_for_a_check_nothing_is_built(checkout, clocks, monkeypatch):
+def test_nothing_is_built_while_all_pages_wait_for_a_check(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     built, changed = [], {"tiny.md": {"file:/a/snippets/tiny.py", "topic:chapter/tiny"}}
     monkeypatch.setattr(incremental_build, "_pages", {"tiny.md": None})
@@ -338,12 +340,12 @@ def test_where_all_pages_wait_for_a_check_nothing_is_built(checkout, clocks, mon
     clocks[-1].then()
     rebuild()
     assert built == [["tiny.md"]]
-    changed.clear()  # a style sheet, say, which is no page
+    changed.clear()  # for example a style sheet, which is no page
     rebuild()
     assert built == [["tiny.md"], []]
 
 
-def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
+def test_template_is_compiled_again_only_after_a_change(tmp_path):
     def rendered():
         return Environment(loader=FileSystemLoader(tmp_path), bytecode_cache=compiled).get_template("page.html").render()
 
@@ -356,7 +358,7 @@ def test_a_template_is_compiled_once_and_again_when_it_changes(tmp_path):
     assert rendered() == "two" and [*compiled.codes.values()] != [kept]
 
 
-def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_it(checkout, clocks, monkeypatch):
+def test_page_of_edited_topic_is_built_before_pages_that_show_it(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     monkeypatch.setattr(incremental_build, "is_checked", lambda topic: True)
     changed = {"chapter/other.md": {"topic:chapter/tiny"}, "chapter/tiny.md": {"topic:chapter/tiny", "file:/a/snippets/chapter/tiny.py"}}
@@ -368,13 +370,13 @@ def test_the_page_of_the_topic_that_was_edited_is_built_before_those_that_show_i
     assert rebuild.choose_pages({"index.md": {"file:/a/snippets/chapter/tiny.py"}}) == ["index.md"]
 
 
-def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(checkout, clocks, monkeypatch):
+def test_nothing_else_is_built_while_page_of_edited_topic_is_pending(checkout, clocks, monkeypatch):
     rebuild = incremental_build.Rebuild(load_config(str(checkout.root / "mkdocs.yml"), hooks=[], markdown_extensions=[]), lambda: None)
     settled = set()
     monkeypatch.setattr(incremental_build, "is_checked", lambda topic: topic in settled)
     snippet = "file:/a/snippets/chapter/tiny.py"
     changed = {
-        "reference.md": {snippet},  # shows no topic, and takes long
+        "reference.md": {snippet},  # shows no topic and takes long
         "chapter/tiny.md": {"topic:chapter/tiny", snippet},
         "chapter/other.md": {"topic:chapter/tiny", "topic:chapter/other", snippet},  # is being checked itself
     }
@@ -386,7 +388,7 @@ def test_while_the_page_of_an_edited_topic_is_awaited_nothing_else_is_built(chec
     assert rebuild.choose_pages(changed) == ["chapter/other.md"]
 
 
-def test_an_edited_page_is_built_before_those_that_lead_to_it():
+def test_edited_page_is_built_before_pages_that_link_to_it():
     edited = {"file:/project/docs/chapter/tiny.md"}
     assert incremental_build.is_urgent("chapter/tiny.md", edited)
     assert not incremental_build.is_urgent("map.md", edited) and not incremental_build.is_urgent("chapter/other.md", edited)
@@ -395,7 +397,7 @@ def test_an_edited_page_is_built_before_those_that_lead_to_it():
     assert not incremental_build.is_urgent("labs/one.py", {"file:/project/snippets/chapter/tiny.py"})
 
 
-def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
+def test_end_of_coq_or_mutant_run_is_announced(monkeypatch, tmp_path):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants_report.mutation_run, "run", lambda *_: {})
     monkeypatch.setattr(coq_run, "publish", lambda *_, **__: None)
@@ -405,7 +407,7 @@ def test_the_end_of_a_round_of_coq_or_of_mutants_is_told(monkeypatch, tmp_path):
         assert rejections.round_file().read_text() != before
 
 
-def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp_path):
+def test_end_of_a_check_is_noticed_before_other_files_are_scanned(tmp_path):
     bell, built, before = tmp_path / "checked", Event(), {*enumerate_threads()}
     bell.write_text("")
 
@@ -424,7 +426,7 @@ def test_the_end_of_a_check_is_seen_before_a_server_looks_at_all_other_files(tmp
     assert not started()
 
 
-# Strict is how it begins ----------------------------------------------------------------------------------------------------------
+# Strict mode by default ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -433,7 +435,7 @@ def strict_afterwards():
     page_errors.show_errors(None)
 
 
-def test_only_serving_shows_mistakes(strict_afterwards, monkeypatch):
+def test_only_the_server_shows_mistakes(strict_afterwards, monkeypatch):
     for name in ("SERVE", "MKDOCS_COMMAND", "LENIENT", "MKDOCS_SERVE"):
         monkeypatch.setenv(name, "serve")
     for command in ("build", "gh-deploy", "get-deps", ""):
@@ -445,7 +447,7 @@ def test_only_serving_shows_mistakes(strict_afterwards, monkeypatch):
     assert not page_errors.are_shown()
 
 
-def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, tmp_path):
+def test_build_into_a_publishable_folder_is_strict(strict_afterwards, tmp_path):
     serve_hook.on_startup(command="serve", dirty=False)
     config = SimpleNamespace(site_dir=str(tmp_path / "site"), plugins={})
     serve_hook.on_config(config)
@@ -454,31 +456,31 @@ def test_what_is_built_where_it_could_be_published_is_strict(strict_afterwards, 
         page_errors.raise_or_report(PageError("a mistake"))
 
 
-def test_the_servers_own_folder_is_known(strict_afterwards, tmp_path, monkeypatch):
+def test_folder_of_the_server_is_recognised(strict_afterwards, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert serve_hook.is_server_folder(tmp_path / "mkdocs_abc")
     assert not serve_hook.is_server_folder(tmp_path / "site") and not serve_hook.is_server_folder(tmp_path / "a" / "mkdocs_abc")
 
 
-def test_a_mistake_that_is_shown_is_told_in_the_terminal_too(strict_afterwards, caplog):
+def test_shown_mistake_is_also_logged_in_the_terminal(strict_afterwards, caplog):
     serve_hook.on_startup(command="serve", dirty=False)
     with caplog.at_level(logging.WARNING):
         page_errors.raise_or_report(PageError("docs/a.md:3: a mistake"))
     assert "docs/a.md:3: a mistake" in caplog.text
 
 
-def test_the_script_that_loads_a_rebuilt_page_may_run_while_serving_and_at_no_other_time(strict_afterwards):
+def test_policy_allows_the_reload_script_only_while_serving(strict_afterwards):
     html = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'self' 'unsafe-inline'\"><script>1</script>"
     assert "sha256-" in content_policy_hook.on_post_page(html) and "unsafe-inline" not in content_policy_hook.on_post_page(html)
     serve_hook.on_startup(command="serve", dirty=False)
     assert content_policy_hook.on_post_page(html) == html
 
 
-def test_a_box_has_its_look_only_where_there_is_one(strict_afterwards):
+def test_style_of_boxes_is_added_only_to_pages_with_boxes(strict_afterwards):
     serve_hook.on_startup(command="serve", dirty=False)
     assert serve_hook.on_post_page("<head></head><p>x</p>") == "<head></head><p>x</p>"
     assert "<style>" in serve_hook.on_post_page(f"<head></head>{page_errors.render_box('x')}")
 
 
-def test_the_site_is_served_with_the_hook():
+def test_site_uses_the_serving_hook():
     assert re.search(r"^  - derivations/kernel/site/serve_hook\.py$", (ROOT / "mkdocs.yml").read_text(), flags=re.M)

@@ -1,4 +1,4 @@
-"""The site as MkDocs builds it: nothing from elsewhere, nothing broken, labs light and not executed twice."""
+"""Tests of the site as MkDocs builds it: no external resources, nothing broken, and small labs that do not run twice."""
 
 import re
 from html import unescape
@@ -10,12 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# What a browser fetches without being asked. A link in <a href> is followed by a reader only.
+# What a browser fetches by itself. Only a reader follows a link in <a href>.
 FETCHED = {"src", "srcset", "data", "poster", "action", "background", "formaction", "xlink:href"}
 
 
 class Fetches(HTMLParser):
-    """Addresses that a page makes a browser fetch."""
+    """Collects the addresses that a page makes a browser fetch."""
 
     def __init__(self):
         super().__init__()
@@ -66,12 +66,12 @@ def outside(addresses):
         '<svg><use href="https://example.org/x.svg#a"/></svg>',
     ],
 )
-def test_what_comes_from_elsewhere_is_found(planted):
+def test_external_resource_is_found(planted):
     assert outside(fetched(planted))
     assert not outside(fetched('<a href="https://example.org">x</a><img src="../x.png"><img src="data:image/png;base64,AA">'))
 
 
-def test_nothing_comes_from_elsewhere(built):
+def test_site_has_no_external_resources(built):
     pages, styles = sorted(built.rglob("*.html")), sorted(built.rglob("*.css"))
     assert len(pages) >= 10 and styles
     for page in pages:
@@ -80,7 +80,7 @@ def test_nothing_comes_from_elsewhere(built):
         assert outside(in_css(style.read_text(encoding="utf-8"))) == [], style
 
 
-def test_every_page_has_the_policy_and_only_known_scripts(built):
+def test_pages_have_the_policy_and_only_known_scripts(built):
     for page in built.rglob("*.html"):
         policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', page.read_text(encoding="utf-8"))
         assert policy, page
@@ -88,22 +88,22 @@ def test_every_page_has_the_policy_and_only_known_scripts(built):
         assert scripts[0] == "'self'" and all(script.startswith("'sha256-") for script in scripts[1:]), page
 
 
-def test_a_tab_says_first_what_its_page_is_about(built, visits):
-    for page in (path for path in built.rglob("*/index.html") if not visits.is_redirect(path)):
+def test_tab_title_begins_with_the_page_title(built, crawler):
+    for page in (path for path in built.rglob("*/index.html") if not crawler.is_redirect(path)):
         html = page.read_text(encoding="utf-8")
         heading = re.search(r"<h1[^>]*>(.*?)(?:<a class=\"headerlink|</h1>)", html, flags=re.S)
         title = unescape(re.search(r"<title>(.*?)</title>", html, flags=re.S)[1])
         assert heading and title == f"{unescape(re.sub('<[^>]*>', '', heading[1].replace('<sub>', '_'))).strip()} · Attention, proved", page
 
 
-def test_the_sidebar_unfolds_the_chapter_that_is_read_and_no_other(built):
+def test_sidebar_unfolds_only_the_current_chapter(built):
     html = (built / "scaling/variance/index.html").read_text(encoding="utf-8")
     side = html.partition('data-md-type="navigation"')[2].partition('data-md-type="toc"')[0]
     assert "../saturation/" in side and "Softmax, closely" in side and "../../softmax/temperature/" not in side
 
 
-def test_no_relation_is_without_a_claim(built, asked):
-    """Whatever the source said: on the finished page, no formula outside a claim relates anything."""
+def test_formulas_outside_claims_state_no_relation(built, asked):
+    """On the finished page, no formula outside a claim states a relation, regardless of the source."""
     from derivations.kernel.printing.relation_signs import find_relation_sign
 
     for page in asked:
@@ -113,7 +113,7 @@ def test_no_relation_is_without_a_claim(built, asked):
             assert find_relation_sign(re.sub(r"<[^>]*>|&\w+;", "", formula)) is None, (page, formula)
 
 
-def test_labs_are_light_and_show_what_they_computed(built):
+def test_labs_are_small_and_show_their_results(built):
     labs = sorted((built / "labs").rglob("index.html"))
     assert labs
     for lab in labs:
@@ -125,7 +125,7 @@ def test_labs_are_light_and_show_what_they_computed(built):
 
 
 @pytest.mark.slow
-def test_an_unchanged_site_executes_no_notebook(built, build, kept_labs):
+def test_rebuilding_an_unchanged_site_executes_no_notebook(built, build, kept_labs):
     before = {path: path.stat().st_mtime_ns for path in kept_labs()}
     assert before
     build("the-same-site-again")

@@ -1,4 +1,4 @@
-"""Where the site comes from: every row of docs/sources.toml is held by claims that stand on their pages, and by tests."""
+"""Tests of docs/sources.toml: every row names claims that appear on their pages, and tests."""
 
 import ast
 import re
@@ -134,13 +134,13 @@ REQUIRED = [
     "50",
 ]
 
-# This statement says that two things differ, so that what refutes it is their equality.
+# This statement says that two things differ, so a claim that they are equal refutes it.
 DIFFERS = {"F12"}
 
 
 @cache
 def kinds(topic):
-    """The kinds of a topic's claims, by id."""
+    """Return the kinds of a topic's claims, by id."""
     return {claim["id"]: claim["kind"] for claim in load(topic)["claims"]}
 
 
@@ -182,7 +182,7 @@ def shown(claim, page):
 
 
 def not_refuted(rows):
-    """False statements without a refutation; for one that says that two things differ, without their equality."""
+    """Return false statements without a refutation. A statement that two things differ needs a claim that they are equal."""
     wrong = []
     for row in rows:
         if row["id"].startswith("F"):
@@ -193,7 +193,7 @@ def not_refuted(rows):
 
 
 def not_told(rows):
-    """False statements that the page of false statements does not refute by one of their claims."""
+    """Return the false statements that the page of false statements does not refute by one of their claims."""
     return [
         row["id"]
         for row in rows
@@ -210,7 +210,7 @@ def without_a_test(rows):
 
 FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?!\w)")
 
-# What a text says of models, and what others have published of theirs: no test can compute it.
+# Published facts about models, of the text and of others. No test can compute them.
 NOT_COMPUTED = {"V7"}
 
 
@@ -220,8 +220,10 @@ def figures(words):
 
 @cache
 def numbers(path):
-    """The numbers that each test of a file works with, signs aside: its constants, and what its strings hold. Comments do not count,
-    nor does its docstring."""
+    """Return the numbers in each test of a file: its constants and the numbers in its strings, without signs.
+
+    Comments and the docstring do not count.
+    """
     found = {}
     for test in ast.parse(text(path)).body:
         if isinstance(test, ast.FunctionDef):
@@ -233,7 +235,7 @@ def numbers(path):
 
 
 def without_their_figures(rows):
-    """Figures of the five texts, and ours beside them, that stand in no test of their row."""
+    """Return the numbers in the rows' statements and corrections that appear in no test of their row."""
     missing = []
     for row in rows:
         if re.match("[UNVDE]", row["id"]) and row["id"] not in NOT_COMPUTED:
@@ -247,7 +249,7 @@ CHECKS = (not_the_required, without_a_page, without_a_claim, not_on_its_page, no
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_every_row(check):
+def test_rows_of_the_site_have_no_fault(check):
     assert check(ROWS) == []
 
 
@@ -280,12 +282,12 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(fault):
+def test_planted_fault_is_found(fault):
     check, rows, expected = FAULTS[fault]
     assert check(rows) == expected
 
 
-def test_every_group_is_on_the_page():
+def test_page_shows_every_group():
     shown = re.findall(r"^/// sources \| (\w+)$", PAGE, flags=re.M)
     assert sorted(shown) == sorted({re.sub(r"\d", "", row["id"]) or "numbered" for row in ROWS})
 
@@ -311,7 +313,7 @@ tests = []
 
 @pytest.fixture
 def listed(page, tmp_path):
-    """A function that shows a group of the sample, or of a changed one, on a page of this name."""
+    """Return a function that shows a group of the sample, or of a changed sample, on a page with the given name."""
     for topic in ("scaling/variance", "simplify/bilinear"):
         path = tmp_path / "docs" / f"{topic}.md"
         path.parent.mkdir(parents=True)
@@ -325,7 +327,7 @@ def listed(page, tmp_path):
 
 
 @pytest.mark.parametrize("name, up", [("sources.md", ""), ("notes/sources.md", "../")])
-def test_a_row_links_to_the_claims_that_hold_it(listed, name, up):
+def test_row_links_to_its_claims(listed, name, up):
     (row,) = listed(name=name).select("tr")
     assert row["id"] == "row-u1" and row.th.text == "U1"
     assert [p.text for p in row.select(".rows__says p")] == ["The variance of dk terms, in code.", "It is set right."]
@@ -340,7 +342,7 @@ def test_a_row_links_to_the_claims_that_hold_it(listed, name, up):
     assert row.li.text == "The page scaling/variance: mean, variance"
 
 
-def test_a_row_may_be_held_by_a_page(listed):
+def test_row_may_refer_to_a_page(listed):
     (row,) = listed("numbered").select("tr")
     assert row.th.text == "7" and [a["href"] for a in row.select("a")] == ["scaling/variance.md"]
     assert not row.select(".rows__right")
@@ -365,7 +367,7 @@ def test_a_row_may_be_held_by_a_page(listed):
         ("U", "$d_k$", "$d = k$", "docs/sources.md: $d = k$ states a relation"),
     ],
 )
-def test_rows_that_cannot_be_shown_stop_the_build(listed, group, old, new, message):
+def test_invalid_rows_stop_the_build(listed, group, old, new, message):
     from derivations.kernel.site import PageError
 
     with pytest.raises(PageError) as caught:
@@ -373,5 +375,5 @@ def test_rows_that_cannot_be_shown_stop_the_build(listed, group, old, new, messa
     assert caught.value.format_message().startswith(message)
 
 
-def test_without_its_file_nothing_is_listed(refused):
+def test_missing_file_is_rejected(refused):
     assert refused("/// sources | U\n///\n") == "docs/notes/page.md:1: there is no docs/sources.toml"

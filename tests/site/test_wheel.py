@@ -1,5 +1,4 @@
-"""The package of the snippets: what it holds, what it needs, and that a fault in either is found. `make wheel` tries it in an empty
-environment."""
+"""Tests of the package of the snippets: its content and its dependencies. `make wheel` tests the package in an empty environment."""
 
 import ast
 import shutil
@@ -23,13 +22,13 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_the_package_is_typed_and_says_so(installed):
+def test_package_is_typed_and_marked_as_typed(installed):
     place = subprocess.check_output([installed, "-I", "-c", "import snippets; print(snippets.__path__[0])"], text=True).strip()
     assert (Path(place) / "py.typed").is_file() and (Path(place) / "seeing" / "recall.json").is_file()
     assert "Typing :: Typed" in project()["classifiers"]
 
 
-def test_the_installed_package_says_what_it_is(installed):
+def test_installed_package_has_metadata(installed):
     code = "from importlib.metadata import metadata as m; d = m('attention-snippets'); print(d['Version'], d['Requires-Python'], d['License-Expression'])"
     assert subprocess.check_output([installed, "-I", "-c", code], text=True).split() == [
         project()["version"],
@@ -38,12 +37,12 @@ def test_the_installed_package_says_what_it_is(installed):
     ]
 
 
-# What the wheel holds -------------------------------------------------------------------------------------------------------
+# Content of the wheel -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def copy(packaging, tmp_path, monkeypatch):
-    """A copy of what the package is made from, which a test may spoil."""
+    """Return a copy of the package's sources, which a test may change."""
     root = tmp_path / "root"
     shutil.copytree(ROOT / "snippets", root / "snippets", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -52,7 +51,7 @@ def copy(packaging, tmp_path, monkeypatch):
     return root
 
 
-def test_an_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_path):
+def test_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_path):
     (copy / "build" / "lib" / "snippets").mkdir(parents=True)
     (copy / "build" / "lib" / "snippets" / "gone.py").write_text("")
     found = zipfile.ZipFile(packaging.build(tmp_path / "out")).namelist()
@@ -68,7 +67,7 @@ def test_an_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_pat
         ('"*" = ["ruff.toml"]', '"*" = ["other.toml"]', "has too much: ['snippets/ruff.toml']"),
     ],
 )
-def test_a_wheel_that_holds_anything_else_is_refused(packaging, copy, tmp_path, old, new, said):
+def test_wheel_with_other_content_is_rejected(packaging, copy, tmp_path, old, new, said):
     path = copy / "pyproject.toml"
     text = path.read_text()
     assert text.count(old) == 1
@@ -79,11 +78,11 @@ def test_a_wheel_that_holds_anything_else_is_refused(packaging, copy, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
-# What it needs --------------------------------------------------------------------------------------------------------------
+# Dependencies ---------------------------------------------------------------------------------------------------------------
 
 
 def imported(source):
-    """The modules that code and its examples import."""
+    """Return the modules that code and its examples import."""
     tree = ast.parse(source)
     strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     examples = [ast.parse(one.source) for text in strings if ">>>" in text for one in DocTestParser().get_examples(text)]
@@ -104,13 +103,13 @@ def unmet(source, allowed):
     return {name for name in found if not set(brought_by().get(name, [name])) & set(allowed)}
 
 
-def test_the_snippets_and_their_examples_import_what_the_package_depends_on_and_nothing_else(packaging):
+def test_imports_of_the_snippets_equal_the_dependencies(packaging):
     found = {str(path.relative_to(ROOT)): unmet(path.read_text(), packaging.dependencies()) for path in SNIPPETS}
     assert {name: modules for name, modules in found.items() if modules} == {}
     assert unmet('"""\n>>> import numpy\n"""\nfrom derivations.kernel import core', packaging.dependencies()) == {"numpy", "derivations"}
 
 
-def test_the_first_and_the_last_python_that_are_promised_are_those_that_the_workflow_tries():
+def test_workflow_tests_the_oldest_and_newest_supported_python():
     promised = [line.rpartition(" ")[2] for line in project()["classifiers"] if "Python ::" in line]
     workflow = yaml.safe_load((ROOT / ".github/workflows/site.yml").read_text())
     tried = [workflow["jobs"][job]["strategy"]["matrix"]["python"] for job in ("claims", "rest", "site")]

@@ -1,5 +1,7 @@
-"""Zensical, the theme's successor, renders the same pages from the same mkdocs.yml. It drops hooks and mkdocs-jupyter without a
-word and its strict build says nothing about what is lost, so what matters is looked for in the pages it made."""
+"""Test that Zensical, the theme's successor, renders the same pages from the same mkdocs.yml.
+
+It ignores hooks and mkdocs-jupyter silently, even in a strict build, so these tests look for the important content in the pages.
+"""
 
 import json
 import re
@@ -13,12 +15,12 @@ from derivations.kernel.site import finish_build
 
 
 def claims(html):
-    """Every claim of a page: its id, kind and number of formulas."""
+    """Return every claim of a page: its id, its kind and its number of formulas."""
     sections = re.findall(r'<section class="claim claim--(\w+) claim--\w+" id="([\w-]+)">(.*?)</section>', html, flags=re.S)
     return [(name, kind, body.count("<math")) for kind, name, body in sections]
 
 
-def test_every_claim_is_on_both_sites(built, zensical, asked):
+def test_both_sites_have_every_claim(built, zensical, asked):
     assert len(asked) >= 8
     for page, blocks in asked.items():
         ours, theirs = (claims((site / page).read_text(encoding="utf-8")) for site in (built, zensical))
@@ -26,41 +28,41 @@ def test_every_claim_is_on_both_sites(built, zensical, asked):
         assert theirs == ours, page
 
 
-def test_formulas_in_text_are_on_both_sites(built, zensical, asked):
+def test_both_sites_have_the_formulas_in_text(built, zensical, asked):
     for page in asked:
         ours, theirs = ((site / page).read_text(encoding="utf-8") for site in (built, zensical))
         assert ours.count("<math") == theirs.count("<math") > 0, page
         assert "\x02" not in theirs and "certified" not in theirs
 
 
-def test_the_same_words_stand_on_both_sites(built, zensical, visits):
+def test_both_sites_have_the_same_words(built, zensical, crawler):
     def said(path):
         html = path.read_text(encoding="utf-8")
         article = html[html.index("<article") : html.index("</article>")]
         return re.sub(r"<[^>]+>", " ", article).split()
 
-    pages = sorted(path.relative_to(built) for path in built.rglob("*.html") if not visits.is_redirect(path))
+    pages = sorted(path.relative_to(built) for path in built.rglob("*.html") if not crawler.is_redirect(path))
     lacking = [str(page) for page in pages if not (zensical / page).exists()]
     assert lacking == ["labs/scores/index.html"] and len(pages) > 70
     assert [str(page) for page in pages if str(page) not in [*lacking, "404.html"] and said(zensical / page) != said(built / page)] == []
 
 
 @pytest.mark.parametrize("pattern", ["claims.json", "llms.txt", "robots.txt", "**/*.ipynb"])
-def test_what_readers_take_along_is_the_same(built, zensical, pattern):
+def test_exports_are_equal(built, zensical, pattern):
     ours, theirs = ({path.relative_to(site): path.read_bytes() for path in site.glob(pattern)} for site in (built, zensical))
     assert ours and theirs == ours
 
 
-def test_both_sites_redirect_alike(built, zensical, visits):
+def test_both_sites_redirect_alike(built, zensical, crawler):
     ours, theirs = (
-        {path.relative_to(site): path.read_text() for path in site.rglob("*.html") if visits.is_redirect(path)}
+        {path.relative_to(site): path.read_text() for path in site.rglob("*.html") if crawler.is_redirect(path)}
         for site in (built, zensical)
     )
     assert ours and theirs == ours
 
 
-def test_each_page_says_what_it_is_about_and_allows_its_own_scripts_alone(built, zensical, visits):
-    for page in (path for path in zensical.rglob("index.html") if not visits.is_redirect(path)):
+def test_pages_have_descriptions_and_allow_only_their_own_scripts(built, zensical, crawler):
+    for page in (path for path in zensical.rglob("index.html") if not crawler.is_redirect(path)):
         ours, theirs = (
             re.findall(r'<meta name="description" content="[^"]*"', (site / page.relative_to(zensical)).read_text())
             for site in (built, zensical)
@@ -72,19 +74,19 @@ def test_each_page_says_what_it_is_about_and_allows_its_own_scripts_alone(built,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
-def test_no_page_has(visited, visits, kind):
+def test_pages_have_no_fault_of_a_kind(visited, crawler, kind):
     assert len(visited) > 70
-    assert visits.faults(visited, kind) == {}, visits.KINDS[kind]
+    assert crawler.faults(visited, kind) == {}, crawler.KINDS[kind]
 
 
 @pytest.fixture(scope="module")
-def visited(visits, chromium, zensical):
-    """What was found on each page that Zensical built."""
-    (found,) = visits.visited(chromium, zensical, ["light, 1280"], audited=[]).values()
+def visited(crawler, chromium, zensical):
+    """Return the faults of each page that Zensical built."""
+    (found,) = crawler.visited(chromium, zensical, ["light, 1280"], audited=[]).values()
     return found
 
 
-def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build(tmp_path):
+def test_finishing_names_missing_parts_and_rejects_other_folders(tmp_path):
     (tmp_path / "docs").mkdir()
     for name in ("index", "other"):
         (tmp_path / f"docs/{name}.md").write_text(f"# {name}\n\nA page.\n")
@@ -99,12 +101,12 @@ def test_finishing_says_what_was_not_built_and_refuses_a_folder_that_is_no_build
     assert 'content="A page."' in (site / "index.html").read_text()
 
 
-def test_the_command_refuses_a_folder_that_is_no_build(tmp_path):
+def test_command_rejects_a_folder_without_a_build(tmp_path):
     done = CliRunner().invoke(main, ["finish", str(tmp_path)])
     assert done.exit_code == 1 and done.output.startswith("Error: ") and "contains no page of mkdocs.yml" in done.output
 
 
-def test_links_between_claims_lead_to_claims(zensical, asked):
+def test_links_between_claims_have_targets(zensical, asked):
     for page in asked:
         html = (zensical / page).read_text(encoding="utf-8")
         for uses in re.findall(r'<div class="claim__rows claim__uses">.*?</ul>', html, flags=re.S):
@@ -114,7 +116,7 @@ def test_links_between_claims_lead_to_claims(zensical, asked):
                 assert f'id="{name}"' in target.read_text(encoding="utf-8"), f"{page}: {href}"
 
 
-def test_search_finds_the_claims_of_both_sites_in_the_same_places(built, zensical, asked):
+def test_search_indexes_of_both_sites_have_the_same_claims(built, zensical, asked):
     def places(site):
         pages = json.loads((site / "search/index.json").read_text(encoding="utf-8"))["pages"]
         read = (json.loads((site / f"search/pages/{number}.json").read_text(encoding="utf-8")) for number in range(len(pages)))
@@ -128,11 +130,11 @@ def test_search_finds_the_claims_of_both_sites_in_the_same_places(built, zensica
 
 
 @pytest.mark.parametrize("name", ["stix-two-math.woff2", "OFL.txt"])
-def test_assets_are_there(zensical, name):
+def test_assets_exist(zensical, name):
     assert (zensical / "assets/fonts" / name).stat().st_size > 1000
 
 
-def test_a_page_finds_the_style_sheets_that_it_asks_for(zensical):
+def test_requested_style_sheets_exist(zensical):
     asked = {
         (page.parent / href.partition("?")[0]).resolve()
         for page in zensical.rglob("index.html")

@@ -21,7 +21,7 @@ from beartype import beartype
 from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
 from torch import nn
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 ROOT = Path(__file__).parents[2]
 TITLES = re.findall(r"^(\S.*?\(\d{4}\w?\)) \{ #", (ROOT / "docs/bibliography.md").read_text(encoding="utf-8"), re.M)

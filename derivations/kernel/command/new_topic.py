@@ -157,7 +157,7 @@ def result() -> Picture:
 ROWS = "tests/snippets/rows/{chapter}.py"  # inputs for each public function; a file for a chapter
 NEW_ROWS = '''"""Inputs for snippets/{chapter}."""
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 ROWS = {
 }

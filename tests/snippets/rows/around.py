@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 W_1, W_2, v = T(4, 7), T(6, 7), T(7)  # d_q = 4, d_k = 6, r = 7
 ZHANG, BA = "Zhang and Sennrich (2019)", "Ba, Kiros and Hinton (2016)"

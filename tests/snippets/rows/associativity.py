@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 DOUBLE = torch.float64
 THREE = T(2, 3, 4), T(4, 5), T(2, 5, 6)

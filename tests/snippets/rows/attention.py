@@ -1,6 +1,6 @@
 """Inputs for snippets/attention."""
 
-from tests.snippets.sample import EVERY, Row, Seeded, T
+from tests.snippets.input_rows import EVERY, Row, Seeded, T
 
 VASWANI, HALF = "Vaswani et al. (2017)", 0.5
 SHARED = "with enable_gqa, keys may have fewer heads than queries"

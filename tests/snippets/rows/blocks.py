@@ -3,7 +3,7 @@
 import torch
 
 from snippets.blocks.merge import State
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 SHARED = "with enable_gqa, keys may have fewer heads than queries"
 QUERY, KEY, VALUE = T(2, 3, 4), T(2, 5, 4), T(2, 5, 6)  # n = 3, m = 5, d_k = 4, d_v = 6

@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 QUERY, KEY = T(2, 3, 4), T(2, 5, 4)  # n = 3, m = 5, d_k = 4
 SCORES = T(2, 3, 5)

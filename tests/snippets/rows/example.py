@@ -1,6 +1,6 @@
 """Inputs for snippets/example."""
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 WEIGHTS, OTHERS, VALUES = T(2, 5, kind="weights"), T(5, kind="weights"), T(5, 6)
 

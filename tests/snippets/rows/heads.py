@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 QUERY, KEY, VALUE = T(2, 3, 4), T(2, 5, 4), T(5, 6)  # n = 3, m = 5, d_k = 4, d_v = 6
 X, CONTEXT, LAYER = T(2, 3, 8), T(2, 5, 8), Row(8, 2)  # two heads of width 4

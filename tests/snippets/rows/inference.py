@@ -4,7 +4,7 @@ import torch
 
 from snippets.inference.latent import LatentCache
 from snippets.order.causal import Cache
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 PROJECTIONS = T(4, 3), T(4, 3), T(4, 6)  # d = 4, d_k = 3, d_v = 6
 X, LATENT = T(2, 5, 4), [T(4, 3), T(4, 7), T(7, 3), T(7, 6), T(6, 4)]  # d = 4, d_k = 3, d_c = 7, d_v = 6

@@ -3,7 +3,7 @@
 import torch
 
 from snippets.io.flash import SlowMemory
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 QUERY, KEY, VALUE = T(3, 4), T(5, 4), T(5, 6)
 

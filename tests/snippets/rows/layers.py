@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from tests.snippets.sample import Row, Seeded, T, sample
+from tests.snippets.input_rows import Row, Seeded, T, sample
 
 X, Z = T(2, 3, 4), T(2, 5, 4)  # n = 3, m = 5, d = 4
 W_Q, W_K, W_V = T(4, 6), T(4, 6), T(4, 7)

@@ -1,6 +1,6 @@
 """Inputs for snippets/linear."""
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 KATHAROPOULOS = "Katharopoulos et al. (2020)"
 QUERY, KEY, VALUE = T(2, 5, 4), T(2, 5, 4), T(5, 6)  # n = 5, r = 4, d_v = 6

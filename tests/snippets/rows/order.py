@@ -4,7 +4,7 @@ import torch
 
 from snippets.order.causal import Cache
 from snippets.order.cost import attention_layer
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 VASWANI, SU, SHAW = "Vaswani et al. (2017)", "Su et al. (2021)", "Shaw, Uszkoreit and Vaswani (2018)"
 PROJECTIONS = T(4, 3), T(4, 3), T(4, 6)  # d = 4, d_k = 3, d_v = 6

@@ -1,6 +1,6 @@
 """Inputs for snippets/positions."""
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 CHEN, PENG, PRESS = "Chen et al. (2023)", "Peng et al. (2024)", "Press, Smith and Lewis (2022)"
 PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)

@@ -1,6 +1,6 @@
 """Inputs for snippets/scaling."""
 
-from tests.snippets.sample import EVERY, Row, Seeded, T
+from tests.snippets.input_rows import EVERY, Row, Seeded, T
 
 ROWS = {
     "variance": {

@@ -3,7 +3,7 @@
 import torch
 
 from snippets.seeing.recall import LENGTH, FixedHead, Recall, load
-from tests.snippets.sample import EVERY, Row, Seeded, T, sample
+from tests.snippets.input_rows import EVERY, Row, Seeded, T, sample
 
 ROWS_OF_TOKENS, ANSWERS = T(2, LENGTH, kind="whole"), T(2, kind="whole")
 NUMBERS = "it needs the numbers themselves"

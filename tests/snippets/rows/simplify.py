@@ -1,6 +1,6 @@
 """Inputs for snippets/simplify."""
 
-from tests.snippets.sample import EVERY, Row, T
+from tests.snippets.input_rows import EVERY, Row, T
 
 BOTH = EVERY[:2]  # LAPACK has no half formats
 RANK, LSTSQ = "the rank depends on the numbers", "PyTorch has no least squares there"

@@ -1,6 +1,6 @@
 """Inputs for snippets/softmax."""
 
-from tests.snippets.sample import Row, T
+from tests.snippets.input_rows import Row, T
 
 SCORES, WEIGHTS = T(2, 3, 5), T(2, 3, 5, kind="weights")
 COPIED = T(), T(), T(3), T(3)

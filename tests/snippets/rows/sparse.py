@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.snippets.sample import Row, T, sample
+from tests.snippets.input_rows import Row, T, sample
 
 NUMBERS = "how many layers it takes is a number, and depends on what the mask holds"
 

@@ -8,7 +8,7 @@ from snippets.order.causal import Cache
 from snippets.together.bound import Sites
 from snippets.together.gpt import GPT, Block, Config
 from snippets.together.trained import untrained_gpt
-from tests.snippets.sample import EVERY, Row, T, sample
+from tests.snippets.input_rows import EVERY, Row, T, sample
 
 FULL = EVERY[:2]
 SHAZEER = "Shazeer (2020)"

@@ -1,5 +1,7 @@
-"""A page's mistakes: each is one line with the page's file and line, whichever part of the page it is in, and never a traceback. While
-the page is served, the same line stands in a box in its place, and the rest of the page is as it would be."""
+"""Test that every mistake on a page gives one line with the page's file and line, and never a traceback.
+
+While the page is served, a box with the same line replaces the faulty part, and the rest of the page is unchanged.
+"""
 
 import os
 import re
@@ -27,7 +29,7 @@ def two():
     return 2
 # --8<-- [end:other]
 """
-# Each begins on line 3 of the text, which is line 6 of the page, for three lines of front matter stand before it.
+# Each mistake begins on line 3 of the text, which is line 6 of the page, after three lines of front matter.
 MISTAKES = {
     "a file that is not there": ('--8<-- "snippets/nothing.py:section"', "there is no snippets/nothing.py"),
     "a file's typo": (
@@ -75,7 +77,7 @@ def one() -> Picture:
 
 @pytest.fixture
 def written(certificates, tmp_path, monkeypatch):
-    """A function that writes a page with the mistake on its fifth line, another page beside it, and gives its text without front matter."""
+    """Return a function that writes a page with a mistake, and another page beside it, and returns the text without front matter."""
     files = {
         "snippets/a/sample.py": SNIPPET.encode(),
         "snippets/a/bytes.py": b"\xff\xfe\xfd",
@@ -121,7 +123,7 @@ def convert(tmp_path):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_line_with_file_and_line(mistake, written, convert):
+def test_mistake_gives_one_line_with_file_and_line(mistake, written, convert):
     text, says = MISTAKES[mistake]
     with pytest.raises(site.PageError) as caught:
         convert(written(text))
@@ -132,19 +134,19 @@ def test_a_mistake_is_one_line_with_file_and_line(mistake, written, convert):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_while_served_it_is_a_box_in_its_place(mistake, written, convert):
+def test_server_shows_a_box_in_place_of_the_mistake(mistake, written, convert):
     text, says = MISTAKES[mistake]
     with page_errors.collect_errors() as found:
         html = BeautifulSoup(convert(written(text)), "html.parser")
     assert says in found[0].format_message()
     box, *more = html.select(".mistake")
-    assert len(more) == len(found) - 1 <= 2  # what opens, what closes and what is indented is wrong, each on its own
+    assert len(more) == len(found) - 1 <= 2  # the opening, the closing and the indented text are three separate mistakes
     assert says in box.text and found[0].format_message() in box.text
     assert html.h1.text == "Title" and "All is well below." in html.text
     assert html.text.index("Title") < html.text.index(box.text) < html.text.index("All is well below.")
 
 
-def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
+def test_two_mistakes_give_two_boxes_in_order(written, convert):
     with page_errors.collect_errors() as found:
         html = BeautifulSoup(convert(written("So a = b.\n\nAnd $c = d$.\n\n/// nothing\n///")), "html.parser")
     boxes = [box.text for box in html.select(".mistake")]
@@ -157,7 +159,7 @@ def test_two_mistakes_are_two_boxes_in_their_order(written, convert):
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>x</b>'])
-def test_a_box_holds_text_and_no_markup(text, written, convert):
+def test_text_in_a_box_is_escaped(text, written, convert):
     for mistake in (f"/// claim | {text}\n///", f'--8<-- "snippets/{text}.py"', f"/// figure | {text}\nx\n///"):
         with page_errors.collect_errors() as found:
             html = BeautifulSoup(convert(written(mistake)), "html.parser")
@@ -170,7 +172,7 @@ def kept(id_, message=""):
     return {"id": id_, "title": "", "line": 7, "stated": f"a_{id_} = b", "message": message}
 
 
-def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, convert, monkeypatch):
+def test_only_the_faulty_claim_of_a_script_shows_the_message(written, convert, monkeypatch):
     said = {
         "script": "derivations/chapter/gone.py",
         "problems": [],
@@ -192,7 +194,7 @@ def test_of_a_refused_script_only_the_guilty_claim_carries_the_message(written, 
         assert [part.text.strip() for part in html.select(".mistake__stated--refused")] == ["a_two = b"]
     with page_errors.collect_errors():
         html = BeautifulSoup(convert(written("/// claim | chapter/gone#one\n///")), "html.parser")
-    assert not html.a and "because two of its script" in html.text  # there is no box to lead to
+    assert not html.a and "because two of its script" in html.text  # there is no box to link to
 
 
 FRONT = {
@@ -202,7 +204,7 @@ FRONT = {
 
 
 @pytest.mark.parametrize("case", FRONT)
-def test_front_matter_that_cannot_be_read(case, tmp_path):
+def test_invalid_front_matter(case, tmp_path):
     text, says = FRONT[case]
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/page.md").write_text(text)
@@ -233,7 +235,7 @@ WITH_MKDOCS = {
 
 
 @pytest.mark.parametrize("mistake", WITH_MKDOCS)
-def test_mkdocs_ends_with_the_line_and_no_traceback_whatever_the_environment_says(mistake, tmp_path):
+def test_mkdocs_ends_with_the_line_and_no_traceback(mistake, tmp_path):
     text, says = WITH_MKDOCS[mistake]
     (tmp_path / "docs/folder.md").mkdir(parents=True)
     (tmp_path / "docs/index.md").write_bytes(text)

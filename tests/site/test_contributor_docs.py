@@ -1,5 +1,6 @@
-"""What a contributor is told: each command, path and link that README, CONTRIBUTING and SECURITY name exists, each message that they
-explain is said, and the forms, hooks and metadata beside them can be read."""
+"""Tests of what contributors read: the commands, paths and links in README, CONTRIBUTING and SECURITY exist, the checker prints
+each message that they explain, and the issue forms, the hooks and the metadata are valid.
+"""
 
 import ast
 import doctest
@@ -58,7 +59,7 @@ def text_of(name):
 
 
 def code_in(text):
-    """What stands in code: spans in backticks, and lines indented by four or between fences."""
+    """Return the code in a Markdown text: spans in backticks, and lines that are indented by four spaces or between fences."""
     spans = re.findall(r"`([^`\n]+)`", text)
     lines = re.findall(r"^ {4}(.+)$", text, re.M) + [
         line for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()
@@ -67,7 +68,7 @@ def code_in(text):
 
 
 def commands(text):
-    """The commands in a text, those that follow an && or stand behind a prompt included."""
+    """Return the commands in a text, including those after an && or a prompt."""
     return [part.strip() for piece in code_in(text) for part in piece.split("&&") if part.strip()]
 
 
@@ -79,13 +80,13 @@ def targets():
 
 
 def wrong_make(command):
-    """What is wrong with a make command, or None."""
+    """Return what is wrong with a make command, or None."""
     words = [word for word in shlex.split(command)[1:] if "=" not in word]
     return next((f"make has no {word}" for word in words if word not in targets()), None)
 
 
 def wrong_derivations(command):
-    """What is wrong with a command `python -m derivations ...`, or None."""
+    """Return what is wrong with a command `python -m derivations ...`, or None."""
     words = shlex.split(command)[3:]
     if not words:
         return None
@@ -104,12 +105,12 @@ def wrong(command):
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_each_command_that_is_told_exists(name):
+def test_documented_commands_exist(name):
     found = commands(text_of(name))
     assert [(command, wrong(command)) for command in found if wrong(command)] == []
 
 
-def test_readme_and_contributing_tell_the_commands_that_matter():
+def test_readme_and_contributing_document_the_main_commands():
     for name in ("README.md", "CONTRIBUTING.md"):
         found = " ; ".join(commands(text_of(name)))
         for command in ("make serve", "make test", "make lint", "python -m derivations new", "check --watch", "check --page"):
@@ -119,26 +120,26 @@ def test_readme_and_contributing_tell_the_commands_that_matter():
 @pytest.mark.parametrize(
     "command", ["make tea", "python -m derivations brew", "python -m derivations check --quick", "make PORT=1 serve tea"]
 )
-def test_a_command_that_does_not_exist_is_found(command):
+def test_nonexistent_command_is_found(command):
     assert wrong(command)
 
 
 @pytest.mark.parametrize(
     "command", ["make", 'make test ARGS="-k x"', "python -m derivations check --fresh a/b", "python -m derivations list"]
 )
-def test_a_command_that_exists_is_not(command):
+def test_existing_command_passes(command):
     assert wrong(command) is None
 
 
 # Paths and links --------------------------------------------------------------------------------------------------------------
 
-EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the topic that a reader makes
+EXAMPLES = ("scaling/topic", "scaling/test_topic")  # the example topic that the reader creates
 MADE = {"CHAPTER", ".venv", ".certificates", "docs/coq", "docs/sympy"}
 FOLDERS = tuple(f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
 def paths(text):
-    """Paths from the root on that stand in code."""
+    """Return the paths in code, relative to the root."""
     words = [word.strip("'\",:()").split("::")[0] for piece in code_in(text) for word in piece.split()]
     return {word for word in words if word.startswith((*FOLDERS, ".ci/", ".github/")) and re.fullmatch(r"[\w./{}*-]+", word)}
 
@@ -148,11 +149,11 @@ def exists(word):
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_each_path_that_is_told_exists(name):
+def test_documented_paths_exist(name):
     assert [word for word in sorted(paths(text_of(name))) if not exists(word)] == []
 
 
-def test_a_path_that_does_not_exist_is_found():
+def test_nonexistent_path_is_found():
     (word,) = paths("See `tests/kernel/test_of_nothing.py`.")
     assert not exists(word)
 
@@ -162,7 +163,7 @@ def anchors(text):
 
 
 def broken_links(name, text):
-    """Links of a file that is read in the repository to what is not there."""
+    """Return the links of a Markdown file in the repository whose target is missing."""
     found = []
     for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
         path, _, anchor = target.partition("#")
@@ -175,18 +176,18 @@ def broken_links(name, text):
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "MAINTAINING.md", "SECURITY.md"])
-def test_each_link_leads_somewhere(name):
+def test_links_are_not_broken(name):
     assert broken_links(name, text_of(name)) == []
 
 
-def test_a_link_to_nowhere_is_found():
+def test_broken_link_is_found():
     assert broken_links("README.md", "[a](nothing.md) [b](README.md#nothing) [c](README.md#licence) [d](https://x.example/)") == [
         "nothing.md",
         "README.md#nothing",
     ]
 
 
-def test_readme_leads_to_contributing_and_security_and_that_to_the_pages_for_contributors():
+def test_readme_and_contributing_link_to_the_contributor_pages():
     assert "](CONTRIBUTING.md)" in text_of("README.md") and "](SECURITY.md)" in text_of("README.md")
     assert {"docs/contributing/language.md", "docs/contributing/claim-to-page.md"} <= paths_linked("CONTRIBUTING.md")
 
@@ -195,7 +196,7 @@ def paths_linked(name):
     return set(re.findall(r"\]\(([^)\s#]+)", text_of(name)))
 
 
-# What a witness says ----------------------------------------------------------------------------------------------------------
+# Messages of witnesses---------------------------------------------------------------------------------------------------------
 
 n, m = sizes("n m")
 A, B, S = matrix("A", n, m), matrix("B", n, m), matrix("S", n, n)
@@ -250,18 +251,18 @@ ON_A_PAGE = {
 }
 
 
-def told():
-    """The messages that CONTRIBUTING explains."""
+def explained_messages():
+    """Return the messages that CONTRIBUTING explains."""
     return re.findall(r"^\| `([^`]+)` \|", text_of("CONTRIBUTING.md"), re.M)
 
 
-def test_each_message_that_is_explained_is_tried_here():
-    assert sorted(told()) == sorted([*REFUSED, *ON_A_PAGE])
+def test_every_explained_message_has_a_test():
+    assert sorted(explained_messages()) == sorted([*REFUSED, *ON_A_PAGE])
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_a_message_that_is_explained_is_said(message, monkeypatch):
-    """Said to a script, which is where == is refused."""
+def test_checker_prints_the_explained_message(message, monkeypatch):
+    """The message is raised from a script, since scripts are where == is rejected."""
     monkeypatch.setattr(errors.scripts, "watched", True)
     state = FunctionType(REFUSED[message].__code__, globals() | {"__name__": "derivation"})
     with pytest.raises((KernelError, TypeError)) as caught:
@@ -272,21 +273,21 @@ def test_a_message_that_is_explained_is_said(message, monkeypatch):
 
 
 @pytest.mark.parametrize("message", ON_A_PAGE)
-def test_a_message_about_a_page_is_said(message, refused):
+def test_page_check_prints_the_explained_message(message, refused):
     assert message in refused(ON_A_PAGE[message])
 
 
-def test_what_contributing_shows_of_a_witness_is_what_it_says():
+def test_examples_in_contributing_pass():
     failed, tried = doctest.testfile(str(ROOT / "CONTRIBUTING.md"), module_relative=False)
     assert tried >= 4 and not failed
 
 
-# The journey of a claim -------------------------------------------------------------------------------------------------------
+# The path of a claim ----------------------------------------------------------------------------------------------------------
 
 PAGE = "docs/contributing/claim-to-page.md"
 
 
-def test_the_journey_shows_the_statement_as_the_script_has_it():
+def test_claim_path_shows_the_statement_of_the_script():
     script = {"script": "derivations/simplify/bilinear.py"}
     line = next(number for number, line in enumerate(text_of(script["script"]).splitlines(), 1) if line.strip() == '"merged",')
     shown = claim_journey.render_statement(script, {"line": line}, lambda name: name)
@@ -298,24 +299,24 @@ def test_the_journey_shows_the_statement_as_the_script_has_it():
     )
 
 
-def test_pytorch_agrees_on_the_journey_as_well():
+def test_claim_path_shows_that_pytorch_agrees():
     said = [{"name": name, "verdict": verdict, "scope": "", "note": ""} for name, verdict in (("exact", "proved"), ("torch", "agrees"))]
     html = claim_journey.render_witnesses({}, {"witnesses": said}, str)
     assert "<td>exact</td><td>✓ proved</td>" in html and "<td>PyTorch</td><td>≈ agrees</td>" in html
 
 
-def test_a_statement_that_is_not_there_is_an_error():
+def test_missing_statement_is_an_error():
     with pytest.raises(claim_journey.JourneyError, match="no statement at line 2"):
         claim_journey.render_statement({"script": "derivations/simplify/bilinear.py"}, {"line": 2}, str)
 
 
-def test_each_file_of_the_journey_exists_and_says_what_it_is():
+def test_files_of_the_claim_path_exist_and_have_descriptions():
     html = claim_journey.render_files({"script": "derivations/simplify/bilinear.py"}, {}, lambda name: name)
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(\d+)</td></tr>", html)
     assert len(rows) == len(claim_journey.FILES) and all(said and int(lines) > 0 for _, said, lines in rows)
 
 
-def test_a_file_that_is_gone_is_an_error(monkeypatch):
+def test_missing_file_is_an_error(monkeypatch):
     monkeypatch.setattr(claim_journey, "FILES", ("derivations/kernel/gone.py",))
     with pytest.raises(claim_journey.JourneyError, match="names derivations/kernel/gone.py, which does not exist"):
         claim_journey.render_files({"script": "derivations/simplify/bilinear.py"}, {}, str)
@@ -331,19 +332,19 @@ def test_a_file_that_is_gone_is_an_error(monkeypatch):
         ("nothing/here#at record", "has no certificate"),
     ],
 )
-def test_a_journey_that_cannot_be_told_names_the_page_and_the_line(block, message, refused):
+def test_invalid_claim_path_is_rejected_with_page_and_line(block, message, refused):
     said = refused(f"# A page\n\n/// journey | {block}\n///\n")
     assert message in said and re.match(r"\S*notes/page\.md:3: ", said)
 
 
-def test_the_files_that_the_page_names_are_those_of_the_kernel():
-    """Where the page leaves out the kernel's own folder."""
+def test_page_names_only_files_of_the_kernel():
+    """The page omits the kernel's own folder from their paths."""
     named = set(re.findall(r"`((?:core|language|command|run|printing|site|attack)/[\w/.]+)`", text_of(PAGE)))
     assert len(named) >= 8 and all((ROOT / "derivations/kernel" / name).is_file() for name in named)
     assert {f"derivations/kernel/{name}" for name in named} <= set(claim_journey.FILES)
 
 
-def test_the_picture_of_the_rooms_has_every_room_and_no_other():
+def test_diagram_shows_exactly_the_rooms_of_the_kernel():
     made = figure_block._load_module(ROOT / "docs/figures/contributing/rooms.py")
     drawn = [room for layer in made.layers() for room in layer]
     there = {path.parent.name for path in (ROOT / "derivations/kernel").glob("*/__init__.py")} | {"errors"}
@@ -365,7 +366,7 @@ def test_hooks_are_local_and_need_no_network():
 
 
 @pytest.mark.parametrize("hook", hooks(), ids=lambda hook: hook["id"])
-def test_a_hook_runs_what_there_is(hook):
+def test_hook_runs_an_existing_command(hook):
     words = shlex.split(hook["entry"])
     assert words[0] == ".venv/bin/python"
     if words[1] == "-m":
@@ -385,7 +386,7 @@ def test_hooks_and_make_lint_run_the_same_tools():
         assert tool in lint and any(tool in hook["entry"] for hook in hooks())
 
 
-def test_the_hook_for_claims_takes_scripts_and_nothing_of_the_kernel():
+def test_claims_hook_matches_scripts_but_no_kernel_files():
     (files,) = [hook["files"] for hook in hooks() if hook["id"] == "claims"]
     assert re.search(files, "derivations/scaling/variance.py")
     assert not any(
@@ -393,7 +394,7 @@ def test_the_hook_for_claims_takes_scripts_and_nothing_of_the_kernel():
     )
 
 
-def test_ruff_touches_no_page():
+def test_ruff_ignores_pages():
     shown = subprocess.run(
         [sys.executable, "-m", "ruff", "check", "--show-files", "."], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -409,7 +410,7 @@ FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 
 @pytest.mark.parametrize("form", [path for path in FORMS if path.name != "config.yml"], ids=lambda path: path.stem)
-def test_a_form_for_issues_is_one(form):
+def test_issue_form_is_valid(form):
     content = yaml.safe_load(form.read_text(encoding="utf-8"))
     assert {"name", "description", "body"} <= content.keys() and len(content["body"]) >= 3
     for field in content["body"]:
@@ -421,11 +422,11 @@ def test_a_form_for_issues_is_one(form):
     assert len(set(ids)) == len(ids)
 
 
-def test_there_is_a_form_for_a_claim_a_checker_and_a_topic():
+def test_issue_forms_for_claim_checker_and_topic_exist():
     assert {path.stem for path in FORMS} == {"claim", "checker", "topic", "config"}
 
 
-def test_the_citation_has_what_its_format_requires():
+def test_citation_file_has_the_required_fields():
     content = yaml.safe_load(text_of("CITATION.cff"))
     assert content["cff-version"] == "1.2.0"
     assert {"authors", "cff-version", "message", "title"} <= content.keys()
@@ -434,7 +435,7 @@ def test_the_citation_has_what_its_format_requires():
     assert content["license"] == project["license"] and [a["name"] for a in content["authors"]] == [a["name"] for a in project["authors"]]
 
 
-def test_editors_are_told_what_ruff_holds_to():
+def test_editorconfig_agrees_with_ruff():
     text = text_of(".editorconfig")
     parts = dict(re.findall(r"^\[(.+)\]\n((?:.+\n?)+)", text, re.M))
     assert text.startswith("root = true")
@@ -444,7 +445,7 @@ def test_editors_are_told_what_ruff_holds_to():
     assert f"max_line_length = {narrow['line-length']}" in parts["snippets/**.py"] and "indent_style = tab" in parts["Makefile"]
 
 
-# What is said of the project --------------------------------------------------------------------------------------------------
+# Claims about the project ---------------------------------------------------------------------------------------------------
 
 PUBLIC = [
     "README.md",
@@ -456,7 +457,7 @@ PUBLIC = [
     "pyproject.toml",
     *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md")),
 ]
-# Each was said once, and was more than is so.
+# Statements that were once published and went too far.
 TOO_MUCH = re.compile(
     r"every relation|every line of code|nothing (here )?is taken on trust|share no code|in a SymPy script|proved in SymPy|never rounded",
     re.I,
@@ -464,10 +465,10 @@ TOO_MUCH = re.compile(
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_no_more_is_said_than_is_so(name):
+def test_overstatements_are_absent(name):
     assert TOO_MUCH.findall(" ".join(text_of(name).split())) == []
 
 
-def test_pytorch_agrees_and_is_nowhere_said_to_prove():
+def test_pytorch_is_never_said_to_prove():
     for name in PUBLIC:
         assert not re.search(r"PyTorch (witness )?proves|proved by PyTorch", " ".join(text_of(name).split())), name

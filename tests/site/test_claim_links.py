@@ -1,6 +1,8 @@
-"""Following a proof: a claim names what it uses and what computes it; a link shows what it leads to; a claim copies as LaTeX and as a link.
+"""Tests of links between claims: a claim links to the claims and the code that it depends on, a preview shows the target of a link, and a
+claim can be copied as LaTeX and as a link.
 
-What the scripts do is tried in a browser, on two small pages under the site's own policy."""
+A browser runs the scripts on two small pages under the site's content security policy.
+"""
 
 import json
 import re
@@ -19,23 +21,23 @@ def used(html, name):
     return [link.text for link in section.select(".claim__uses a")]
 
 
-# What a claim says it uses ------------------------------------------------------------------------------------------------------------
+# The claims that a claim uses-----------------------------------------------------------------------------------------------------------
 
 
-def test_a_claim_of_the_same_page_is_used_by_its_number_and_title(page):
+def test_used_claim_on_the_same_page_is_named_by_number_and_title(page):
     html = page("/// derivation | scaling/variance\n///\n", name="scaling/variance.md")
     assert used(html, "mean") == ["(1) A score"]
     assert used(html, "variance") == ["(2) The mean is zero", "The scores are a bilinear form"]
 
 
-def test_numbers_count_what_stands_on_the_page_in_its_order(page):
+def test_claims_are_numbered_in_the_order_of_the_page(page):
     html = page(CLAIM.format("variance") + "\n" + CLAIM.format("bound") + "\n" + CLAIM.format("mean"), name="scaling/variance.md")
     assert used(html, "variance")[0] == "(3) The mean is zero"
     shown = BeautifulSoup(html, "html.parser").find(id="mean")
     assert shown.select_one(".claim__number").text == "(3)"
 
 
-def test_a_claim_of_another_page_is_used_by_that_pages_title_and_its_own(page, tmp_path):
+def test_used_claim_on_another_page_is_named_by_both_titles(page, tmp_path):
     other = tmp_path / "docs/simplify/bilinear.md"
     other.parent.mkdir(parents=True)
     other.write_text("# Circuits of $Q$ & <b>more</b>\n\nText.\n")
@@ -43,12 +45,12 @@ def test_a_claim_of_another_page_is_used_by_that_pages_title_and_its_own(page, t
     assert used(html, "variance") == ["The mean is zero", "Circuits of Q & <b>more</b> · The scores are a bilinear form"]
 
 
-def test_a_certificate_that_is_not_there_leaves_the_name(page, certificates):
+def test_used_claim_without_certificate_is_shown_by_its_id(page, certificates):
     del certificates["simplify/bilinear"]
     assert used(page(CLAIM.format("variance"), name="scaling/variance.md"), "variance")[1] == "merged"
 
 
-def test_a_claim_names_what_computes_it_and_links_to_the_file_where_a_page_shows_it(page, certificates, tmp_path):
+def test_claim_names_its_code_and_links_to_the_page_that_shows_it(page, certificates, tmp_path):
     one = certificates["scaling/variance"]["claims"][1]
     one["code"] = ["snippets.scaling.variance.dot", "snippets.simplify.bilinear.merged", "snippets.chapter.none.f<"]
     (tmp_path / "docs/simplify").mkdir(parents=True)
@@ -62,7 +64,7 @@ def test_a_claim_names_what_computes_it_and_links_to_the_file_where_a_page_shows
     ]
 
 
-def test_a_claim_carries_its_latex_as_data(page, certificates):
+def test_claim_has_its_latex_as_data_attribute(page, certificates):
     claim = certificates["scaling/variance"]["claims"][3]
     claim["steps"][0]["latex"] = r'\frac{1}{4} \text{"<b>"}'
     html = BeautifulSoup(page("/// derivation | scaling/variance\n///\n"), "html.parser")
@@ -71,14 +73,14 @@ def test_a_claim_carries_its_latex_as_data(page, certificates):
     assert found["mean"].split("\n")[2] == r"&= 0" and found["mean"].startswith("\\begin{aligned}\n\\operatorname{E}[q\\cdot k] &= ")
 
 
-def test_a_term_of_a_list_has_an_id_unless_it_says_one_and_no_two_have_the_same():
+def test_definition_terms_get_unique_ids():
     import markdown
 
     from derivations.kernel import site
 
     text = "# Softmax\n\nsoftmax\n:   One.\n\nKV cache (cache)\n:   Two.\n\nother { #mine }\n:   Three.\n"
     html = BeautifulSoup(markdown.markdown(text, extensions=["attr_list", "def_list", "toc", site.makeExtension()]), "html.parser")
-    assert [term.get("id") for term in html.select("dt")] == [None, "kv-cache", "mine"]  # a heading has the first one's
+    assert [term.get("id") for term in html.select("dt")] == [None, "kv-cache", "mine"]  # a heading already has the first id
 
 
 # In a browser -------------------------------------------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ TWO = """<article><dl><dt id="far">Far (2020)</dt><dd><p id="x">Who <a href="y">
 
 
 @pytest.fixture
-def one(page, tmp_path, chromium, visits):
-    """A browser on the first of two small pages, whose links lead to the second."""
+def one(page, tmp_path, chromium, crawler):
+    """Yield a browser on the first of two small pages; its links lead to the second."""
     site = tmp_path / "site"
     site.mkdir()
     policy = re.search(r"<meta http-equiv[^>]*>", (ROOT / "derivations/kernel/site/theme/main.html").read_text())[0].replace(
@@ -113,7 +115,7 @@ def one(page, tmp_path, chromium, visits):
     )
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())
-    with visits.served(site) as address, chromium() as browser:
+    with crawler.served(site) as address, chromium() as browser:
         browser.open(f"{address}one.html")
         browser.until("document.querySelector('.preview') && document.querySelector('.take__button')")
         yield browser
@@ -128,17 +130,17 @@ def link(name):
 
 
 def fetched(browser):
-    """How often the second page was."""
+    """Return how often the second page was requested."""
     return sum(address.endswith("two.html") for address in browser.requested)
 
 
 def focus(browser, name, shows=True):
-    """Go to a link as the Tab key does, and wait until something is shown."""
+    """Move the focus to a link as the Tab key does, and wait until a preview is shown."""
     browser.run(f'document.querySelector("{link(name)}").focus()')
     browser.until(f"{BOX}.hidden === {str(not shows).lower()}")
 
 
-def test_a_link_to_a_folded_claim_opens_it(one):
+def test_link_to_a_folded_claim_unfolds_it(one):
     is_open = "document.querySelector('.claim__folded')?.open"
     one.run(f'document.querySelector("{link("folded")}").click()')
     one.until_at("/two.html#folded")
@@ -150,7 +152,7 @@ def test_a_link_to_a_folded_claim_opens_it(one):
     one.until(is_open)
 
 
-def test_a_link_that_is_pointed_at_shows_what_it_leads_to(one):
+def test_hovering_over_a_link_previews_its_target(one):
     assert fetched(one) == 0 and one.run(f"{BOX}.hidden")
     one.page.hover(link("far"))
     one.until(f"!{BOX}.hidden")
@@ -162,7 +164,7 @@ def test_a_link_that_is_pointed_at_shows_what_it_leads_to(one):
     assert one.run(f'document.querySelector("{link("far")}").getAttribute("aria-describedby")') is None
 
 
-def test_a_finger_only_follows_a_link(one):
+def test_tapping_a_link_follows_it_without_preview(one):
     planned = """(type) => {
         const later = window.setTimeout;
         let planned = 0;
@@ -174,7 +176,7 @@ def test_a_finger_only_follows_a_link(one):
     assert [one.page.evaluate(planned, pointer) for pointer in ("touch", "mouse")] == [0, 1]
 
 
-def test_a_link_that_the_keyboard_reaches_shows_a_claim_without_what_vouches_for_it(one):
+def test_focused_link_previews_the_claim_without_its_witnesses(one):
     focus(one, "mean")
     count = lambda css: one.run(f'{BOX}.querySelectorAll("{css}").length')
     assert one.run(f"{BOX}.querySelector('.claim__title').textContent.trim()") == "The mean is zero"
@@ -189,12 +191,12 @@ def test_a_link_that_the_keyboard_reaches_shows_a_claim_without_what_vouches_for
     assert one.run(f"{BOX}.hidden")
 
 
-def test_a_folded_claim_and_a_word_are_shown_and_a_heading_is_not(one):
+def test_folded_claims_and_terms_are_previewed_but_headings_are_not(one):
     focus(one, "folded")
     assert one.run(f"{BOX}.querySelectorAll('.claim__right').length") == 1
     focus(one, "heading", shows=False)
     focus(one, "term")
-    assert one.run(TEXT) == "a termIts words." and fetched(one) == 1  # once for both
+    assert one.run(TEXT) == "a termIts words." and fetched(one) == 1  # one request for both
 
 
 def styled(one, css):
@@ -202,8 +204,8 @@ def styled(one, css):
 
 
 @pytest.mark.parametrize("above", [200, 500])
-def test_what_is_shown_neither_covers_its_link_nor_leaves_the_window(one, above):
-    """Though it is longer than any room beside the link."""
+def test_preview_neither_covers_its_link_nor_leaves_the_window(one, above):
+    """The preview is longer than the space beside the link."""
     styled(one, f".preview::after {{ content: ''; display: block; height: 300vh }} body {{ padding: {above}px 0 150vh }}")
     focus(one, "far")
     sides = "(({ top, bottom }) => [top, bottom])(%s.getBoundingClientRect())"
@@ -213,10 +215,10 @@ def test_what_is_shown_neither_covers_its_link_nor_leaves_the_window(one, above)
     assert bottom <= start or end <= top
 
 
-def test_what_is_longer_than_its_box_is_scrolled_by_keyboard(one):
+def test_long_preview_can_be_scrolled_by_keyboard(one):
     focus(one, "term")
     one.press("Tab")
-    assert one.run(f"document.activeElement !== {BOX}")  # nothing to scroll: on to what follows
+    assert one.run(f"document.activeElement !== {BOX}")  # there is nothing to scroll, so the focus moves to the next element
     styled(one, ".preview { max-height: 2rem !important }")
     focus(one, "far")
     one.press("Tab")
@@ -233,7 +235,7 @@ def test_what_is_longer_than_its_box_is_scrolled_by_keyboard(one):
     assert one.run(f'{BOX}.hidden && document.activeElement === document.querySelector("{link("far")}")')
 
 
-def test_a_claim_is_copied_as_latex_and_as_a_link_and_it_is_said_aloud(one):
+def test_claim_is_copied_as_latex_and_as_link_and_this_is_announced(one):
     one.run("""(() => {
         const writeText = async (text) => { if (text === window.refused) throw 1; window.copied = text; };
         Object.defineProperty(navigator, "clipboard", {value: {writeText}});
@@ -255,13 +257,13 @@ def test_a_claim_is_copied_as_latex_and_as_a_link_and_it_is_said_aloud(one):
     assert press(latex, "LaTeX") == ("Not copied", "LaTeX: not copied")
 
 
-def test_a_claim_leads_to_its_place_on_the_map(one):
+def test_claim_links_to_its_dot_on_the_map(one):
     there = "document.querySelector('#mean a.take__button')"
     assert one.run(f"{there}.hash") == one.run("`#${document.querySelector('#mean .claim__base').dataset.claim.replace('#', '--')}`")
     assert one.run(f"{there}.pathname").endswith("map/")
 
 
-def test_the_scripts_are_small_and_none_writes_markup():
+def test_scripts_are_small_and_do_not_write_html():
     for name in SCRIPTS:
         text = (ROOT / "docs/assets/js" / name).read_text(encoding="utf-8")
         assert len(text) < 8000 and not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), name
@@ -270,7 +272,7 @@ def test_the_scripts_are_small_and_none_writes_markup():
 # On paper -------------------------------------------------------------------------------------------------------------------------------
 
 
-def test_each_colour_of_the_dark_scheme_has_another_on_paper():
+def test_dark_colours_have_counterparts_in_print():
     css = {name: (ROOT / f"docs/assets/css/{name}.css").read_text(encoding="utf-8") for name in ("site", "following")}
     dark = re.search(r'\[data-md-color-scheme="slate"\] \{(.*?)\}', css["site"], flags=re.S)[1]
     paper = re.search(r"@media print \{.*?\[data-md-color-scheme\] \{(.*?)\}", css["following"], flags=re.S)[1]

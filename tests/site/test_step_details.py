@@ -1,4 +1,4 @@
-"""Each step of a claim opens to what stands behind it."""
+"""Tests of the details of a step: each step of a claim unfolds to show how it was checked."""
 
 import functools
 import http.server
@@ -62,7 +62,7 @@ SCRIPT = """with evaluate(False):
 
 @pytest.fixture
 def mean(certificates):
-    """The claim of two steps, with a program and what Coq proved of its second step alone."""
+    """Return the claim with two steps, with a program, and with a Coq proof of its second step only."""
     one = certificates["scaling/variance"]["claims"][1]
     exact, sympy, coq = one["witnesses"]
     one["witnesses"] = [exact, sympy | {"source": PROGRAM}, coq | {"source": COQ}]
@@ -73,7 +73,7 @@ def mean(certificates):
 
 
 def opened(page, **options):
-    """Of each step what its fold holds: (what leads a row, what the row says)."""
+    """Return the rows that each step unfolds to, as pairs (term, text)."""
     html = BeautifulSoup(page(MEAN, **options), "html.parser")
     folds = html.select("#mean details.claim__step")
     assert not any(fold.has_attr("open") for fold in folds)
@@ -82,7 +82,7 @@ def opened(page, **options):
     ], folds
 
 
-def test_a_step_opens_to_what_stands_behind_it(mean, page):
+def test_step_unfolds_to_its_details(mean, page):
     (first, second), folds = opened(page)
     assert [fold.summary.text.strip() for fold in folds] == [
         "the mean of a sum is the sum of the means",
@@ -100,12 +100,12 @@ def test_a_step_opens_to_what_stands_behind_it(mean, page):
     assert dict(second)["code"] == "predicted_moments"
 
 
-def test_what_a_step_opens_to_is_text(mean, page):
+def test_details_of_a_step_are_escaped(mean, page):
     _, (first, _) = opened(page)
     assert not first.select("b") and 'halves(q, "<b>")' in first.select_one("pre").text
 
 
-def test_a_step_is_stated_by_lines_of_the_script_which_are_linked_where_it_is_published(mean, page):
+def test_step_shows_and_links_its_lines_of_the_script(mean, page):
     (first, _), folds = opened(page)
     said = (ROOT / "derivations/scaling/variance.py").read_text(encoding="utf-8").split("\n")
     line = next(at for at, text in enumerate(said, start=1) if '"the mean of a sum is the sum of the means"' in text)
@@ -114,7 +114,7 @@ def test_a_step_is_stated_by_lines_of_the_script_which_are_linked_where_it_is_pu
     assert folds[0].select_one("a.claim__place")["href"] == f"https://example.org/a/b/blob/main/derivations/scaling/variance.py#L{line}"
 
 
-def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):
+def test_claim_of_one_step_has_the_details_at_its_badge(page, certificates):
     one = certificates["scaling/variance"]["claims"][2]
     one["witnesses"] = [one["witnesses"][0], one["witnesses"][1] | {"source": PROGRAM}]
     html = BeautifulSoup(page("/// claim | scaling/variance#variance\n///\n"), "html.parser")
@@ -123,26 +123,26 @@ def test_a_claim_of_one_step_opens_to_it_at_its_badge(page, certificates):
     assert "yield 1, start, step_1" in shown[0] and shown[1].startswith("derivation.chain(")
 
 
-def test_search_reads_a_step_s_reason_and_not_what_it_opens_to(mean, page):
+def test_search_indexes_the_reason_of_a_step_but_not_its_details(mean, page):
     html = f"<article><h1>Page</h1>{page(MEAN)}</article>"
     (record,) = [one for one in search_pages.read_page(html, "page/").records if one.anchor == "mean"]
     assert "the mean of a sum is the sum of the means" in record.text and "tensor" not in record.text and "normal form" not in record.text
 
 
 @pytest.mark.parametrize(("step", "lines"), [(1, (5, 5)), (2, (6, 9))])
-def test_steps_of_one_reason_are_told_apart(step, lines):
+def test_steps_with_the_same_reason_are_distinguished(step, lines):
     claim = {"line": 2, "steps": [{"reason": "cancel"}, {"reason": "cancel"}]}
     place = step_details.find_script_lines(SCRIPT, claim, step)
     assert (place.first, place.last) == lines and place.text.startswith("(")
 
 
-def test_where_a_script_says_no_such_reason_the_whole_statement_is_shown():
+def test_whole_statement_is_shown_if_the_reason_is_not_in_the_script():
     claim = {"line": 2, "steps": [{"reason": "expand"}, {"reason": "cancel"}]}
     assert (step_details.find_script_lines(SCRIPT, claim, 1).first, step_details.find_script_lines(SCRIPT, claim, 1).last) == (2, 10)
     assert step_details.find_script_lines("", claim, 1) is None and step_details.find_script_lines("x =", claim, 1) is None
 
 
-def test_what_is_long_is_read_in_its_file():
+def test_long_details_link_to_the_file():
     long = SCRIPT.replace("second", "second" * 200)
     place = step_details.find_script_lines(long, {"line": 2, "steps": [{"reason": ""}]}, 1)
     assert (place.text, place.describe_lines(), place.fragment()) == ("", "lines 2–10", "#L2-L10")
@@ -159,7 +159,7 @@ def test_what_is_long_is_read_in_its_file():
         ("", ""),
     ],
 )
-def test_the_sizes_that_a_program_writes_out(sizes, said):
+def test_sizes_in_a_program(sizes, said):
     assert step_details.describe_sizes(sizes) == said
 
 
@@ -175,7 +175,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def seen(mean, page, tmp_path, chromium):
-    """A browser at a page that shows the claim; `seen(**look)` opens it."""
+    """Return a browser on a page that shows the claim; `seen(**look)` opens it."""
     for name in ("site", "following"):
         (tmp_path / f"{name}.css").write_bytes((ROOT / f"docs/assets/css/{name}.css").read_bytes())
     html = (
@@ -205,7 +205,7 @@ BOXES = """(() => { const step = document.querySelectorAll('.claim__step')[1], f
 
 
 @pytest.mark.parametrize("look", [{}, {"width": 700}, {"width": 390, "phone": True}, {"dark": True}])
-def test_a_step_opens_by_keyboard_below_its_formula_and_as_wide_as_the_claim(seen, look):
+def test_step_unfolds_by_keyboard_below_its_formula_at_full_width(seen, look):
     one = seen(**look)
     assert one.run(BOXES)["high"] == 0
     one.run("document.querySelectorAll('.claim__step > summary')[1].focus()")
@@ -217,8 +217,8 @@ def test_a_step_opens_by_keyboard_below_its_formula_and_as_wide_as_the_claim(see
 
 
 @pytest.mark.parametrize(("width", "beside"), [(1300, True), (500, False)])
-def test_where_nothing_opens_a_reason_stands_as_it_does_elsewhere(seen, width, beside):
-    """In what is shown of a claim beside a link to it, folds are taken away (preview.js)."""
+def test_reason_without_details_is_placed_as_usual(seen, width, beside):
+    """The preview of a claim (preview.js) removes the folds."""
     one = seen(width=width)
     place = """[...document.querySelectorAll('.claim__reason')].map((one) => { const {left, top} = one.getBoundingClientRect(); return [left, top]; })"""
     before = one.run(place)
@@ -230,7 +230,7 @@ def test_where_nothing_opens_a_reason_stands_as_it_does_elsewhere(seen, width, b
     assert (round(after[0][0]) >= round(formula)) == beside
 
 
-def test_on_paper_a_step_is_its_reason(seen):
+def test_printed_step_shows_only_its_reason(seen):
     one = seen()
     one.run("document.querySelectorAll('.claim__step').forEach((step) => { step.open = true })")
     one.page.emulate_media(media="print")

@@ -1,4 +1,4 @@
-"""What a topic costs in a project of a thousand, against one of as many as there are: `python tests/bench/growing.py`. Some twenty minutes.
+"""What a topic costs in a project of a thousand, against one of as many as there are: `python tests/bench/many_topics.py`. Some twenty minutes.
 
 Each copy of the project's topics is a part with chapters of its own, with scripts, pages and figures that name each other; the snippets stay
 one. Checking a thousand from cold would take hours and is what its parts cost, so certificates are written as a check of the copies

@@ -1,4 +1,4 @@
-"""What readers and programs take along: claims.json, llms.txt, robots.txt, and what each page says of itself."""
+"""Tests of the exports for programs and readers (claims.json, llms.txt, robots.txt) and of the metadata of each page."""
 
 import json
 import re
@@ -34,7 +34,7 @@ markdown_extensions: [toc, {{derivations.kernel.site: {{docs: DOCS, repository: 
 
 @pytest.fixture
 def site(certificates, tmp_path):
-    """A small site, built with the hook."""
+    """Return the folder of a small site, built with the hook."""
     for name, text in PAGES.items():
         (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
@@ -44,7 +44,7 @@ def site(certificates, tmp_path):
 
 
 def shown(site):
-    """Every claim on every page of a built site: the page, its anchor, its number and its LaTeX."""
+    """Return every claim on every page of a built site: the page, the anchor, the number and the LaTeX."""
     found = set()
     for path in site.rglob("index.html"):
         page = path.parent.relative_to(site).as_posix()
@@ -59,7 +59,7 @@ def told(site):
     return [(one["page"] or "./", one["anchor"], one["number"], one["latex"]) for one in claims]
 
 
-def test_claims_json_holds_what_the_pages_show(site):
+def test_claims_json_equals_the_claims_on_the_pages(site):
     assert len(told(site)) == 6 and set(told(site)) == shown(site)
     same = json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"][1]
     assert same["id"] == "scaling/variance#same" and same["kind"] == "refutation" and same["rank"] == "claim"
@@ -74,13 +74,13 @@ def test_claims_json_holds_what_the_pages_show(site):
 
 
 @pytest.mark.slow
-def test_claims_json_holds_each_claim_on_every_page_and_no_other(built):
+def test_claims_json_lists_exactly_the_claims_of_the_site(built):
     claims = told(built)
     assert len(claims) > 900 and len(claims) == len(set(claims))
     assert set(claims) == shown(built)
 
 
-def test_chapters_within_a_part_are_listed_too():
+def test_chapters_inside_a_part_are_listed():
     pages = {name: SimpleNamespace(title=name, is_section=False, children=None) for name in ("home", "preface", "one", "loose")}
 
     def section(title, *children):
@@ -94,7 +94,7 @@ def test_chapters_within_a_part_are_listed_too():
     ]
 
 
-def test_llms_txt_lists_each_page_by_its_chapter_with_a_sentence(site):
+def test_llms_txt_lists_pages_by_chapter_with_a_sentence(site):
     text = (site / "llms.txt").read_text(encoding="utf-8")
     assert text.startswith("# Sums\n\n> Of sums.\n") and "(https://example.org/sums/claims.json)" in text
     assert "\n## Why\n\n- [Variance](https://example.org/sums/scaling/variance/): Divide by √(d_k), e.g. here.\n" in text
@@ -107,12 +107,12 @@ def test_llms_txt_lists_each_page_by_its_chapter_with_a_sentence(site):
     ]
 
 
-def test_robots_find_the_pages(site):
+def test_robots_txt_and_sitemap_list_the_pages(site):
     assert (site / "robots.txt").read_text().endswith("Sitemap: https://example.org/sums/sitemap.xml\n")
     assert "<loc>https://example.org/sums/scaling/variance/</loc>" in (site / "sitemap.xml").read_text()
 
 
-def test_a_page_says_what_it_is_about_where_it_stands_and_where_it_is_edited(site):
+def test_page_has_description_canonical_url_and_edit_link(site):
     page = BeautifulSoup((site / "scaling/variance/index.html").read_text(encoding="utf-8"), "html.parser")
     said = {one.get("name") or one.get("property"): one.get("content") for one in page.select("meta")}
     assert said["description"] == said["og:description"] == "Divide by √(d_k), e.g. here."
@@ -121,10 +121,10 @@ def test_a_page_says_what_it_is_about_where_it_stands_and_where_it_is_edited(sit
     alone = (site / "alone/index.html").read_text(encoding="utf-8")
     assert '<meta name="description" content="Of sums.">' in alone and 'og:description" content="Of sums."' in alone
     source = page.select_one("a.md-source")
-    assert source["href"] == "https://example.org/a/b" and not source.has_attr("data-md-component")  # that would ask another host
+    assert source["href"] == "https://example.org/a/b" and not source.has_attr("data-md-component")  # it would cause requests to GitHub
 
 
-def test_while_pages_are_served_nothing_is_made_to_take_along(site, tmp_path):
+def test_server_writes_no_exports(site, tmp_path):
     page_errors.show_errors(print)
     try:
         mkdocs_build(load_config(str(tmp_path / "mkdocs.yml"), site_dir=str(tmp_path / "served")))
@@ -133,7 +133,7 @@ def test_while_pages_are_served_nothing_is_made_to_take_along(site, tmp_path):
     assert (tmp_path / "served/index.html").exists() and not (tmp_path / "served/claims.json").exists()
 
 
-def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
+def test_settings_take_their_urls_from_the_environment(monkeypatch):
     for name in ("SITE_URL", "REPOSITORY"):
         monkeypatch.delenv(name, raising=False)
     config = load_config(str(ROOT / "mkdocs.yml"), plugins=[], hooks=[])
@@ -160,7 +160,7 @@ def test_the_settings_take_their_addresses_from_the_environment(monkeypatch):
         ("# A\n\nNo end\n", "No end"),
     ],
 )
-def test_the_first_sentence_of_a_page(markdown, said):
+def test_first_sentence_of_a_page(markdown, said):
     assert page_summary.find_first_sentence(markdown) == said
 
 
@@ -175,17 +175,17 @@ def test_the_first_sentence_of_a_page(markdown, said):
         (r"\begin{pmatrix} 1 & 0 \\ 2 & 3 \end{pmatrix}", "([1, 0; 2, 3])"),
     ],
 )
-def test_a_formula_as_plain_text(latex, text):
+def test_formula_as_plain_text(latex, text):
     assert claim_export.formula_to_text(latex) == text
 
 
-def test_a_limit_as_plain_text():
+def test_limit_as_plain_text():
     claim = {"start": r"\frac{6}{d}", "steps": [{"relation": r"\xrightarrow{d \to \infty}", "latex": "0"}]}
     assert claim_export.to_text(claim) == "6/d → 0 as d → ∞"
     assert claim_export.to_latex({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
 
 
-def test_a_description_ends_no_attribute():
+def test_quotes_in_descriptions_are_escaped():
     page = SimpleNamespace(meta={}, file=SimpleNamespace(src_uri="a.md"))
     site_exports_hook.on_page_markdown('# A\n\nA "word" & another.\n', page=page, config=SimpleNamespace(site_url=""))
     assert page.meta == {"description": "A &quot;word&quot; &amp; another."}

@@ -1,4 +1,4 @@
-"""Queries, keys, values and outputs have a colour each; other things that are called q, k, v or o have none."""
+"""Test that queries, keys, values and outputs each have a colour, and that other uses of the letters q, k, v and o have none."""
 
 import re
 from xml.etree.ElementTree import canonicalize
@@ -12,26 +12,26 @@ CLASSES = {"query": "Q", "key": "K", "value": "V", "output": "O"}
 
 
 def marked(html):
-    """Each text with a role, and the role."""
+    """Return each coloured text with its role."""
     return [(text, role) for role, text in re.findall(r'class="(?:\w+ )?role--(\w+)">([^<]*)<', html)]
 
 
 @pytest.mark.parametrize("role, letter", CLASSES.items())
-def test_a_capital_has_its_role_in_every_formula(role, letter):
+def test_capital_letter_has_its_role_in_every_formula(role, letter):
     assert marked(add_role_classes(mathml(rf"\frac{{{letter} x}}{{{letter}_1^2}}"))) == [(letter, role)] * 2
 
 
 @pytest.mark.parametrize("latex", ["d_k", "W_Q", r"\sum_{k=1}^{n} x_k", "x^{V}", "k + o", r"W_K^{Q}"])
-def test_what_is_lowered_or_raised_and_an_index_has_none(latex):
+def test_subscripts_and_superscripts_have_no_role(latex):
     assert add_role_classes(mathml(latex)) == mathml(latex)
 
 
-def test_a_small_letter_has_its_role_where_it_has_entries_somewhere_on_the_page():
+def test_small_letter_has_its_role_if_the_page_uses_its_entries():
     html = mathml("q k") + "<p>words</p>" + mathml("q_{i} d_k")
     assert marked(add_role_classes(html)) == [("q", "query"), ("q", "query")]
 
 
-def test_nothing_else_is_changed():
+def test_other_html_is_unchanged():
     markup = mathml(r"\exp(Q) \le \operatorname{softmax}(S)_{ij} < 1 \& 2", display=True)
     before, _, after = add_role_classes(f"<p>a &lt; b &amp; &nbsp;c</p>{markup}").partition("</p>")
     assert before == "<p>a &lt; b &amp; &nbsp;c"
@@ -39,12 +39,12 @@ def test_nothing_else_is_changed():
     assert without != after and canonicalize(without) == canonicalize(markup.replace("&ApplyFunction;", "\u2061"))
 
 
-def test_an_entry_that_is_squared_is_one_and_a_letter_in_an_index_is_none():
+def test_squared_entry_has_a_role_but_a_letter_in_an_index_has_none():
     assert marked(add_role_classes(mathml("q_i^2 + k q"))) == [("q", "query")] * 2
     assert marked(add_role_classes(mathml("x_{q_1} + x^{k_1} + q + k"))) == []
 
 
-def test_words_of_code_have_their_roles_and_methods_have_none():
+def test_names_in_code_have_roles_but_methods_have_none():
     html = '<span class="n">query</span><span class="o">.</span><span class="n">values</span><span class="n">keys</span><span class="n">k</span>'
     assert marked(add_role_classes(html)) == [("query", "query"), ("keys", "key")]
 
@@ -53,10 +53,10 @@ def test_words_of_code_have_their_roles_and_methods_have_none():
     "name, classes",
     {"$Q$": "a role--query", "$K_1$": "a role--key", "$v_{i}$": "a role--value", "outputs": "a role--output"}.items(),
 )
-def test_a_name_in_a_picture_has_its_role(name, classes):
+def test_name_in_a_picture_has_its_role(name, classes):
     assert with_role("a", name) == classes and with_role("", name) == classes[2:]
 
 
 @pytest.mark.parametrize("name", ["$k$", "$K_1, V_1$", "$d_k$", "$X$", "query by key", "", "$QK$"])
-def test_other_names_have_none(name):
+def test_other_names_in_pictures_have_no_role(name):
     assert with_role("a", name) == "a"

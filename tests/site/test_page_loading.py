@@ -1,4 +1,4 @@
-"""Pages ask for little, and stand still: fonts that have each sign, fallbacks of their size, style sheets where they are needed."""
+"""Tests of how pages load: the fonts have every character, their fallbacks have the same size, and pages request only needed style sheets."""
 
 import base64
 import importlib.util
@@ -26,8 +26,8 @@ fonts = script()
 # The font of formulas -------------------------------------------------------------------------------------------------------
 
 
-def test_the_font_of_the_formulas_has_each_of_their_signs(built):
-    """Another sign would be drawn in whatever font a visitor has."""
+def test_formula_font_has_every_character_of_the_formulas(built):
+    """The browser would draw a missing character in any other font that the visitor has."""
     missing = {}
     for path in built.rglob("*.html"):
         for formula in re.findall(r"<math.*?</math>", path.read_text(), re.S):
@@ -36,17 +36,17 @@ def test_the_font_of_the_formulas_has_each_of_their_signs(built):
     assert missing == {}, "add these to SIGNS in .ci/fonts.py, and run it as its first lines say"
 
 
-def test_a_letter_has_an_italic():
+def test_letters_are_also_drawn_in_italics():
     assert (
         fonts.drawn("x") == {"x", "𝑥"} and fonts.drawn("h") == {"h", "ℎ"} and fonts.drawn("β") == {"β", "𝛽"} and fonts.drawn("1") == {"1"}
     )
     alone = [sign for sign in fonts.SIGNS if sign.isalpha() and len(fonts.drawn(sign)) == 1]
-    assert alone == ["ℓ"]  # is one already
+    assert alone == ["ℓ"]  # it is italic already
 
 
 @pytest.fixture
-def set_in_the_font(browse):
-    """A function that shows some HTML with that font, and returns the browser."""
+def shown_in_font(browse):
+    """Return a function that shows HTML in the font of the formulas and returns the browser."""
     one = browse(PAGE)
     data = base64.b64encode(FONT.read_bytes()).decode()
 
@@ -61,7 +61,7 @@ def set_in_the_font(browse):
 
 
 def families(one, selectors):
-    """For each element, the fonts in which its text is drawn."""
+    """Return the set of fonts in which the text of each element is drawn."""
     session = one.page.context.new_cdp_session(one.page)
     session.send("DOM.enable")
     session.send("CSS.enable")
@@ -70,24 +70,24 @@ def families(one, selectors):
     return [{font["familyName"] for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]} for node in nodes]
 
 
-def test_the_font_holds_what_its_script_lists(set_in_the_font):
-    signs = [*sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn(sign)} - set(" \u2061")), "Ж"]  # the last is not listed
-    one = set_in_the_font("".join(f"<p id=p{ord(sign)}>&#{ord(sign)};</p>" for sign in signs))
+def test_font_contains_the_characters_listed_in_its_script(shown_in_font):
+    signs = [*sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn(sign)} - set(" \u2061")), "Ж"]  # the last one is not listed
+    one = shown_in_font("".join(f"<p id=p{ord(sign)}>&#{ord(sign)};</p>" for sign in signs))
     drawn = zip(signs, families(one, [f"#p{ord(sign)}" for sign in signs]), strict=True)
     elsewhere = [sign for sign, found in drawn if found != {"STIX Two Math"}]
     assert elsewhere == ["Ж"], "the font is not what .ci/fonts.py makes: run it as its first lines say"
 
 
 @pytest.mark.parametrize("element", ["msub", "msup"])
-def test_scripts_stand_in_one_line(set_in_the_font, element):
-    """Whatever hangs below the line or rises above it, within four hundredths of the font's size."""
+def test_scripts_are_aligned(shown_in_font, element):
+    """The positions of all subscripts, and of all superscripts, differ by at most four hundredths of the font size."""
     shown = "".join(f"<math><{element}><mi>{base}</mi><mn>1</mn></{element}></math>" for base in "dhkpqxyzKQXβρ")
-    one = set_in_the_font(f"<p style='white-space: nowrap'>{shown}</p>")
+    one = shown_in_font(f"<p style='white-space: nowrap'>{shown}</p>")
     tops = one.run("[...document.querySelectorAll('mn')].map((script) => script.getBoundingClientRect().top)")
     assert len(tops) == 13 and max(tops) - min(tops) <= 4
 
 
-# Nothing moves --------------------------------------------------------------------------------------------------------------
+# Layout shifts ---------------------------------------------------------------------------------------------------------------
 
 SHIFTED = """new Promise((done) => {
   let sum = 0;
@@ -99,8 +99,8 @@ SHIFTED = """new Promise((done) => {
 
 @pytest.mark.parametrize("look", LOOKS, ids=["desktop", "phone"])
 @pytest.mark.parametrize("page", ["", PAGE, "scaling/variance/"])
-def test_a_page_stands_still_when_its_fonts_come(browse, page, look):
-    """Those that are asked for early come before the first words are shown, for which the style sheets wait here; the others after."""
+def test_layout_does_not_shift_when_fonts_load(browse, page, look):
+    """Preloaded fonts arrive before the first text is shown, which waits here for the style sheets; the other fonts arrive after it."""
     one = browse(page, **look)
     early = set(one.run("[...document.querySelectorAll('link[rel=preload]')].map((link) => link.href)"))
     assert early
@@ -123,9 +123,9 @@ def test_a_page_stands_still_when_its_fonts_come(browse, page, look):
     assert one.run(SHIFTED) <= 0.02
 
 
-# What a page asks for -------------------------------------------------------------------------------------------------------
+# What a page requests --------------------------------------------------------------------------------------------------------
 
-SHEETS = {  # and what only a page that needs it has
+SHEETS = {  # each with what a page contains that needs it
     "heads.css": r'<[^>]+ class="heads',
     "play.css": r"<figure[^>]+ data-play=",
     "sources.css": r'<[^>]+ class="rows',
@@ -134,7 +134,7 @@ SHEETS = {  # and what only a page that needs it has
 }
 
 
-def test_a_style_sheet_is_asked_for_where_it_is_needed(built):
+def test_style_sheets_are_requested_only_where_needed(built):
     wrong = []
     for path in built.rglob("*.html"):
         html = path.read_text(encoding="utf-8")
@@ -144,13 +144,13 @@ def test_a_style_sheet_is_asked_for_where_it_is_needed(built):
     assert wrong == []
 
 
-def test_no_script_holds_up_a_page(built):
+def test_no_script_blocks_rendering(built):
     html = (built / PAGE / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script\b[^>]*\bsrc=[^>]*>", html)
     assert scripts and all(re.search(r'\bdefer\b|type="module"', tag) for tag in scripts), scripts
 
 
-def test_what_is_asked_for_early_is_used(built):
+def test_preloaded_fonts_are_used(built):
     html = (built / PAGE / "index.html").read_text(encoding="utf-8")
     css = (built / "assets/css/site.css").read_text(encoding="utf-8")
     early = re.findall(r'<link rel="preload" href="([^"]*)" as="font"', html)
@@ -159,11 +159,11 @@ def test_what_is_asked_for_early_is_used(built):
         assert (built / PAGE / href).resolve().is_file() and f"../fonts/{Path(href).name}" in css
 
 
-# What is seen ---------------------------------------------------------------------------------------------------------------
+# Appearance -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["desktop", "phone"])
-def test_the_button_that_copies_covers_no_code(browse, look):
+def test_copy_button_covers_no_code(browse, look):
     one = browse(PAGE, **look)
     one.until("document.querySelector('.md-code__button')")
     found = one.run("""[...document.querySelectorAll(".highlight pre")].filter((pre) => pre.querySelector(".md-code__button") && pre.offsetHeight)
@@ -172,7 +172,7 @@ def test_the_button_that_copies_covers_no_code(browse, look):
     assert found and all(above and large for above, large in found)
 
 
-def test_there_is_as_much_room_before_a_sign_as_after_it(browse):
+def test_relation_sign_has_equal_space_on_both_sides(browse):
     one = browse("scaling/variance/")
     rooms = one.run("""[...document.querySelectorAll(".claim__steps--chain")].filter((steps) => steps.checkVisibility()).map((steps) => {
       const left = steps.querySelector(".claim__left math").lastElementChild, sign = steps.querySelector(".claim__right math > mo");

@@ -1,4 +1,4 @@
-"""Hostile text in the fields of a certificate that other tests do not fill, and pages that are cut off or ask for what is not there."""
+"""Test pages whose certificates hold hostile text in rarely used fields, and pages with unclosed blocks or missing targets."""
 
 import re
 
@@ -48,8 +48,8 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("field", TEXTS)
-def test_no_field_of_a_certificate_becomes_markup(field, text, certificates, page):
-    """It is shown as text, or the page is refused with its file and line."""
+def test_certificate_fields_never_become_markup(field, text, certificates, page):
+    """The text is shown escaped, or the page is rejected with its file and line."""
     for id in ("mean", "same"):
         one = claim_of(certificates, id)
         one["assumptions"] = one["assumptions"] or [{"latex": "q", "text": "x", "needed": "y"}]
@@ -69,7 +69,7 @@ def test_no_field_of_a_certificate_becomes_markup(field, text, certificates, pag
 
 @pytest.mark.parametrize("field", ["topic", "script", "title"])
 @pytest.mark.parametrize("text", HOSTILE[:3])
-def test_no_field_of_the_whole_certificate_becomes_markup(field, text, certificates, page):
+def test_fields_of_the_whole_certificate_never_become_markup(field, text, certificates, page):
     certificates["scaling/variance"][field] = text
     try:
         html = page(CLAIM.format("mean"), repository="https://example.org/a/b/")
@@ -92,7 +92,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("text", OPEN.values(), ids=OPEN)
-def test_a_block_left_open_is_refused_with_its_line(text, refused):
+def test_unclosed_block_is_rejected_with_its_line(text, refused):
     assert re.match(r"docs/notes/page\.md:\d+: ", refused(text))
 
 
@@ -110,12 +110,12 @@ ASKED = [
 
 
 @pytest.mark.parametrize("text", ASKED)
-def test_what_is_not_there_is_refused_with_its_line(text, refused):
+def test_missing_targets_are_rejected_with_their_line(text, refused):
     assert refused(f"# Title\n\n{text}").startswith("docs/notes/page.md:3: ")
 
 
-def test_a_claim_in_a_list_or_a_quotation_is_shown_or_refused_but_not_lost(page):
-    """Markdown may take a block for text there; it must not stand on the page as text."""
+def test_claim_in_list_or_quotation_is_shown_or_rejected(page):
+    """Markdown may take a block there for text; the block must not appear on the page as text."""
     for text in ("- /// claim | scaling/variance#mean\n  ///\n", "> /// claim | scaling/variance#mean\n> ///\n"):
         try:
             html = page(text)

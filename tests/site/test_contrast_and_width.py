@@ -1,4 +1,4 @@
-"""Colours that can be read, and pages that fit a phone."""
+"""Test that text has enough contrast and that pages fit the screen of a phone."""
 
 import re
 from pathlib import Path
@@ -21,12 +21,12 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """The contrast of two colours as WCAG 2 defines it, from 1 to 21."""
+    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_contrast_of_black_and_white():
+def test_contrast_of_black_on_white_and_of_equal_colours():
     assert contrast("#ffffff", "#000000") == pytest.approx(21) and contrast("#808080", "#808080") == 1
 
 
@@ -34,7 +34,7 @@ WORDS = ("ink", "quiet", "link", "proved", "refuted", "code-keyword", "code-stri
 
 
 @pytest.mark.parametrize("scheme", ["default", "slate"])
-def test_text_can_be_read(scheme):
+def test_text_has_enough_contrast(scheme):
     colours = palette(scheme)
     assert contrast(colours["ink"], colours["paper"]) > 10
     faint = {
@@ -57,12 +57,14 @@ FOUND = """document.fonts.ready.then(() => {
 
 
 @pytest.fixture
-def measure(chromium, visits):
-    """A function that says of pages of a folder how wide each is in a window of 390, in which font its first formula is set, and which
-    fonts were loaded."""
+def measure(chromium, crawler):
+    """Return a function that opens pages of a folder in a window 390 pixels wide.
+
+    It yields each page with its width, the font of its first formula, and the loaded fonts.
+    """
 
     def measure(folder, pages):
-        with visits.served(folder) as site, chromium() as browser:
+        with crawler.served(folder) as site, chromium() as browser:
             browser.look(width=390, height=800)
             for page in pages:
                 browser.open(site + page)
@@ -78,7 +80,7 @@ def test_pages_fit_a_phone(measure, asked, built):
         assert font == "STIX Two Math" and font in loaded, page
 
 
-def test_a_page_that_is_too_wide_is_seen(measure, tmp_path):
+def test_page_that_is_too_wide_is_detected(measure, tmp_path):
     (tmp_path / "wide.html").write_text(WIDE)
     ((_, width, _, _),) = measure(tmp_path, ["wide.html"])
     assert width > 390

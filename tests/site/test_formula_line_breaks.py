@@ -1,4 +1,4 @@
-"""A wide formula may end a line before a term or a high bracket, and nowhere else; what it says is the same."""
+"""Test that a wide formula may break only before a term or a tall bracket, and that a break does not change its content."""
 
 from xml.etree.ElementTree import fromstring
 
@@ -11,7 +11,7 @@ LONG = "abcdefghij" * 3
 
 
 def pieces(latex):
-    """The text of each piece, and whether it begins with an empty group."""
+    """Return the text of each piece, and whether it begins with an empty group."""
     parts = add_line_breaks(mathml(latex, display=True).replace("&ApplyFunction;", "\u2061")).split("<wbr>")
     trees = [fromstring(part) for part in parts]
     return ["".join(tree.itertext()) for tree in trees], [len(tree[0]) == 0 and tree[0].tag == "mrow" for tree in trees]
@@ -29,14 +29,14 @@ def pieces(latex):
         rf"b \left(c + {LONG}\right)": [f"b(c+{LONG})"],
     }.items(),
 )
-def test_where_a_line_may_end(latex, expected):
+def test_allowed_line_breaks(latex, expected):
     texts, grouped = pieces(latex)
     assert texts == expected
     assert grouped[1:] == [text[0] in "+−" for text in texts[1:]]
     assert "".join(texts) == "".join(fromstring(mathml(latex, display=True)).itertext())
 
 
-def test_a_sign_stays_on_the_line_of_its_formula():
+def test_punctuation_stays_on_the_line_of_its_formula():
     formula, block = "<math><mi>T</mi></math>", '<math display="block"><mi>T</mi></math>'
     assert keep_punctuation(f"of {formula}, and {formula} of it.") == f'of <span class="held">{formula},</span> and {formula} of it.'
     assert keep_punctuation(f"{formula}{formula}).") == f'{formula}<span class="held">{formula}).</span>'

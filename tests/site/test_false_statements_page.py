@@ -1,4 +1,4 @@
-"""The page of false statements: under each stands why it tempts, in one line why not, a claim that refutes it, and what is true."""
+"""Tests of the page of false statements: each has its appeal, a one-line answer, a claim that refutes it, and the correct statement."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ CLAIM = re.compile(r"^/// claim \| ([\w/-]+)#([\w-]+)\n///$", re.M)
 REASON = re.compile(r"^Why not: [^\n]{20,95}\.$", re.M)
 TRUE = re.compile(r"^What is true: [^#]*\]\([^)]+\.md[^)]*\)", re.M)
 
-# This statement says that two things differ, so that what refutes it is their equality.
+# This statement says that two things differ, so a claim that they are equal refutes it.
 BY_IDENTITY = {"Several heads recover the order of words"}
 
 
@@ -23,7 +23,7 @@ def kinds(topic):
 
 
 def statements(page):
-    """The page's statements, each with all that stands under it."""
+    """Return the page's statements, each with the text below it."""
     parts = re.split(r"^### (.+)\n", re.sub(r"^## .*\n", "", page, flags=re.M), flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
 
@@ -44,7 +44,7 @@ def faults(page):
     return wrong
 
 
-def test_every_statement_is_refuted_and_set_right():
+def test_every_statement_is_refuted_and_corrected():
     page = PAGE.read_text(encoding="utf-8")
     assert len(statements(page)) >= 20 and statements(page).keys() >= BY_IDENTITY
     assert faults(page) == []
@@ -66,7 +66,7 @@ def test_every_statement_is_refuted_and_set_right():
         ("[between the two inputs](simplify/bilinear.md)", "between the two inputs", "Factors may be sorted by kind: what is true"),
     ],
 )
-def test_a_planted_fault_is_found(old, new, found):
+def test_planted_fault_is_found(old, new, found):
     page = PAGE.read_text(encoding="utf-8")
     assert page.count(old) == 1
     assert found in faults(page.replace(old, new))

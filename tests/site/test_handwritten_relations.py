@@ -1,4 +1,4 @@
-"""What a page could say by hand in places that are not prose, and what would pass for the kernel's own boxes: each stops the build."""
+"""Test that relations written by hand in places other than prose, and imitations of the kernel's own boxes, stop the build."""
 
 import re
 from pathlib import Path
@@ -93,7 +93,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("text", FORGED.values(), ids=FORGED)
-def test_what_is_forged_stops_the_page_at_its_line(text, refused):
+def test_forgery_is_rejected_with_its_line(text, refused):
     assert re.match(r"docs/notes/page\.md(:\d+)?: ", refused(f"Title\n\n{text}\n"))
 
 
@@ -114,11 +114,11 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("text", SHOWN.values(), ids=SHOWN)
-def test_what_states_nothing_stands(text, page):
+def test_text_without_relations_passes(text, page):
     assert page(f"Title\n\n{text}\n")
 
 
-def test_the_kernels_own_boxes_stand_with_their_classes(page):
+def test_boxes_of_the_kernel_pass_with_their_classes(page):
     html = BeautifulSoup(page("/// claim | scaling/variance#mean\n///\n"), "html.parser")
     assert html.select_one("div.claims > section.claim span.claim__witness")
 
@@ -126,11 +126,11 @@ def test_the_kernels_own_boxes_stand_with_their_classes(page):
 @pytest.mark.parametrize(
     "front", ["title: softmax(z) = z", "description: it is that 0 ≤ 1", "tags: [x, a = b]", "a: {b: [x ≈ y]}", "x = y: z"]
 )
-def test_front_matter_states_no_relation(front, refused):
+def test_relation_in_front_matter_is_rejected(front, refused):
     assert re.match(r"docs/notes/page\.md:2: .* states a relation", refused("# Title\n", front=f"---\n{front}\n---\n"))
 
 
-def test_front_matter_of_words_stands(page):
+def test_front_matter_without_relations_passes(page):
     assert page("# Title\n", front="---\ntitle: Softmax\ndescription: What it is.\nhide: [toc]\n---\n")
 
 
@@ -156,7 +156,7 @@ def test_front_matter_of_words_stands(page):
         r"f(x)\ \mathrm{yields}\ f(z)",
     ],
 )
-def test_a_formula_by_hand_draws_no_relation_and_says_none(latex, refused):
+def test_relation_in_handwritten_formula_is_rejected(latex, refused):
     assert refused(f"Title\n\nThen ${latex}$ here.\n").startswith(f"docs/notes/page.md:3: ${latex}$ ")
 
 
@@ -164,12 +164,12 @@ def test_a_formula_by_hand_draws_no_relation_and_says_none(latex, refused):
     "latex",
     [r"\frac{1}{2}", r"\sqrt{d_k}", r"\mathrm{head}", r"\mathrm{fl}(x)", r"x \log x", r"\exp(x)", r"W_{\mathrm{out}}", r"a \max b", "x y"],
 )
-def test_a_formula_that_names_stands(latex, page):
+def test_formula_that_only_names_a_quantity_passes(latex, page):
     assert "<math>" in page(f"Let ${latex}$ be.")
 
 
 @pytest.mark.parametrize("span", ["softmax(z) is z", "softmax(z) in z", "softmax(z) is not z", "size=0", "x if y else z is x", "dim=d_k"])
-def test_a_span_of_code_compares_nothing(span, refused):
+def test_comparison_in_code_span_is_rejected(span, refused):
     assert f"`{span}` states a relation" in refused(f"Title\n\nSay `{span}` here.\n")
 
 
@@ -202,7 +202,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("case", TOLD)
-def test_examples_and_comments_of_a_snippet_state_no_relation(case, tmp_path):
+def test_relation_in_example_or_comment_of_a_snippet_is_found(case, tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     example, output, comment = TOLD[case]
     (tmp_path / "snippets/a/b.py").write_text(SNIPPET.format(example=example, output=output, comment=comment))
@@ -210,14 +210,14 @@ def test_examples_and_comments_of_a_snippet_state_no_relation(case, tmp_path):
     assert re.match(r"snippets/a/b\.py:\d+: .* states a relation", str(found))
 
 
-def test_examples_and_comments_that_state_none_stand(tmp_path):
+def test_examples_and_comments_without_relations_pass(tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     text = SNIPPET.format(example="add(1, 2)", output="3", comment="# (*batch, 2 * n, d) (..., d) -> (n, d)")
     (tmp_path / "snippets/a/b.py").write_text(text)
     assert page_lint.check_words(tmp_path, "a/b") == []
 
 
-def test_code_that_is_included_keeps_its_relations(tmp_path):
+def test_relations_in_included_code_pass(tmp_path):
     (tmp_path / "snippets/a").mkdir(parents=True)
     (tmp_path / "docs").mkdir()
     (tmp_path / "snippets/a/b.py").write_text("# --8<-- [start:one]\ndef one(a):\n    return a == 1\n# --8<-- [end:one]\n")

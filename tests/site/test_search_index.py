@@ -1,4 +1,4 @@
-"""The index of the search: what is read from a page, what a formula is in a line, and what makes two words one."""
+"""Tests of the search index: the text that is read from a page, formulas as lines of text, and words that count as equal."""
 
 import json
 
@@ -34,7 +34,7 @@ def page(**formulas):
         (r"\frac{1}{4} (b - a)^{2} \le c \frac{1}{n d}", "(1/4)(b − a)² ≤ c(1/(nd))"),
     ],
 )
-def test_a_formula_in_a_line(latex, line):
+def test_formula_as_a_line_of_text(latex, line):
     assert formula_text.to_line(mathml(latex)) == line
 
 
@@ -50,16 +50,16 @@ def test_a_formula_in_a_line(latex, line):
         (["softmax is class"], ["softmax", "is", "class"]),
     ],
 )
-def test_words_that_are_one(texts, words):
+def test_equivalent_spellings_give_the_same_words(texts, words):
     assert [tokenizer.split_words(tokenizer.fold_formula(text)) for text in texts] == [words] * len(texts)
 
 
-def test_what_contributors_read_comes_after_what_readers_do():
+def test_pages_for_contributors_rank_below_pages_for_readers():
     ours, theirs = (search_pages.read_page(page(), url).records for url in ("a/b/", "contributing/b/"))
     assert all(0 < there.prior < here.prior for here, there in zip(ours, theirs, strict=True))
 
 
-def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
+def test_figures_code_and_hidden_parts_are_not_indexed():
     found = search_pages.read_page(page(), "a/b/")
     whole, section, claim = found.records
     assert (whole.kind, whole.title) == ("page", "Why √d_k? Of size") and "√d_k" in whole.text
@@ -70,12 +70,12 @@ def test_a_page_is_read_without_what_is_drawn_typed_or_hidden():
     assert search_pages.read_page("<p>no article</p>", "") is None
 
 
-def test_a_part_of_a_product_is_a_word_too():
+def test_factors_of_a_product_are_indexed():
     counts = search_weights.count_words(f"{search_pages.OPEN}XW_QW_KᵀXᵀ{search_pages.CLOSE}")
     assert any(word.startswith("wqwkt") for word in counts)
 
 
-def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp_path):
+def test_index_parts_are_sorted_and_pages_with_theorems_come_first(tmp_path):
     for name, html in {"a": page(), "b": page().replace("theorem", "claim").replace("Theorem", "Law"), "glossary": GLOSSARY}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "index.html").write_text(html, encoding="utf-8")
@@ -86,22 +86,22 @@ def test_the_index_lies_in_parts_in_order_and_a_page_that_proves_comes_first(tmp
     for number in range(len(index["words"])):
         words |= json.loads((tmp_path / f"search/words{number}.json").read_text(encoding="utf-8"))
     assert list(words) == sorted(words)
-    assert words["=ofsiz"][0] == 0  # of two pages with one name, the one with a theorem
+    assert words["=ofsiz"][0] == 0  # of two pages with the same name, the one with a theorem comes first
     second = index["records"][0]
-    assert words["=sorcery"] == [second, words["=sorcery"][1]]  # what the glossary calls the page
+    assert words["=sorcery"] == [second, words["=sorcery"][1]]  # the page that the glossary links to
 
 
 GLOSSARY = """<article><h1>Glossary</h1><dl><dt>magic (sorcery)</dt><dd>A word. <a href="../b/">The page</a></dd></dl></article>"""
 
 
-def test_a_page_that_is_as_it_was_is_read_once(tmp_path, monkeypatch):
+def test_unchanged_page_is_read_only_once(tmp_path, monkeypatch):
     site, read = tmp_path / "site", []
     own = search_index.read_page
     monkeypatch.setattr(search_index, "read_page", lambda html, url: read.append(url) or own(html, url))
     monkeypatch.setattr(store, "FOLDER", tmp_path / "store")
 
     def build(**texts):
-        """In a process of its own."""
+        """Build the index in a process of its own."""
         for known in (search_index._read, search_index._new, read):
             known.clear()
         for name, text in texts.items():

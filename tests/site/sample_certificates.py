@@ -1,4 +1,4 @@
-"""Certificates of every kind, made up: what the pages are tested with, so that no test waits for a proof."""
+"""Sample certificates of every kind, so that tests of pages need no proofs."""
 
 from copy import deepcopy
 

@@ -1,4 +1,4 @@
-"""Pictures that come alive: how a page asks for a widget, and each widget driven by keyboard alone and compared with its snippet."""
+"""Tests of the interactive figures: how a page requests a widget, and each widget operated by keyboard and compared with its snippet."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from snippets.softmax.temperature import softmax_with_temperature
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "docs/assets/js/play"
-MOST = 60_000  # bytes of script on a page
+MOST = 60_000  # the most bytes of script on a page
 
 PAGES = {
     "cache": "inference/cache/",
@@ -42,12 +42,12 @@ PAGES = {
 }
 
 
-# How a page asks for one ------------------------------------------------------------------------------------------------
+# How a page requests one ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def figure(page, monkeypatch):
-    """A function that makes a page with one figure, and says what its element holds."""
+    """Return a function that renders a page with one figure and returns the data of its element."""
     from derivations.kernel.site import figure_block
 
     picture = bars([("one", 1.0)], title="A title", description="A description.")
@@ -60,7 +60,7 @@ def figure(page, monkeypatch):
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
 
 
-def test_a_figure_that_is_played_says_by_what_and_with_which_numbers(figure):
+def test_interactive_figure_names_its_widget_and_numbers(figure):
     element = figure(" play=temperature")
     assert element["data-play"] == "temperature"
     assert json.loads(element["data-numbers"]) == {"scores": [3, -0.5], "names": ['a "b"', "b & c"]}
@@ -72,26 +72,26 @@ def test_a_drawn_and_a_stored_picture_give_the_same_attributes():
     assert widgets.make_data_attributes("masks", drawn) == widgets.make_data_attributes("masks", stored)
 
 
-def test_a_figure_that_is_not_played_says_nothing(figure):
+def test_static_figure_names_no_widget(figure):
     element = figure("")
     assert not {"data-play", "data-numbers"} & set(element.attrs) and not element.select(".play__stage")
 
 
 @pytest.mark.parametrize("widget", ["temprature", "", "temperature masks", "../play", "Temperature"])
-def test_an_unknown_widget_is_refused(refused, widget):
+def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
-    # Markdown itself strips what ends a line.
+    # Markdown itself strips line endings.
     assert f"there is no widget {widget!r}; the widgets are cache, cost, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
-def test_numbers_that_are_none_are_refused(value):
+def test_invalid_numbers_are_rejected(value):
     with pytest.raises(DrawingError):
         widgets.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
 
 
-def test_each_widget_is_a_module_that_one_page_asks_for_and_all_together_are_small():
+def test_widgets_are_small_modules_each_used_by_one_page():
     modules = {path.stem: path for path in MODULES.glob("*.js")}
     listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
     assert [one for one, _ in listed] == [other for _, other in listed] == sorted(widgets.WIDGETS) == list(widgets.WIDGETS)
@@ -106,7 +106,7 @@ def test_each_widget_is_a_module_that_one_page_asks_for_and_all_together_are_sma
 
 
 class Widget:
-    """A widget on its page, in a browser that goes there by keyboard."""
+    """A widget on its page, in a browser that reaches it by keyboard."""
 
     def __init__(self, browse, name, **look):
         self.name, self.inside = name, f"document.querySelector('[data-play={name}] .play')"
@@ -114,7 +114,7 @@ class Widget:
         self.browser.until(f"{self.inside} && document.querySelector('[data-play={name}][data-played]')")
         self.browser.run("document.fonts.ready.then(() => 0)")
         self.numbers = json.loads(self.run(f"document.querySelector('[data-play={name}]').dataset.numbers"))
-        # Where the next press of the Tab key starts from: what a reader is reading.
+        # The next press of the Tab key starts here, at the text that a reader is reading.
         self.run(f"location.hash = document.querySelector('[data-play={name}]').id")
         self.press("Tab")
         assert self.run(f"{self.inside}.contains(document.activeElement)")
@@ -127,13 +127,13 @@ class Widget:
             self.browser.press(key)
 
     def texts(self, selector):
-        """What the elements say, of which there is one at least."""
+        """Return the texts of the elements, and assert that there is at least one."""
         found = self.run(f"[...{self.inside}.querySelectorAll({json.dumps(selector)})].map(one => one.textContent)")
         assert found, selector
         return found
 
     def rows(self, label):
-        """What the cells of a matrix say, row by row."""
+        """Return the texts of a matrix's cells, row by row."""
         matrix = f"{self.inside}.querySelector({json.dumps(f'[role=group][aria-label={json.dumps(label)}]')})"
         columns = self.run(f"Number({matrix}.style.getPropertyValue('--columns'))")
         said = self.run(
@@ -153,7 +153,7 @@ def widget(browse):
 
 
 def printed(x, digits=2):
-    """Numbers as pictures and widgets print them."""
+    """Format numbers as pictures and widgets do."""
     return [printed(one, digits) for one in x] if isinstance(x, list) else number(x, digits)
 
 
@@ -163,7 +163,7 @@ def exact(x):
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [1300, 390])
-def test_the_page_does_not_move_when_a_widget_starts_and_is_no_wider_than_its_window(widget, name, width):
+def test_starting_widget_does_not_shift_or_widen_the_page(widget, name, width):
     one = widget(name, width=width)
     height = f"document.querySelector('[data-play={name}]').offsetHeight"
     played = one.run(height)
@@ -174,7 +174,7 @@ def test_the_page_does_not_move_when_a_widget_starts_and_is_no_wider_than_its_wi
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_widget_hides_the_picture_and_states_no_relation(widget, name):
+def test_widget_replaces_the_picture_and_states_no_relation(widget, name):
     one = widget(name)
     assert one.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "hidden"
     texts = one.run(
@@ -187,14 +187,14 @@ def test_a_widget_hides_the_picture_and_states_no_relation(widget, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_without_javascript_the_picture_stands(browse, name):
+def test_picture_remains_without_javascript(browse, name):
     browser = browse(PAGES[name], script=False)
     assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "visible"
     assert browser.run("document.querySelectorAll('.play').length") == 0
     assert browser.run(f"getComputedStyle(document.querySelector('[data-play={name}] .play__stage')).minHeight") in ("0px", "auto")
 
 
-def test_a_page_loads_the_widget_that_it_plays_and_no_other(browse):
+def test_page_loads_only_its_own_widget(browse):
     for page, modules in ((PAGES["masks"], ["masks", "parts", "play"]), ("softmax/jacobian/", ["play"])):
         browser = browse(page)
         browser.until(f"document.querySelectorAll('[data-played]').length == {len(modules) > 1:d}")
@@ -202,7 +202,7 @@ def test_a_page_loads_the_widget_that_it_plays_and_no_other(browse):
         assert sorted(re.fullmatch(r".*/js/play/(\w+)\.js", name)[1] for name in loaded) == modules
 
 
-def test_where_a_widget_fails_the_picture_stands(browse):
+def test_picture_remains_if_the_widget_fails(browse):
     browser = browse(PAGES["masks"])
     browser.until("document.querySelector('[data-played]')")
     browser.run("""(async () => {
@@ -239,17 +239,17 @@ def test_temperature(widget):
     one.press("Home", "Tab", "Tab", "ArrowUp", "ArrowUp")
     temperature, scores[1] = 0.1, 5
     shows()
-    one.press("Tab", "-", "7")  # typed over
+    one.press("Tab", "-", "7")  # replace the number
     scores[2] = -7
     shows()
-    one.press("9", "Tab")  # beyond what a cell takes: the last that it takes
+    one.press("9", "Tab")  # beyond the range of the cell: the cell takes its largest value
     scores[2] = -9
     shows()
     assert one.run(f"{one.inside}.querySelectorAll('.play__integer')[2].value") == "-9"
 
 
 @pytest.mark.parametrize("name", ["temperature", "integers"])
-def test_a_cell_says_what_it_takes_and_what_it_took(widget, name):
+def test_cell_announces_its_range_and_its_value(widget, name):
     one = widget(name)
     cell = f"{one.inside}.querySelector('.play__integer')"
     assert any("−9 to 9" in text for text in one.texts(".play__heads, .play__title"))
@@ -265,13 +265,13 @@ def test_a_cell_says_what_it_takes_and_what_it_took(widget, name):
     assert leaves("5")[:2] == ("5", False)
     nine = leaves("9")[2]
     assert leaves("-99999")[:2] == ("-9", True)
-    assert leaves("57") == ("9", True, nine)  # and not the 5 on the way there
+    assert leaves("57") == ("9", True, nine)  # and not the 5 that was typed on the way
     assert leaves("") == ("9", False, nine)
     assert leaves("-0.4")[0] == "0"
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_under_a_finger_the_page_does_not_move_when_a_widget_starts(widget, name):
+def test_starting_widget_does_not_shift_the_page_under_a_finger(widget, name):
     one = widget(name, width=390, height=844, phone=True)
     height = f"document.querySelector('[data-play={name}]').offsetHeight"
     played = one.run(height)
@@ -279,7 +279,7 @@ def test_under_a_finger_the_page_does_not_move_when_a_widget_starts(widget, name
     assert one.run(height) == played
 
 
-def test_numbers_beside_one_another_do_not_touch_on_a_phone(widget):
+def test_adjacent_numbers_do_not_touch_on_a_phone(widget):
     one = widget("cache", width=390, height=844, phone=True)
     room = (
         f"[...{one.inside}.querySelectorAll('.play__cell')].filter((cell) => cell.textContent).map((cell) => {{ const text = document.createRange(); "
@@ -288,7 +288,7 @@ def test_numbers_beside_one_another_do_not_touch_on_a_phone(widget):
     assert min(one.run(room)) >= 5
 
 
-def test_the_plane_has_no_more_above_and_below_than_its_names_need(widget):
+def test_plane_has_only_the_margin_that_its_names_need(widget):
     one = widget("rotary", width=390, height=844, phone=True, dark=True)
     plane = f"{one.inside}.querySelector('.play__plane')"
     circle, whole = one.run(f"[{plane}.querySelector('circle'), {plane}].map((part) => part.getBoundingClientRect().toJSON())")
@@ -301,7 +301,7 @@ def test_the_plane_has_no_more_above_and_below_than_its_names_need(widget):
     assert one.run(grid.format(f"{plane}.querySelector('circle')")) != hairline
 
 
-def test_the_heads_can_be_chosen_by_a_finger(browse):
+def test_heads_can_be_chosen_by_touch(browse):
     for look, least in (({"width": 390, "height": 844, "phone": True}, 40), ({}, 24)):
         tab = browse("seeing/heads/", **look)
         sizes = tab.run("[...document.querySelectorAll('.heads__head')].map((one) => one.getBoundingClientRect().height)")
@@ -326,7 +326,7 @@ def test_integers(widget):
     one.press(*["Tab"] * 11, "ArrowUp")  # past the other tokens, to the matrix
     projections[0][0, 0] = 2
     shows()
-    # To the queries, which are one stop; from there to its second row, and to its last column.
+    # Go to the queries, which are one tab stop, then to their second row and their last column.
     one.press(*["Tab"] * 12, "ArrowDown", "ArrowRight", "ArrowRight")
     assert one.said == "query 2, feature 3: 0·1 + 2·0 + 0·1 + 2·1"
     one.press("Tab", "Tab", "Tab", "ArrowRight")
@@ -377,12 +377,12 @@ def test_rotary(widget):
         assert one.texts(".play__value") == [str(s), str(t)]
         assert one.said == f"distance {number(t - s, 0)} · score {number(score, 4)}"
 
-    shows(1, 4)  # and they keep their distance from the start, so the score stays
+    shows(1, 4)  # the start moves by the same distance, so the score stays
     before = one.said
     one.press(*["ArrowRight"] * 5)
     shows(6, 9)
     assert one.said == before
-    one.press("Tab", "Home")  # the query cannot come along so far: both stay
+    one.press("Tab", "Home")  # the query cannot move that far, so both stay
     shows(6, 9)
     one.press("Tab", "Space")
     one.browser.press("Tab", shift=True)

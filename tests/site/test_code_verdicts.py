@@ -1,4 +1,4 @@
-"""What the pages say of the code that a claim names: that it was shown to compute the formula, how far, or that numbers alone compare it."""
+"""Tests of how pages show whether the code that a claim names was proved to compute the formula, or only compared with numbers."""
 
 import sys
 
@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from derivations.kernel.site import code_verdicts, trust_counts
 from derivations.kernel.site.claim_export import export_record
 
-VARIANCE = sys.modules["site_samples"].VARIANCE  # by conftest.py
+VARIANCE = sys.modules["site_sample_certificates"].VARIANCE  # by conftest.py
 PROVED = {"state": "proved", "scope": "every shape", "seconds": 0.1}
 PARTLY = PROVED | {"scope": "n = 1; n = 2", "conditions": ["c < 3", "d is not zero"], "constants": ["0.1 as 1/10"]}
 UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "seconds": 0.1}
@@ -28,14 +28,14 @@ UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "second
         (None, "", ""),
     ],
 )
-def test_the_verdict_in_words(said, verdict, note):
+def test_verdict_and_note_in_words(said, verdict, note):
     claim = {"computed": said} if said else {}
     assert (code_verdicts.describe_verdict(claim), code_verdicts.describe_note(claim)) == (verdict, note)
 
 
 @pytest.fixture
 def shown(certificates, page):
-    """The badge of a claim whose code was judged so: what it shows at once, and what it opens to."""
+    """Return a function that renders a claim whose code has a given verdict, and returns what its badge shows and its rows."""
 
     def show(said):
         claim = next(one for one in certificates["scaling/variance"]["claims"] if one["kind"] == "law")
@@ -47,30 +47,30 @@ def shown(certificates, page):
     return show
 
 
-def test_a_claim_shows_that_its_code_computes_it(shown):
+def test_claim_shows_that_its_code_computes_it(shown):
     witnesses, rows = shown(PROVED)
     assert witnesses[-1] == "code"
     assert rows["✓ code"].text.strip() == "this code computes this formula, at every shape, for every input, rounding aside"
 
 
-def test_a_claim_shows_why_its_code_is_not_read(shown):
+def test_claim_shows_why_its_code_is_not_read(shown):
     witnesses, rows = shown(UNREAD)
     assert "code" not in witnesses
     assert "no rule for <b>erfinv</b>" in rows["≈ code"].text and rows["≈ code"].b is None  # escaped
 
 
-def test_a_claim_that_names_no_code_says_nothing_of_it(shown):
+def test_claim_without_code_has_no_code_row(shown):
     witnesses, rows = shown({"state": "not named", "seconds": 0.0})
     assert "code" not in witnesses and not [name for name in rows if "code" in name]
 
 
-def test_claims_json_has_the_verdict():
+def test_claims_json_has_the_code_verdict():
     claim = next(one for one in VARIANCE["claims"] if one["kind"] == "law") | {"computed": PROVED}
     found = export_record(claim, topic="scaling/variance", rank="claim", number=1, page="", anchor="", url="", script="")
     assert found["code_computes"] == {"state": "proved", "says": code_verdicts.describe_verdict(claim), "note": ""}
 
 
-def test_the_trust_page_counts_them_and_lists_what_is_not_read(page, monkeypatch):
+def test_trust_page_counts_verdicts_and_lists_unread_code(page, monkeypatch):
     claims = [{"id": id_, "kind": "identity", "computed": said} for id_, said in zip("pqr", (PROVED, PARTLY, UNREAD))]
     monkeypatch.setattr(trust_counts, "topics", lambda: ["a/one"])
     monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": claims + [{"id": "s", "kind": "identity"}]})
@@ -82,7 +82,7 @@ def test_the_trust_page_counts_them_and_lists_what_is_not_read(page, monkeypatch
     assert "none; all code that a claim names is read." in page("/// trust | unread\n///\n")
 
 
-def test_the_trust_page_tells_of_a_run_over_all_corrupted_snippets(page, monkeypatch):
+def test_trust_page_reports_a_run_over_all_corrupted_snippets(page, monkeypatch):
     kept = {"code": {"commit": "a" * 40, "date": "2030-01-02", "topics": 3, "tried": 40, "left": 0}}
     monkeypatch.setattr(trust_counts.full_runs, "read", lambda: kept)
     assert ["all corrupted snippets of 3 topics", "40", "0", "aaaaaaa of 2030-01-02"] in trust_counts.list_full_runs()[1]

@@ -1,4 +1,4 @@
-"""What the keyboard reaches: the drawer of a narrow page, what scrolls on its own, and what opens; and axe-core on what opens."""
+"""Tests of keyboard access: the drawer of a narrow page, scrollable parts and everything that opens, which axe-core checks as well."""
 
 import pytest
 
@@ -6,11 +6,11 @@ LOOKS = [{"width": width, "height": 800, "dark": dark} for width in (1280, 390) 
 AT = "document.activeElement"
 IN_DRAWER = f"Boolean({AT}.closest('.md-sidebar--primary'))"
 OPENER = "document.querySelector('.drawer-button')"
-MOST = 60  # presses of a key
+MOST = 60  # the most key presses
 
 
 def tabbed_to(page, condition):
-    """Press the Tab key until a condition holds of what has the focus; what was passed on the way."""
+    """Press the Tab key until a condition holds for the focused element, and return the elements passed on the way."""
     passed = []
     while not page.run(condition):
         passed.append(page.run(f"{AT}.innerText?.trim() ?? ''"))
@@ -21,7 +21,7 @@ def tabbed_to(page, condition):
 
 @pytest.fixture
 def narrow(browse):
-    """A page whose drawer's button has the focus."""
+    """Return a narrow page on which the drawer's button has the focus."""
     page = browse("scaling/variance/", width=390, height=800)
     page.until(OPENER)
     tabbed_to(page, f"{AT} === {OPENER}")
@@ -32,7 +32,7 @@ def expanded(page):
     return page.run(f"{OPENER}.getAttribute('aria-expanded')") == "true"
 
 
-def test_a_drawer_that_is_shut_is_out_of_reach(browse):
+def test_closed_drawer_cannot_be_focused(browse):
     page = browse("scaling/variance/", width=390, height=800)
     page.until(OPENER)
     tabbed_to(page, f"{AT}.closest('.md-content')")
@@ -43,7 +43,7 @@ def test_a_drawer_that_is_shut_is_out_of_reach(browse):
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_drawer_opens_and_shuts_and_the_focus_comes_back(narrow, key):
+def test_drawer_opens_and_closes_and_focus_returns(narrow, key):
     narrow.press(key)
     assert expanded(narrow) and narrow.run(IN_DRAWER)
     assert narrow.run("document.querySelector('.md-sidebar--primary').getBoundingClientRect().left") == 0
@@ -51,17 +51,17 @@ def test_the_drawer_opens_and_shuts_and_the_focus_comes_back(narrow, key):
     assert not expanded(narrow) and narrow.run(f"{AT} === {OPENER}")
 
 
-def test_a_link_in_the_drawer_is_followed_by_keyboard(narrow):
+def test_link_in_the_drawer_works_by_keyboard(narrow):
     narrow.press("Enter")
     tabbed_to(narrow, f"{AT}.innerText.trim() === 'Saturation'")
     narrow.press("Enter")
     narrow.until_at("/scaling/saturation/")
 
 
-def test_each_level_of_the_drawer_is_reached_and_no_other_is_in_the_way(narrow):
+def test_only_the_open_level_of_the_drawer_can_be_focused(narrow):
     narrow.press("Enter")
     below = f"{AT}.matches('.md-nav__title') && {AT}.innerText.trim() === 'Why √dk'"
-    assert narrow.run(below)  # the page's own chapter is shown first, by its title, which leads back
+    assert narrow.run(below)  # the page's own chapter comes first; its title leads back
     narrow.press("Space")
     assert narrow.run(f"{AT}.matches('.md-nav__link') && {AT}.innerText.trim() === 'Why √dk'")
     narrow.press("Tab")
@@ -75,14 +75,14 @@ def test_each_level_of_the_drawer_is_reached_and_no_other_is_in_the_way(narrow):
     assert narrow.run(f"{AT}.innerText.trim()") == "Table of contents"
 
 
-def test_who_leaves_the_drawer_sees_the_page_again(narrow):
+def test_leaving_the_drawer_closes_it(narrow):
     narrow.press("Enter")
     tabbed_to(narrow, f"!{IN_DRAWER}")
     assert not expanded(narrow)
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_colours_are_switched_by_keyboard(browse, key):
+def test_colour_scheme_is_switched_by_keyboard(browse, key):
     page = browse("scaling/variance/")
     switch = f"{AT}.closest('[data-md-component=palette]')"
     tabbed_to(page, switch)
@@ -93,7 +93,7 @@ def test_the_colours_are_switched_by_keyboard(browse, key):
 
 
 @pytest.mark.parametrize("look", LOOKS[2:], ids=str)
-def test_an_open_drawer_is_clean(browse, look):
+def test_axe_finds_no_fault_in_the_open_drawer(browse, look):
     page = browse("scaling/variance/", **look)
     page.until(OPENER)
     page.run(f"{OPENER}.click()")
@@ -101,7 +101,7 @@ def test_an_open_drawer_is_clean(browse, look):
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=str)
-def test_a_search_with_hits_is_clean(browse, look):
+def test_axe_finds_no_fault_in_search_results(browse, look):
     page = browse("scaling/variance/", **look)
     page.press("/")
     page.until("document.querySelector('dialog[open]')")
@@ -110,7 +110,7 @@ def test_a_search_with_hits_is_clean(browse, look):
     assert page.audit() == []
 
 
-def test_what_scrolls_is_scrolled_by_keyboard_and_what_does_not_is_no_stop(browse):
+def test_only_scrollable_parts_are_tab_stops(browse):
     stops = "[...document.querySelectorAll('.md-content [data-reached][tabindex]')].filter((one) => one.checkVisibility())"
     page = browse("softmax/temperature/", width=390, height=800)
     page.settle()
@@ -123,8 +123,8 @@ def test_what_scrolls_is_scrolled_by_keyboard_and_what_does_not_is_no_stop(brows
     assert page.run(f"{stops}.filter((one) => one.scrollWidth <= one.clientWidth).length") == 0
 
 
-def test_who_goes_on_by_tab_reaches_what_scrolls_far_below(browse):
-    """Where the browser has laid nothing out yet."""
+def test_tab_reaches_scrollable_parts_far_below(browse):
+    """The browser has not laid out that part yet."""
     page = browse("associativity/tolerance/")
     page.settle()
     page.press("Tab")

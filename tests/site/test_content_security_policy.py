@@ -1,4 +1,4 @@
-"""The content security policy."""
+"""Tests of the content security policy and of the other changes that its hook makes to a finished page."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from derivations.kernel.site import PageError, content_policy_hook
 ROOT_POLICY = re.compile(r'content="(default-src[^"]*)"')
 
 
-def test_the_policy_names_the_inline_scripts_and_no_others():
+def test_policy_allows_only_the_inline_scripts_of_the_page():
     theme = content_policy_hook.__file__.replace("content_policy_hook.py", "theme/main.html")
     with open(theme, encoding="utf-8") as file:
         meta = re.search(r"<meta http-equiv[^>]*>", file.read())[0]
@@ -26,7 +26,7 @@ def test_the_policy_names_the_inline_scripts_and_no_others():
     assert not re.search(r"https?:|\*", found)
 
 
-def test_a_page_without_the_policy_is_left_alone():
+def test_page_without_policy_is_unchanged():
     assert content_policy_hook.on_post_page("<p>x</p><script>1</script>") == "<p>x</p><script>1</script>"
 
 
@@ -44,7 +44,7 @@ def test_a_page_that_redirects_gets_the_policy_once(tmp_path):
     assert page.read_text() == once and not (tmp_path / "other").exists()
 
 
-def test_an_index_stands_low_where_a_title_is_shown_and_nowhere_else():
+def test_subscripts_are_lowered_only_in_displayed_titles():
     kept = '<title>Why √d_k?</title><p>d_k</p><a href="#x" title="Why √d_k?">'
     assert content_policy_hook.on_post_page(f"{kept}Why √d_k?</a>") == f"{kept}Why √d<sub>k</sub>?</a>"
     assert (
@@ -62,7 +62,7 @@ SETTINGS = "site_name: Sums\nsite_description: Of sums.\nextra:\n  more: a = b\n
     ("old", "new", "line"),
     [("Home", '"softmax(z) = z"', 6), ("Often said", "a → b", 7), ("One of them", '"1 = 2"', 8), ("Sums", "a ≤ b", 1), ("Of sums", "softmax(z) = z for every z", 2)],
 )  # fmt: skip
-def test_a_relation_in_what_mkdocs_yml_says_stops_the_build(tmp_path, old, new, line):
+def test_relation_in_mkdocs_yml_stops_the_build(tmp_path, old, new, line):
     path = tmp_path / "mkdocs.yml"
     path.write_text(SETTINGS)
     content_policy_hook.on_config(SimpleNamespace(config_file_path=str(path)))
@@ -72,5 +72,5 @@ def test_a_relation_in_what_mkdocs_yml_says_stops_the_build(tmp_path, old, new, 
     assert caught.value.format_message().startswith(f"mkdocs.yml:{line}: ") and "states a relation" in caught.value.format_message()
 
 
-def test_the_sites_own_settings_state_no_relation():
+def test_settings_of_the_site_state_no_relation():
     content_policy_hook.on_config(SimpleNamespace(config_file_path=str(Path(__file__).parents[2] / "mkdocs.yml")))

@@ -1,4 +1,4 @@
-"""The trust page: its numbers are counted again here, from the certificates themselves, and each leads to the command that makes it."""
+"""Tests of the trust page: the test counts its numbers again from the certificates, and each number has the command that computes it."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,7 @@ def claims():
     return [claim for topic in topics() for claim in STORE.require(topic)["claims"]]
 
 
-def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
+def test_kinds_and_scopes_add_up_to_all_claims(claims):
     head, rows, _ = trust_counts.count_by_kind()
     assert head[0] == "kind" and rows[-1] == [
         "all",
@@ -31,7 +31,7 @@ def test_kinds_and_scopes_add_up_to_the_claims_there_are(claims):
     assert all(sum(int(cell or 0) for cell in row[1:-1]) == int(row[-1]) for row in rows)
 
 
-def test_a_witness_is_counted_where_it_vouches_and_nowhere_else(claims):
+def test_witness_is_counted_only_where_it_vouches(claims):
     _, rows, command = trust_counts.count_by_witness()
     assert command.endswith("&& python -m derivations coq")  # the one witness that `check` does not ask
     counted = {row[0]: int(row[1]) for row in rows}
@@ -63,7 +63,7 @@ def two_topics(monkeypatch):
     monkeypatch.setattr(mutant_results, "of_topics", lambda topics: {topic: results[topic] for topic in topics})
 
 
-def test_mutants_are_counted_by_kind_and_witness(two_topics):
+def test_mutants_are_counted_by_kind_and_by_witness(two_topics):
     head, rows, _ = trust_counts.count_killed_mutants()
     assert head == ["kind", "mutants", "exact", "PyTorch"]
     assert rows == [
@@ -74,13 +74,13 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
     ]
 
 
-def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
+def test_no_number_is_shown_without_mutants(two_topics, monkeypatch):
     monkeypatch.setattr(mutant_results, "of_topics", dict.fromkeys)
     assert trust_counts.count_killed_mutants()[1] == [["not tried on this machine: 2 topics", ""]]
     assert trust_counts.count_mutants()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
 
-def test_mutants_are_counted_by_topic_and_one_that_was_not_tried_says_so(two_topics):
+def test_mutants_are_counted_by_topic_and_missing_runs_are_named(two_topics):
     head, rows, _ = trust_counts.count_mutants()
     assert head == ["topic", "mutants", "killed", "equivalent", "survived", "unclassified", "shown as the claim is"]
     assert rows == [
@@ -99,7 +99,7 @@ COUNTED = {
 }
 
 
-def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
+def test_random_claims_are_counted_by_witness_and_family(monkeypatch):
     monkeypatch.setattr(fuzz_results, "get", lambda: COUNTED)
     head, rows, command = trust_counts.count_random_claims()
     assert head == ["asked", "random claims", "accepted", "refused", "not applicable", "too slow", "broke"]
@@ -109,13 +109,13 @@ def test_random_claims_are_counted_by_witness_and_by_family(monkeypatch):
     assert rows == [["limits", "0", "2", "0", "0"], ["sums", "2", "1", "0", "2"], ["all", "2", "3", "0", "2"]]
 
 
-def test_where_no_random_claim_was_tried_no_number_is_shown(monkeypatch):
+def test_no_number_is_shown_without_random_claims(monkeypatch):
     monkeypatch.setattr(fuzz_results, "get", lambda: None)
     for table in (trust_counts.count_random_claims, trust_counts.count_by_family):
         assert table()[1][0][0] == "not tried on this machine" and not any("".join(table()[1][0][1:]))
 
 
-def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
+def test_complete_runs_name_their_commit(page, monkeypatch):
     kept = {"date": "2026-01-02", "tried": 5, "commit": "0123456789"}
     monkeypatch.setattr(
         trust_counts.full_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
@@ -129,7 +129,7 @@ def test_whole_runs_say_of_which_commit_they_are(page, monkeypatch):
     assert "none was recorded" in page("/// trust | runs\n///\n")
 
 
-def test_every_number_leads_to_the_command_that_counts_it_again(page):
+def test_every_number_has_its_command(page):
     soup = BeautifulSoup(page("/// trust | size\n///\n"), "html.parser")
     cells = [cell for cell in soup.select("td") if cell.get_text()[:1].isdigit()]
     assert len(cells) == len(soup.select("tbody tr")) > 5
@@ -138,7 +138,7 @@ def test_every_number_leads_to_the_command_that_counts_it_again(page):
         assert "pytest tests/kernel/test_size.py" in target.get_text()
 
 
-def test_a_table_that_there_is_not_is_refused(refused):
+def test_unknown_table_is_rejected(refused):
     assert "a name of kinds, witnesses, code, killed, mutants, random, families, runs, size, alone, open, unread, found 'sizes'" in refused(
         "# A\n\n/// trust | sizes\n///\n"
     )
@@ -149,7 +149,7 @@ PROOF, AGREES, SILENT = (
 )
 
 
-def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
+def test_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
     certificates = {
         "a/one": [
             {"id": "p", "kind": "identity", "witnesses": [PROOF, SILENT, AGREES]},
@@ -169,7 +169,7 @@ def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
     assert "none; each claim has two proofs or more." in page("/// trust | alone\n///\n")
 
 
-def test_what_coq_does_not_prove_is_listed_with_why(page, monkeypatch):
+def test_claims_that_coq_does_not_prove_are_listed_with_reasons(page, monkeypatch):
     monkeypatch.setattr(trust_counts.coq_exceptions, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
     items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
     assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
@@ -177,17 +177,17 @@ def test_what_coq_does_not_prove_is_listed_with_why(page, monkeypatch):
     assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 
-ALONE = ["halving", "above", "below", "bounded", "order", "reach"]  # a rounding, and bounds of which SymPy cannot settle the sign
+ALONE = ["halving", "above", "below", "bounded", "order", "reach"]  # a rounding, and bounds whose sign SymPy cannot determine
 
 
-def test_few_claims_of_the_site_have_one_proof(claims):
+def test_few_claims_have_only_one_proof(claims):
     without_coq = [
         c["id"] for c in claims if c["kind"] != "definition" and sum(w["verdict"] in ("proved", "refuted") for w in c["witnesses"]) < 2
     ]
     assert without_coq == ALONE
 
 
-def test_the_sizes_at_which_code_is_tried_are_those_that_it_is_tried_at():
+def test_page_states_the_actual_sizes_of_code_trials():
     page = " ".join((ROOT / "docs/trust.md").read_text(encoding="utf-8").split())
     for sizes in (trial_sizes.SPREAD, trial_sizes.LONG):
         *most, last = (f"{size:,}" for size in sizes)

@@ -1,4 +1,4 @@
-"""From an edit to the fresh page: `python tests/bench/loop.py`. Some two minutes.
+"""From an edit to the fresh page: `python tests/bench/edit_latency.py`. Some two minutes.
 
 In a copy of the project, with `check --watch` and `mkdocs serve` running: a word of a page, a title in a script and a comment in a snippet
 are changed, and it is asked how long it takes until the page that is served has it. The least of several is told, in seconds.
@@ -15,7 +15,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from growing import ROOT, project, run
+from many_topics import ROOT, project, run
 
 ROUNDS = 3
 TOPIC = "simplify/softmax"

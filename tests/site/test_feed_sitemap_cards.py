@@ -1,4 +1,4 @@
-"""When pages were changed: the feed and the site's map. And the cards of a site that is published."""
+"""Tests of the feed and the sitemap, which list when pages changed, and of the social cards of a published site."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ MAP = {"m": "http://www.sitemaps.org/schemas/sitemap/0.9"}
 
 @pytest.fixture
 def commit(tmp_path):
-    """A function that writes files of a repository and commits them at a time."""
+    """Return a function that writes files to a repository and commits them with a given date."""
 
     def git(*words, **more):
         who = {f"GIT_{role}_{what}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -54,7 +54,7 @@ def commit(tmp_path):
 
 @pytest.fixture
 def site(tmp_path):
-    """A function that builds a small site, at an address, and returns where it is."""
+    """Return a function that builds a small site for an address and returns its folder."""
     for name, text in PAGES.items():
         (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
@@ -85,7 +85,7 @@ def said(site, page=""):
 # The feed -------------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_feed_has_each_page_by_its_last_commit_the_newest_first(dated):
+def test_feed_lists_pages_by_last_commit_newest_first(dated):
     feed = ElementTree.parse(dated() / "feed.xml").getroot()
     assert [feed.findtext(f"a:{tag}", "", ATOM) for tag in ("title", "subtitle", "id", "updated")] == [
         "Sums & more", "Of sums.", "https://example.org/sums/", "2026-02-02T04:30:00Z",
@@ -103,29 +103,29 @@ def test_the_feed_has_each_page_by_its_last_commit_the_newest_first(dated):
     assert feed.find("a:entry/a:category", ATOM).get("term") == "One & only"
 
 
-def test_pages_lead_to_the_feed(dated):
+def test_pages_link_to_the_feed(dated):
     site = dated()
     links = [head(site, page).select_one("link[type='application/atom+xml']")["href"] for page in ("", "one/first")]
     assert links == ["feed.xml", "../../feed.xml"]
 
 
-def test_a_page_that_is_in_no_commit_is_not_in_the_feed(dated, tmp_path):
+def test_uncommitted_page_is_not_in_the_feed(dated, tmp_path):
     (tmp_path / "docs/one/second.md").rename(tmp_path / "docs/one/new é.md")
     (tmp_path / "docs/one/second.md").write_text("# Second\n")
     assert set(change_feed.read_dates(tmp_path / "docs")) == set(PAGES)
     assert "new" not in (dated() / "feed.xml").read_text(encoding="utf-8")
 
 
-def test_the_same_commits_make_the_same_feed(dated):
+def test_same_commits_give_the_same_feed(dated):
     assert (dated() / "feed.xml").read_bytes() == (dated(into="again") / "feed.xml").read_bytes()
 
 
-def test_a_name_with_other_letters_has_its_date(commit, tmp_path):
+def test_file_name_with_non_ascii_letters_has_a_date(commit, tmp_path):
     commit("2026-01-01T10:00:00+00:00", **{"é ü.md": "# A\n"})
     assert change_feed.read_dates(tmp_path / "docs") == {"é ü.md": datetime(2026, 1, 1, 10, tzinfo=UTC)}
 
 
-def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
+def test_without_git_there_is_no_feed_and_no_date_in_the_sitemap(site, monkeypatch):
     monkeypatch.setenv("PATH", "")
     made = site()
     assert not (made / "feed.xml").exists() and not head(made).select("link[type='application/atom+xml']")
@@ -133,19 +133,19 @@ def test_without_git_there_is_no_feed_and_no_date(site, monkeypatch):
     assert "lastmod" not in (made / "sitemap.xml").read_text()
 
 
-def test_where_git_keeps_the_last_commits_alone_nothing_is_said(dated, tmp_path):
+def test_shallow_clone_has_no_dates(dated, tmp_path):
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{tmp_path}", str(tmp_path / "shallow")], check=True)
     assert change_feed.read_dates(tmp_path / "shallow/docs") == {} and change_feed.read_dates(tmp_path / "docs")
 
 
-def test_a_site_without_an_address_has_no_feed(dated):
+def test_site_without_url_has_no_feed(dated):
     assert not (dated(address='""') / "feed.xml").exists()
 
 
-# The site's map -------------------------------------------------------------------------------------------------------------------
+# The sitemap ------------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_map_holds_the_pages_and_when_each_was_changed(dated):
+def test_sitemap_lists_pages_with_their_dates(dated):
     root = ElementTree.parse(dated() / "sitemap.xml").getroot()
     assert {one.findtext("m:loc", "", MAP): one.findtext("m:lastmod", "", MAP) for one in root} == {
         "https://example.org/sums/": "2026-01-01",
@@ -155,17 +155,17 @@ def test_the_map_holds_the_pages_and_when_each_was_changed(dated):
 
 
 @pytest.mark.slow
-def test_the_map_holds_each_page_of_the_site_and_nothing_else(built, visits):
+def test_sitemap_lists_exactly_the_pages_of_the_site(built, crawler):
     root = ElementTree.parse(built / "sitemap.xml").getroot()
     listed = [one.findtext("m:loc", "", MAP).removeprefix("http://127.0.0.1:8000/") for one in root]
-    pages = [path.parent.relative_to(built).as_posix() for path in built.rglob("index.html") if not visits.is_redirect(path)]
+    pages = [path.parent.relative_to(built).as_posix() for path in built.rglob("index.html") if not crawler.is_redirect(path)]
     assert sorted(listed) == sorted("" if page == "." else f"{page}/" for page in pages)
 
 
 # Cards ----------------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_published_page_has_a_card(site):
+def test_published_page_has_a_card(site):
     made = site()
     meta = said(made, "one/first")
     assert meta["og:image"] == "https://example.org/sums/cards/one/first.png" and meta["twitter:card"] == "summary_large_image"
@@ -173,17 +173,17 @@ def test_a_published_page_has_a_card(site):
     for name in ("index", "one/first", "one/second"):
         with Image.open(made / f"cards/{name}.png") as card:
             assert card.size == social_cards.SIZE == (int(meta["og:image:width"]), int(meta["og:image:height"]))
-            assert len(card.convert("RGB").getcolors(256)) > 8  # something is written on it
+            assert len(card.convert("RGB").getcolors(256)) > 8  # the card is not blank
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8000/", "http://localhost/", '""'])
-def test_where_nobody_could_fetch_it_there_is_no_card(site, address):
+def test_site_with_local_url_has_no_cards(site, address):
     made = site(address=address)
     assert not (made / "cards").exists()
     assert "og:image" not in said(made) and said(made)["twitter:card"] == "summary"
 
 
-def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
+def test_server_builds_no_cards_and_no_feed(dated):
     page_errors.show_errors(print)
     try:
         made = dated()
@@ -192,7 +192,7 @@ def test_while_pages_are_served_there_are_no_cards_and_no_feed(dated):
     assert (made / "index.html").exists() and not (made / "cards").exists() and not (made / "feed.xml").exists()
 
 
-def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
+def test_long_title_fits_on_the_card(tmp_path):
     social_cards.draw_card(
         tmp_path / "a.png", title="Antidisestablishmentarian " * 12, chapter="A chapter", description="Words. " * 90, site="A site"
     )
@@ -202,14 +202,14 @@ def test_a_card_holds_a_long_title_within_its_edges(tmp_path):
         assert ink.crop((social_cards.LEFT, 500, social_cards.RIGHT, 527)).getbbox() is None
 
 
-def test_the_same_page_has_the_same_card(tmp_path):
+def test_same_page_gives_the_same_card(tmp_path):
     for name in "ab":
         social_cards.draw_card(tmp_path / f"{name}.png", title="A title", chapter="", description="", site="A site")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 @pytest.mark.parametrize(("most", "shown"), [(1, ["one two …"]), (2, ["one two three", "four"]), (0, [])])
-def test_what_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
+def test_text_that_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
     class Font:
         getlength = staticmethod(len)
 

@@ -1,4 +1,4 @@
-"""Visits to every page of a site in a browser: what each finds wrong, by kind. test_every_page.py asserts that it is nothing."""
+"""Open every page of a site in a browser and record its faults by kind. test_every_page.py asserts that there are none."""
 
 import functools
 import http.server
@@ -16,14 +16,14 @@ from pypdf import PdfReader
 
 ROOT = Path(__file__).parents[2]
 LAYOUT = Path(__file__).with_name("layout.js").read_text(encoding="utf-8")
-SHEET = 800  # pixels of a page on a screen that go on a sheet, at least
+SHEET = 800  # the least height of a page on the screen, in pixels, that a printed sheet holds
 LOOKS = {
     "light, 1280": {"width": 1280},
     "light, 390": {"width": 390, "height": 800},
     "dark, 1280": {"width": 1280, "dark": True},
     "dark, 390": {"width": 390, "height": 800, "dark": True},
 }
-AUDITED = ("light, 1280", "dark, 390")  # looks at which axe-core, which takes most of the time, is asked: each scheme and each width once
+AUDITED = ("light, 1280", "dark, 390")  # axe-core is slow, so it tests each colour scheme and each width once
 KINDS = {
     "console": "an error on the console",
     "foreign": "a request to another host",
@@ -35,9 +35,9 @@ KINDS = {
     "broken": "a link or an anchor that leads nowhere",
 }
 
-# Everything is opened: what is folded, and one of the boxes that show what a link leads to.
+# Open everything: the folded parts, and one of the boxes that preview the target of a link.
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true; 0"
-# And laid out: of what is far below the browser knows no place yet, and axe-core would take its neighbours for what covers it.
+# Lay everything out: the browser does not know the places of parts far below yet, so axe-core would report that they overlap.
 LAID_OUT = """const sheet = new CSSStyleSheet();
   sheet.replaceSync("* { content-visibility: visible !important }");
   document.adoptedStyleSheets.push(sheet);
@@ -58,7 +58,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path, handler=None, under: str = ""):
-    """The address at which a folder is served."""
+    """Yield the address at which a folder is served."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler or functools.partial(Quiet, directory=folder))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -76,18 +76,18 @@ def is_redirect(path: Path) -> bool:
 
 
 def pages_of(site: Path) -> list[str]:
-    """The addresses of a site's pages within it. 404.html is a page of its own kind: see test_hosting.py."""
+    """Return the addresses of a site's pages, relative to the site. 404.html differs from them; see test_hosting.py."""
     found = (path.relative_to(site).as_posix() for path in site.rglob("*.html") if not is_redirect(path))
     return sorted(name.removesuffix("index.html") for name in found if name != "404.html" and not name.startswith("assets/"))
 
 
 def visit(browser, site: str, page: str, audited: bool) -> dict:
-    """What is wrong with one page, by kind, and where it leads."""
+    """Return the faults of one page by kind, and the targets of its links."""
     browser.open(site + page)
     browser.until("[...document.querySelectorAll('[data-play]')].every((one) => 'played' in one.dataset)")
     browser.run(OPEN)
     browser.settle()
-    browser.press("Tab")  # what is far below is looked at for whoever goes on by keys
+    browser.press("Tab")  # show the focus, as for a reader who uses the keyboard
     if browser.run(PREVIEW):
         browser.until("document.querySelector('.preview:not([hidden])')")
     browser.settle()
@@ -101,10 +101,10 @@ def visit(browser, site: str, page: str, audited: bool) -> dict:
 
 
 def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDITED, share=lambda number: True) -> dict:
-    """For each look what was found on each page. Looks are beside one another, each in a browser of its own.
+    """Return the faults of each page, for each look. The looks run in parallel, each in a browser of its own.
 
-    `share` says of a number whether it is one of those that are asked for; pages count from another number in each look, so that a share of
-    as many as there are looks has each page in one of them.
+    `share` says whether a number belongs to the selected share. The numbers of the pages start at another value in each look, so if there are
+    as many shares as looks, each share has every page in one look.
     """
     pages = pages_of(folder) if pages is None else pages
 
@@ -125,7 +125,7 @@ def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDIT
 
 
 def printed(started, folder: Path, pages=None) -> dict:
-    """What is wrong with each page on paper: a sheet without a letter, or more paper than the page is long."""
+    """Return the faults of each printed page: empty sheets, and more sheets than the length of the page needs."""
     found = {}
     with served(folder) as site, started() as browser:
         browser.look(width=1280)
@@ -140,14 +140,14 @@ def printed(started, folder: Path, pages=None) -> dict:
 
 
 def ids_of(folder: Path, page: str) -> set[str]:
-    """The names that a page has as it is sent: the map answers to some that it takes from its list."""
+    """Return the ids in a page's HTML, before scripts run. The map also accepts ids that it takes from its list."""
     path = folder / page
     text = (path if path.suffix == ".html" else path / "index.html").read_text("utf-8")
     return {unescape(name) for name in re.findall(r'\sid="([^"]+)"', text)}
 
 
 def leads_nowhere(link: str, site: str, folder: Path, targets: dict) -> bool:
-    """Is a link into the site broken? Links to elsewhere are not followed."""
+    """Return whether a link into the site is broken. Links to other sites are not followed."""
     if not link.startswith(site):
         return False
     path, anchor = unquote(urlsplit(link).path).lstrip("/"), unquote(urlsplit(link).fragment)
@@ -159,5 +159,5 @@ def leads_nowhere(link: str, site: str, folder: Path, targets: dict) -> bool:
 
 
 def faults(records: dict, kind: str) -> dict:
-    """Where there is a fault of a kind: a few of them for each page."""
+    """Return a few faults of a kind for each page that has any."""
     return {page: record[kind][:5] for page, record in records.items() if record[kind]}
