@@ -373,10 +373,10 @@ def test_names_of_earlier_blocks_are_not_imported_again(site):
 def test_example_sees_names_of_earlier_examples(site):
     assert [block.head for block in site("first", "second")] == [(), ()]
     assert refusal(site, "second") == (
-        "docs/a/b.md:3: snippets/a/b.py:12 uses 'half', which on this page means nothing by then, or something else; "
+        "docs/a/b.md:3: snippets/a/b.py:12 uses 'half', which the code before it on this page does not define, or defines otherwise; "
         "add '>>> from snippets.a.b import half' to that example"
     )
-    assert "snippets/a/b.py:12 uses the 'z' that line 5 makes, and on this page nothing has made that before" in refusal(
+    assert "snippets/a/b.py:12 uses the 'z' of line 5, which this page does not show before it" in refusal(
         site, "second", change=(">>> half(z)", ">>> z")
     )
 
@@ -384,7 +384,7 @@ def test_example_sees_names_of_earlier_examples(site):
 def test_example_with_rebound_name_is_rejected(site):
     changed = (">>> scale = 8\n>>> scale", ">>> z = 8\n>>> z")
     assert len(site("first", "second", "hides", change=changed)) == 3
-    assert "uses the 'z' that line 5 makes" in refusal(site, "first", "hides", "second", change=changed)
+    assert "uses the 'z' of line 5" in refusal(site, "first", "hides", "second", change=changed)
 
 
 def test_example_that_imports_a_pasted_name_again_passes(site):
@@ -396,8 +396,8 @@ def test_example_that_imports_a_pasted_name_again_passes(site):
 
 def test_undefined_name_is_an_error_with_file_and_line(site):
     assert refusal(site, "half", "nowhere") == (
-        f"docs/a/b.md:7: snippets/a/b.py:{FILE[: FILE.index('def nowhere')].count(chr(10)) + 1} uses 'nothing', which nothing in that file "
-        "binds; import it there, or define it"
+        f"docs/a/b.md:7: snippets/a/b.py:{FILE[: FILE.index('def nowhere')].count(chr(10)) + 1} uses 'nothing', which that file does not "
+        "define; import it there, or define it"
     )
 
 
