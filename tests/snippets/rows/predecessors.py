@@ -1,9 +1,9 @@
 """Inputs for snippets/predecessors."""
 
 import torch
-from tests.snippets.sample import EVERY, Row, Seeded, T
 
 from snippets.predecessors.rnn import rnn_step
+from tests.snippets.input_rows import EVERY, Row, Seeded, T
 
 KATHAROPOULOS, CHOROMANSKI = "Katharopoulos et al. (2020)", "Choromanski et al. (2021)"
 LSTM = "Gers, Schmidhuber and Cummins (2000)"
