@@ -284,7 +284,7 @@ def test_what_it_does_not_come_from_does_not_draw_it_again(site):
 
 def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
     site.show()
-    now = dependencies.installed
+    now = dependencies.installed_version
     for key in ("python", "torch"):
         for home in (dependencies, figure_block):
             monkeypatch.setattr(home, "installed", lambda name, key=key: "other" if name == key else now(name))

@@ -60,7 +60,7 @@ def two_topics(monkeypatch):
     results = {"a/one": {"p": tried(5, 0), "q": tried(7, 1, ["x = y"])}, "a/two": None}
     monkeypatch.setattr(trust_counts, "topics", lambda: sorted(certificates))
     monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": certificates[topic]})
-    monkeypatch.setattr(mutant_results, "of_topics", lambda topics: {topic: results[topic] for topic in topics})
+    monkeypatch.setattr(mutant_results, "get_topics", lambda topics: {topic: results[topic] for topic in topics})
 
 
 def test_mutants_are_counted_by_kind_and_witness(two_topics):
@@ -75,7 +75,7 @@ def test_mutants_are_counted_by_kind_and_witness(two_topics):
 
 
 def test_where_no_mutant_was_tried_no_number_is_shown(two_topics, monkeypatch):
-    monkeypatch.setattr(mutant_results, "of_topics", dict.fromkeys)
+    monkeypatch.setattr(mutant_results, "get_topics", dict.fromkeys)
     assert trust_counts.by_killer()[1] == [["not tried on this machine: 2 topics", ""]]
     assert trust_counts.by_mutant()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 

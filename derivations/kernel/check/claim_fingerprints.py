@@ -2,7 +2,7 @@
 
 The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs
 when they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few.
-If one of the modules can look up names or read files at run time (`DYNAMIC`), the hash covers the whole text of all modules.
+If one of the modules can look up names or read files at run time (`DYNAMIC_NAMES`), the hash covers the whole text of all modules.
 """
 
 from __future__ import annotations
@@ -21,50 +21,61 @@ from ..core.expr import Expr
 from ..errors import KernelError
 from ..pytorch.snippet_arguments import locate_snippet
 from ..snippet_source import Snippet
-from .shown_code import LoadedLibrary, named
+from .shown_code import LoadedLibrary, named_functions
 
-PLACE = ("file", "line")
-PLAIN = (str, int, float, complex, bool, type(None), Fraction)
+UNHASHED_FIELDS = ("file", "line")
+PLAIN_TYPES = (str, int, float, complex, bool, type(None), Fraction)
 # Names that let a module look up names at run time, or read other files.
-DYNAMIC = {"getattr", "dir", "attrgetter", "methodcaller", "itemgetter", "__subclasses__", "__getattr__", "__dict__", "mro", "__mro__"} | {
+DYNAMIC_NAMES = {
+    "getattr",
+    "dir",
+    "attrgetter",
+    "methodcaller",
+    "itemgetter",
+    "__subclasses__",
+    "__getattr__",
+    "__dict__",
+    "mro",
+    "__mro__",
+} | {
     *("open", "Path", "read_text", "read_bytes", "load", "from_file", "loadtxt", "genfromtxt", "inspect", "importlib", "__file__"),
 }
 
 
-class Unknown(Exception):
+class Unhashable(Exception):
     """The claim contains a value of a type that cannot be hashed."""
 
 
-def told(claim: Claim) -> str:
+def hash_statement(claim: Claim) -> str:
     """Return a hash of a claim without its file and line; "" if a part of it cannot be hashed or is nested too deeply."""
     known: dict[int, str] = {}
     try:
-        return of(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in PLACE), known)
-    except (Unknown, RecursionError):
+        return hash_value(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in UNHASHED_FIELDS), known)
+    except (Unhashable, RecursionError):
         return ""
 
 
-def of(x: Any, known: dict[int, str]) -> str:
+def hash_value(x: Any, known: dict[int, str]) -> str:
     """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed once.
 
     Raise Unknown for a type that cannot be hashed.
     """
     if isinstance(x, Expr):
         if id(x) not in known:
-            known[id(x)] = hashed("tree", x.op, of(x.args, known), of(x.shape, known), of(x.data, known))
+            known[id(x)] = hash_strings("tree", x.op, hash_value(x.args, known), hash_value(x.shape, known), hash_value(x.data, known))
         return known[id(x)]
     if type(x) in (tuple, list):
-        return hashed(type(x).__name__, *(of(one, known) for one in x))
+        return hash_strings(type(x).__name__, *(hash_value(one, known) for one in x))
     if type(x) is dict:
-        return hashed("dict", *(of(one, known) for one in x.items()))
+        return hash_strings("dict", *(hash_value(one, known) for one in x.items()))
     if type(x) in (Step, Assumption):
-        return hashed(type(x).__name__, *(of(getattr(x, one.name), known) for one in fields(x)))
-    if type(x) not in PLAIN:
-        raise Unknown
-    return hashed(type(x).__name__, repr(x))
+        return hash_strings(type(x).__name__, *(hash_value(getattr(x, one.name), known) for one in fields(x)))
+    if type(x) not in PLAIN_TYPES:
+        raise Unhashable
+    return hash_strings(type(x).__name__, repr(x))
 
 
-def hashed(*parts: str) -> str:
+def hash_strings(*parts: str) -> str:
     """Return the hash of a sequence of strings. Each is preceded by its length, so that different sequences have different hashes."""
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
@@ -72,7 +83,7 @@ def hashed(*parts: str) -> str:
 # The code ---------------------------------------------------------------------------------------------------------------------
 
 
-def code(claim: Claim) -> dict[str, Any]:
+def hash_code(claim: Claim) -> dict[str, Any]:
     """Return hashes of a claim's code, and the files that it can reach.
 
     "lines" hashes the code that may run, and does not change if the code moves within its file. "texts" hashes the files as a whole, for a
@@ -81,50 +92,50 @@ def code(claim: Claim) -> dict[str, Any]:
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}
     try:
-        snippets = within_reach(claim)
+        snippets = reachable_snippets(claim)
         found = {
-            "lines": lines(claim, list(snippets.values())),
-            "texts": hashed(*(part for file, one in snippets.items() for part in (file, one.text))),
+            "lines": hash_reachable_code(claim, list(snippets.values())),
+            "texts": hash_strings(*(part for file, one in snippets.items() for part in (file, one.text))),
         }
     except (KernelError, OSError, SyntaxError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
     return found | {"files": list(snippets)}
 
 
-def within_reach(claim: Claim) -> dict[str, Snippet]:
+def reachable_snippets(claim: Claim) -> dict[str, Snippet]:
     """Return the snippets that a claim names, all that they import, and the packages that contain them, by file.
 
     A file's name is the same in every checkout.
     """
-    return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named(claim))
+    return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named_functions(claim))
 
 
-def lines(claim: Claim, snippets: list[Snippet]) -> str:
-    """Return a hash of the code in snippets that a claim's code may run; of their whole texts if a name in `DYNAMIC` occurs in one."""
-    if any(DYNAMIC & mentioned(one.tree) for one in snippets):
-        return hashed(*(one.file for one in snippets), *(one.text for one in snippets))
-    named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
-    names = reached(named_first, snippets)
-    return hashed(*(part for one in snippets for part in (one.file, *parts(one, names))))
+def hash_reachable_code(claim: Claim, snippets: list[Snippet]) -> str:
+    """Return a hash of the code in snippets that a claim's code may run; of their whole texts if a name in `DYNAMIC_NAMES` occurs in one."""
+    if any(DYNAMIC_NAMES & mentioned_names(one.tree) for one in snippets):
+        return hash_strings(*(one.file for one in snippets), *(one.text for one in snippets))
+    named_first = {name.rpartition(".")[2] for name in named_functions(claim)} | set(find_strings(claim.code))
+    names = reachable_names(named_first, snippets)
+    return hash_strings(*(part for one in snippets for part in (one.file, *dump_used_code(one, names))))
 
 
-def words(code: Any) -> Iterator[str]:
+def find_strings(code: Any) -> Iterator[str]:
     """Yield the strings in a claim's `code=`, because they may be names of functions."""
     if isinstance(code, str):
         yield code
     elif isinstance(code, (tuple, list, dict)):
         for part in code.values() if isinstance(code, dict) else code:
-            yield from words(part)
+            yield from find_strings(part)
 
 
-def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
+def reachable_names(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
     """Return the names that may be used, directly or indirectly, when the named functions or the top level of the snippets run."""
     uses: dict[str, set[str]] = {}
     left = set(names)
     for snippet in snippets:
-        left |= {name for node in at_load(snippet.tree) for name in mentioned(node)}
+        left |= {name for node in import_time_code(snippet.tree) for name in mentioned_names(node)}
         for name, node in snippet.definitions.items():
-            uses.setdefault(name, set()).update(mentioned(node))
+            uses.setdefault(name, set()).update(mentioned_names(node))
         for one in snippet.imports:
             if one.is_renamed:
                 uses.setdefault(one.bound, set()).add(one.origin.name or one.origin.module.rpartition(".")[2])
@@ -136,7 +147,7 @@ def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
 
 
 @lru_cache(maxsize=4096)
-def mentioned(node: ast.AST) -> frozenset[str]:
+def mentioned_names(node: ast.AST) -> frozenset[str]:
     """Return all names in a syntax tree, including those in strings."""
     inside = list(ast.walk(node))
     found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
@@ -145,7 +156,7 @@ def mentioned(node: ast.AST) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
+def import_time_code(tree: ast.Module) -> tuple[ast.AST, ...]:
     """Return the code that runs when a module is imported: everything except the bodies of its functions. Classes are included whole."""
     found: list[ast.AST] = []
     for node in tree.body:
@@ -157,12 +168,12 @@ def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 
 @lru_cache(maxsize=4096)
-def dumped(node: ast.AST) -> str:
+def dump_tree(node: ast.AST) -> str:
     """Return a syntax tree as text without line numbers, cached."""
     return ast.dump(node)
 
 
-def parts(snippet: Snippet, names: set[str]) -> list[str]:
+def dump_used_code(snippet: Snippet, names: set[str]) -> list[str]:
     """Return the dumped syntax trees of a snippet's top level and of its definitions with these names."""
     used = (node for name, node in snippet.definitions.items() if name in names)
-    return [dumped(node) for node in [*at_load(snippet.tree), *used]]
+    return [dump_tree(node) for node in [*import_time_code(snippet.tree), *used]]

@@ -15,7 +15,7 @@ NAME = "derivations/coq_open.toml"
 FILE = ROOT / NAME
 
 
-def reasons(topic: str = "") -> dict:
+def read_reasons(topic: str = "") -> dict:
     """Return {topic#claim: reason} for one topic or for all. Raise CertificateError if the file is malformed."""
     try:
         found = tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}

@@ -20,11 +20,11 @@ from pathlib import Path
 from types import FrameType
 
 from ..store.dependencies import Reads
-from ..store.project_files import ABSENT, state
+from ..store.project_files import ABSENT, file_state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
 # The names of files of the standard library begin like this, whether it is a folder, a zip file, or frozen.
-PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")
+STANDARD_LIBRARY = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")
 INSTALLED = ("site-packages", "dist-packages")
 SYSTEM = ("/proc/", "/dev/", "/sys/")
 
@@ -32,7 +32,7 @@ SYSTEM = ("/proc/", "/dev/", "/sys/")
 @cache
 def is_installed(file: str) -> bool:
     """Return whether a file belongs to Python or to an installed library."""
-    return file.startswith(PYTHON) or any(name in file.split(os.sep) for name in INSTALLED)
+    return file.startswith(STANDARD_LIBRARY) or any(name in file.split(os.sep) for name in INSTALLED)
 
 
 @cache
@@ -70,12 +70,12 @@ class Recorder:
             self.written.add(name)
         elif flags & os.O_ACCMODE != os.O_WRONLY:
             self.reads.files[name] = ABSENT  # set first, because state() opens the file too and calls this method again
-            self.reads.files[name] = state(name)
+            self.reads.files[name] = file_state(name)
 
     def looked_up(self, name: object) -> None:
         """Record an environment variable if the nearest caller outside the standard library is the project's code."""
         frame: FrameType | None = sys._getframe(2)
-        while frame and frame.f_code.co_filename.startswith(PYTHON):
+        while frame and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
             frame = frame.f_back
         by_project = frame is not None and is_tracked(frame.f_code.co_filename)
         if by_project and isinstance(name, str) and name not in self.reads.variables:
@@ -93,7 +93,7 @@ def _hook(event: str, arguments: tuple) -> None:
 
 
 @contextmanager
-def recorded(all_threads: bool = True) -> Iterator[Recorder]:
+def record_reads(all_threads: bool = True) -> Iterator[Recorder]:
     """Record what this process reads within the `with` block, or only what the current thread reads."""
     if not _installed:
         sys.addaudithook(_hook)

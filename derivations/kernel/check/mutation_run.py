@@ -20,35 +20,37 @@ from ..store import certificates, mutant_results, project_files
 from ..store.import_closure import hashes
 from ..store.store import Differs, settings
 from . import worker
-from .dask_cluster import processes
+from .dask_cluster import open_executor
 
 CHUNK = 20  # mutants per task: few, so that all processes finish at about the same time
 
 
-class NotStated(Exception):
+class ScriptFailed(Exception):
     """A script fails before it has stated its claims."""
 
 
-def stated(script: str) -> dict:
+def make_claims_and_mutants(script: str) -> dict:
     """Return {id: (claim, mutants)} for the claims of a script. Raise NotStated if the script fails."""
     path = Path(project_files.ROOT, script)  # `script` may be relative to the root, as it is for a worker of a cluster
-    return stated_in(str(path), project_files.file_hash(path))
+    return make_cached(str(path), project_files.file_hash(path))
 
 
 @cache  # each process handles several tasks of the same script
-def stated_in(script: str, digest: str) -> dict:
-    """Return what `stated` returns, cached by path and content of the script."""
+def make_cached(script: str, digest: str) -> dict:
+    """Return what `make_claims_and_mutants` returns, cached by path and content of the script."""
     problem = worker.load_script(Path(script))
     if problem:
-        raise NotStated(f"{script}:{problem[0]}: {problem[1]}")
+        raise ScriptFailed(f"{script}:{problem[0]}: {problem[1]}")
     found = {claim.id: (claim, make_mutants(claim)) for claim in claims.LOADED[0].claims}
     gc.freeze()  # the cache keeps these objects, so the garbage collector need not visit them
     return found
 
 
-def survey(script: str) -> dict:
+def survey_script(script: str) -> dict:
     """Return, for each claim of a script, a fingerprint of what its results depend on and the number of its mutants."""
-    return {id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in stated(script).items()}
+    return {
+        id_: {"fingerprint": fingerprint(claim), "mutants": len(found)} for id_, (claim, found) in make_claims_and_mutants(script).items()
+    }
 
 
 def fingerprint(claim) -> str:
@@ -63,16 +65,16 @@ def fingerprint(claim) -> str:
 
 def try_controls(script: str, id_: str, names: list, known: dict) -> dict:
     """Have the named witnesses check a claim's controls. `known` holds their answers to the claim itself."""
-    return mutant_trials.try_controls(*stated(script)[id_], names, known)
+    return mutant_trials.try_controls(*make_claims_and_mutants(script)[id_], names, known)
 
 
 def try_mutants(script: str, id_: str, names: list, start: int, stop: int) -> list:
     """Return the outcome for each of the claim's mutants from `start` to `stop - 1` under each of the named witnesses."""
-    claim, found = stated(script)[id_]
+    claim, found = make_claims_and_mutants(script)[id_]
     return [said for mutant in found[start:stop] for said in mutant_trials.try_mutant_with_witnesses(mutant, claim, names)]
 
 
-def vouched(topic: str) -> dict:
+def certified_answers(topic: str) -> dict:
     """Return {id: {witness: "accepted" or "not applicable"}} from a topic's certificate; {} if it has no valid one."""
     try:
         claims = certificates.load(topic)["claims"]
@@ -92,13 +94,13 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
     """
     results: dict = {}
     current = mutant_results.depends_on()
-    targets = [(topic, project_files.named(script) if cluster else str(script)) for topic, script in targets]
-    with processes(jobs, cluster) as pool:
-        surveys = {topic: pool.submit(survey, script) for topic, script in targets}
+    targets = [(topic, project_files.name_of(script) if cluster else str(script)) for topic, script in targets]
+    with open_executor(jobs, cluster) as pool:
+        surveys = {topic: pool.submit(survey_script, script) for topic, script in targets}
         waiting: dict = {}
         stored: dict = {}
         for topic, script in targets:
-            said, read, results[topic] = vouched(topic), mutant_results.read_by(topic), {}
+            said, read, results[topic] = certified_answers(topic), mutant_results.recorded_reads(topic), {}
             for id_, known in surveys[topic].result().items():
                 found = {} if fresh else mutant_results.get(known["fingerprint"], current, read)
                 if settings.recheck.picks(f"{topic}#{id_}"):
@@ -114,30 +116,30 @@ def run(targets: list, fresh: bool, jobs: int, progress=lambda done, more: None,
                 result, said = results[topic][id_], done.result()
                 progress(count, 0)
                 if isinstance(said, list):
-                    mutant_results.record(result["witnesses"], said)
+                    mutant_results.add_outcomes(result["witnesses"], said)
                 else:
                     result["witnesses"] |= {
-                        name: mutant_results.empty() | {"alike": said["alike"]} | w for name, w in said["witnesses"].items()
+                        name: mutant_results.empty_result() | {"alike": said["alike"]} | w for name, w in said["witnesses"].items()
                     }
                     covering = [name for name, w in said["witnesses"].items() if w["covers"]]
                     for start in range(0, result["mutants"] if covering else 0, CHUNK):
                         stop = min(start + CHUNK, result["mutants"])
                         waiting[pool.submit(try_mutants, script, id_, covering, start, stop)] = topic, script, id_, stop - start
                 if not any((other[0], other[2]) == (topic, id_) for other in waiting.values()):
-                    finish(topic, id_, result, stored.get((topic, id_), {}), current)
+                    store_results(topic, id_, result, stored.get((topic, id_), {}), current)
     for topic, found in results.items():
         for result in found.values():
-            result |= mutant_results.of_claim(result["witnesses"])
+            result |= mutant_results.claim_result(result["witnesses"])
         if certificates.is_topic(topic):
             mutant_results.put_survey(topic, surveys[topic].result())
     mutant_results.STORE.prune()
     return results
 
 
-def finish(topic: str, id_: str, result: dict, stored: dict, current: dict) -> None:
+def store_results(topic: str, id_: str, result: dict, stored: dict, current: dict) -> None:
     """Store the results of a claim when all its mutants were tried. Raise Differs if they differ from the results in `stored`."""
     if any(stored[name] != result["witnesses"].get(name) for name in stored):
         mutant_results.STORE.clear()
         raise Differs(settings.recheck.difference(f"the mutants of {topic}#{id_}"))
     if certificates.is_topic(topic):
-        mutant_results.put(result["fingerprint"], result["witnesses"], current, mutant_results.read_by(topic))
+        mutant_results.put(result["fingerprint"], result["witnesses"], current, mutant_results.recorded_reads(topic))

@@ -26,16 +26,22 @@ from ..store.store import settings
 from . import installed_packages
 
 TIME_LIMIT = 900  # seconds for one script; generous, because the machine may be busy
-MOST_SAID = 2**28  # the largest size of one record in bytes
-PATIENCE = 0.2  # seconds between two looks at `stop`
-PAUSE = 1.0  # seconds between the topics that somebody waits for and the others, so that the pages of the first are built meanwhile
-BEHIND = 10  # the niceness of a process whose topic nobody waits for
+MAX_RECORD_SIZE = 2**28  # the largest size of one record in bytes
+POLL_INTERVAL = 0.2  # seconds between two looks at `stop`
+HEAD_START = 1.0  # seconds between the topics that somebody waits for and the others, so that the pages of the first are built meanwhile
+BACKGROUND_NICENESS = 10  # the niceness of a process whose topic nobody waits for
 
 # Each script runs in a process of its own, forked from one that has loaded SymPy and PyTorch but has run no script.
 CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
-LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported lazily by libraries
+LAZY_IMPORTS = (
+    "jaxtyping",
+    "sympy.physics.units",
+    "sympy.stats",
+    "sympy.tensor.tensor",
+    "torch.export._trace",
+)  # imported lazily by libraries
 if CONTEXT.get_start_method() == "forkserver":
-    CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.preload"])
+    CONTEXT.set_forkserver_preload([*LAZY_IMPORTS, f"{__package__}.preload"])
 os.environ["PYTHONHASHSEED"] = "0"  # for child processes, so that a check always gives the same messages
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # values cached per function; a claim and its mutants need the same ones
 
@@ -62,16 +68,16 @@ class Result:
 
 
 @dataclass(frozen=True)
-class How:
+class Options:
     """Settings of a round of checks."""
 
-    ask: Callable | None = None  # replaces `run`, for example to check scripts on a cluster
+    ask: Callable | None = None  # replaces `run_worker`, for example to check scripts on a cluster
     loaded: int | None = None  # when the round began (in ns); a checker file that is newer counts as changed
     first: frozenset = frozenset()  # topics that somebody waits for: checked before the others, and reported at once
     ready: Callable = lambda result: None  # called with the result of each topic in `first` that holds, before it is reported
 
 
-def find(targets: tuple) -> list:
+def find_targets(targets: tuple) -> list:
     """Return (topic, script) pairs for topics, chapters and paths, or for all topics if `targets` is empty.
 
     Raise LookupError for a target that is none of these.
@@ -96,31 +102,31 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: How | None = None) -> list:
+def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: Options | None = None) -> list:
     """Check (topic, script) pairs, and return the results in the same order.
 
     `progress(done, more)` is called with the numbers of claims that were checked and found. Setting `stop` ends the checks that are left.
     Topics that were never checked are begun first, the longest script first, then those whose last check took longest.
     """
-    how = replace(how or How(), loaded=time.time_ns())
-    results = each(targets, fresh, jobs, progress, stop, how)
+    how = replace(how or Options(), loaded=time.time_ns())
+    results = check_each(targets, fresh, jobs, progress, stop, how)
     done = [result for result in results.values() if not result.stopped]
     check_uses(done)
-    settle(done)
+    store_rejections(done)
     claim_cache.STORE.prune()
     return [results[target] for target in targets]
 
 
-def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
+def check_each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: Options) -> dict:
     """Check (topic, script) pairs, and return the results by pair.
 
-    The topics in `how.first` are checked alone. The others begin `PAUSE` seconds later, with a lower priority.
+    The topics in `how.first` are checked alone. The others begin `HEAD_START` seconds later, with a lower priority.
     """
-    order = sorted(targets, key=expected, reverse=True)
+    order = sorted(targets, key=expected_duration, reverse=True)
     stop = stop or Event()
-    with ThreadPoolExecutor(max_workers=jobs) as pool, stopping(stop):
+    with ThreadPoolExecutor(max_workers=jobs) as pool, stop_on_error(stop):
 
-        def all_of(some: list, how: How) -> dict:
+        def all_of(some: list, how: Options) -> dict:
             begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in some}
             return {target: one.result() for target, one in begun.items()}
 
@@ -128,12 +134,12 @@ def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, ho
         others = [one for one in order if one[0] not in how.first]
         results = all_of(awaited, how)
         if awaited and others:
-            stop.wait(PAUSE)
-        return results | all_of(others, replace(how, ask=how.ask or in_the_background) if awaited else how)
+            stop.wait(HEAD_START)
+        return results | all_of(others, replace(how, ask=how.ask or run_in_background) if awaited else how)
 
 
 @contextmanager
-def stopping(stop: Event) -> Iterator[None]:
+def stop_on_error(stop: Event) -> Iterator[None]:
     """Set `stop` if this thread is interrupted, for example by Ctrl-C. Otherwise the pool would wait until its threads have finished."""
     try:
         yield
@@ -142,13 +148,13 @@ def stopping(stop: Event) -> Iterator[None]:
         raise
 
 
-def expected(target: tuple) -> tuple:
+def expected_duration(target: tuple) -> tuple:
     """Return a sort key by the time that a script may take: the time of its last check, and the size of its text."""
     topic, script = target
     return durations.of_topic(topic), script.stat().st_size if script.is_file() else 0
 
 
-def settle(results: list):
+def store_rejections(results: list):
     """Store the rejections of topics, delete those of topics that hold now, and signal the end of the round if it changed anything."""
     inside = [result for result in results if certificates.is_topic(result.topic)]
     before = set(rejections.STORE.keys())
@@ -169,19 +175,19 @@ def check_uses(results: list):
         topic, claims = waiting.pop(0)
         ids[topic] = {claim["id"] for claim in claims if claim["kind"] != "refutation"}  # a refutation cannot be used as a fact
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
-        waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
+        waiting += [(other, stored_claims(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
         for record in (one for one in result.records if one["verdict"] == "holds"):
             foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
-            around = foreign and circle(links, result.topic)
+            around = foreign and find_cycle(links, result.topic)
             if missing:
-                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]))
+                reject(result, record, explain_missing_use(missing[0], ids[missing[0].partition("#")[0]]))
             elif around:
-                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
+                reject(result, record, "its uses lead back to its own topic: " + " → ".join(around))
 
 
-def unmet(use: str, held: set) -> str:
+def explain_missing_use(use: str, held: set) -> str:
     """Return why `use` cannot be used: its topic has no valid certificate, or no claim with that id. `held` contains the topic's ids."""
     topic, _, name = use.partition("#")
     if not held:
@@ -189,13 +195,13 @@ def unmet(use: str, held: set) -> str:
     return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(held), 'there are')}"
 
 
-def refuse(result: Result, record: dict, message: str):
+def reject(result: Result, record: dict, message: str):
     """Reject a claim of a checked topic, and delete the topic's certificate."""
     record.update(verdict="refused", message=message)
     certificates.STORE.delete(result.topic)
 
 
-def stored(topic: str) -> list:
+def stored_claims(topic: str) -> list:
     """Return the claims in a topic's certificate, or [] if it has no valid one."""
     try:
         return certificates.load(topic)["claims"]
@@ -203,7 +209,7 @@ def stored(topic: str) -> list:
         return []
 
 
-def circle(links: dict, start: str) -> list:
+def find_cycle(links: dict, start: str) -> list:
     """Return a path along the links from `start` back to `start`, or [] if there is none."""
     ways = [[start]]
     while ways:
@@ -216,12 +222,12 @@ def circle(links: dict, start: str) -> list:
     return []
 
 
-def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, how: How | None = None) -> Result:
+def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, how: Options | None = None) -> Result:
     """Return the result for one script: from its certificate if that is valid, otherwise by a check, whose results are stored.
 
     If `fresh`, neither the certificate nor records of earlier checks are used.
     """
-    stop, how = stop or Event(), how or How()
+    stop, how = stop or Event(), how or Options()
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
@@ -237,12 +243,12 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     earlier = claim_cache.get(topic) if inside and not fresh else {}
     picked = {id_: one for id_, one in earlier.get("claims", {}).items() if settings.recheck.picks(f"{topic}#{id_}")}
     usable = {id_: one for id_, one in earlier.get("claims", {}).items() if id_ not in picked}
-    result, last = (how.ask or run)(topic, script, progress, stop, usable)
+    result, last = (how.ask or run_worker)(topic, script, progress, stop, usable)
     if result.stopped:
         return result
     reject_differing(result, picked)
     if inside and last:
-        keep(result, last, began, how.loaded, earlier.get("depends") if any(r.get("taken") for r in result.records) else None)
+        store_result(result, last, began, how.loaded, earlier.get("depends") if any(r.get("taken") for r in result.records) else None)
     if inside and not result.holds:
         certificates.STORE.delete(topic)
     if topic in how.first and result.holds:
@@ -260,14 +266,14 @@ def reject_differing(result: Result, stored: dict):
             claim_cache.STORE.clear()
 
 
-def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
+def store_result(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
     """Store the topic's certificate if all its claims hold, and in either case the records of the claims that hold.
 
     Store neither if an input changed during the check; if all claims hold, add a problem that says so. Store no records of a script that
     imports snippets or is imported itself.
     """
     script, imported = result.script, [Path(p) for p in last["imported"]]
-    depends, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, earlier, loaded)
+    depends, changed = certificates.collect_dependencies(script, imported, began, last["libraries"], result.reads, earlier, loaded)
     durations.put(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
     if result.holds and not changed:
         certificates.put(result.topic, result.title, [durations.without(r["claim"]) for r in result.records], depends)
@@ -279,31 +285,33 @@ def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: De
         claim_cache.put(result.topic, result.records, depends)
 
 
-def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
+def run_worker(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
     """Check a script in a separate process and read its records as they arrive.
 
     Return (result, last record). The last record is None if the process did not finish. `before` maps claims to the records of earlier
     checks.
     """
     result, last, late, garbled = Result(topic, script), None, False, False
-    homes = looked_through_meanwhile()
+    homes = find_packages()
     deadline = time.monotonic() + TIME_LIMIT
     with tempfile.NamedTemporaryFile("r", errors="replace") as said:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before))
+        process = CONTEXT.Process(
+            target=start_worker, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before)
+        )
         process.start()
         sender.close()
         # The timer ends a process that stops in the middle of a record, for which `recv_bytes` would wait without end.
-        waits = Timer(TIME_LIMIT + PATIENCE, end, [process])
+        waits = Timer(TIME_LIMIT + POLL_INTERVAL, end_process, [process])
         waits.daemon = True
         waits.start()
         try:
             while not last and not late and not stop.is_set():
                 left = deadline - time.monotonic()
-                if records.poll(max(0.0, min(left, PATIENCE))):
-                    last = take(json.loads(records.recv_bytes(MOST_SAID)), result, progress)
+                if records.poll(max(0.0, min(left, POLL_INTERVAL))):
+                    last = add_event(json.loads(records.recv_bytes(MAX_RECORD_SIZE)), result, progress)
                 else:
-                    late = left <= PATIENCE
+                    late = left <= POLL_INTERVAL
         except EOFError:
             pass
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script itself wrote to the pipe
@@ -312,7 +320,7 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
             waits.cancel()
         result.stopped = stop.is_set() and not last
         process.join(0 if late or result.stopped else 5)
-        end(process)
+        end_process(process)
         words = (said.read().strip().splitlines() or [""])[-1]
     if result.stopped:
         return result, None
@@ -327,17 +335,17 @@ def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int
     return result, last
 
 
-def looked_through_meanwhile() -> dict:
+def find_packages() -> dict:
     """Return the packages that contain each module. The process from which the others are forked loads its libraries meanwhile."""
     if CONTEXT.get_start_method() == "forkserver":
         forkserver.ensure_running()
-    return dict(installed_packages.homes())
+    return dict(installed_packages.packages_by_module())
 
 
-in_the_background = partial(run, nice=BEHIND)
+run_in_background = partial(run_worker, nice=BACKGROUND_NICENESS)
 
 
-def work(nice: int, *arguments):
+def start_worker(nice: int, *arguments):
     """Run the worker in the new process. It is imported here, so that the process that only waits does not load SymPy."""
     from . import worker
 
@@ -363,7 +371,7 @@ def wait_for_parent():
         os._exit(1)
 
 
-def end(process):
+def end_process(process):
     """End a script's process, and all processes that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -372,7 +380,7 @@ def end(process):
     process.join()
 
 
-def take(event: dict, result: Result, progress):
+def add_event(event: dict, result: Result, progress):
     """Add one of the worker's records to the result. Return the record if it is the last one, otherwise None."""
     kind = event.pop("event")
     if kind == "loaded":

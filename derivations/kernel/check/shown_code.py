@@ -26,10 +26,10 @@ from ..snippet_source.scopes import first_line
 from ..store import project_files
 
 BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
-NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrapper of `torch.no_grad()`
+NO_GRAD_FILE = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrapper of `torch.no_grad()`
 
 
-class NotShown(KernelError):
+class CodeDiffers(KernelError):
     """The code that runs differs from the code that a page shows; the message names file and line."""
 
 
@@ -49,13 +49,13 @@ class LoadedLibrary(Library):
 def require_shown_code(claim: Claim) -> None:
     """Raise Rejected if a function that the claim's `code=` names differs from what its lines define."""
     try:
-        for name in named(claim):
+        for name in named_functions(claim):
             check_function(name)
-    except NotShown as error:
+    except CodeDiffers as error:
         raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
 
 
-def named(claim: Claim) -> list[str]:
+def named_functions(claim: Claim) -> list[str]:
     """Return the names of the functions in a claim's `code=`, including those of nested calls, without duplicates."""
     from ..pytorch.snippet_arguments import snippet_names
 
@@ -70,33 +70,35 @@ def check_function(name: str) -> None:
     try:
         module, function, _ = locate_snippet(name)
     except Disagreement as error:
-        raise NotShown(f"{error}; name it as snippets.chapter.topic.function") from None
+        raise CodeDiffers(f"{error}; name it as snippets.chapter.topic.function") from None
     library = LoadedLibrary()
     try:
         snippet = library.find(module.__name__)
         if snippet is None or function not in snippet.definitions:
             found = "its module has it from elsewhere" if hasattr(module, function) else "there is none"
             file = snippet.file if snippet else module.__name__
-            raise NotShown(f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does")
+            raise CodeDiffers(
+                f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does"
+            )
         for one in library.closure([module.__name__]).values():
             check_module(one, sys.modules.get(one.module))
     except SyntaxError as error:
-        raise NotShown(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
+        raise CodeDiffers(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
     """Raise NotShown if a name is bound twice, or if the loaded module holds other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
-        raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
+        raise CodeDiffers(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
     for name, node in snippet.definitions.items() if module else ():
-        if not all(has_code(held, snippet, qualified, line) for held, qualified, line in functions(vars(module).get(name), node)):
-            raise NotShown(
+        if not all(has_code(held, snippet, qualified, line) for held, qualified, line in pair_functions(vars(module).get(name), node)):
+            raise CodeDiffers(
                 f"{snippet.file}:{first_line(node)}: what is run as '{name}' is not what these lines define; let nothing be put in its place "
                 "or around it"
             )
 
 
-def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
+def pair_functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
     """Yield (object, qualified name, first line) for a function, or for each method of a class. `held` is the module's object."""
     if isinstance(node, ast.FunctionDef):
         yield held, node.name, first_line(node)
@@ -112,6 +114,6 @@ def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tu
 
 def has_code(held: object, snippet: Snippet, name: str, line: int) -> bool:
     """Return whether an object is the function that a snippet's text defines on a line, possibly wrapped by `torch.no_grad()`."""
-    if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(NO_GRADIENTS):
+    if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(NO_GRAD_FILE):
         held = getattr(held, "__wrapped__", None)
     return isinstance(held, FunctionType) and held.__code__ == snippet.code_of(name, line)

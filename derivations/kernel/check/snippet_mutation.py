@@ -9,23 +9,23 @@ from pathlib import Path
 
 from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
-from ..store.project_files import ROOT, named
+from ..store.project_files import ROOT, name_of
 from ..traced import witness
-from .dask_cluster import processes
+from .dask_cluster import open_executor
 from .worker import load_script
 
-Left = tuple[str, str, str, str]  # the claim, the function, the change, and the outcome
+LiveMutation = tuple[str, str, str, str]  # the claim, the function, the change, and the outcome
 
 
 def run(
     targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], None], cluster: str = ""
-) -> dict[str, tuple[Counter, list[Left]]]:
+) -> dict[str, tuple[Counter, list[LiveMutation]]]:
     """Return {topic: (number of mutations by outcome, mutations that were not killed)} for (topic, script) pairs.
 
     `progress(1)` is called after each topic.
     """
-    with processes(jobs, cluster) as pool:
-        waiting = {pool.submit(of_topic, topic, named(script) if cluster else str(script)): topic for topic, script in targets}
+    with open_executor(jobs, cluster) as pool:
+        waiting = {pool.submit(try_topic, topic, name_of(script) if cluster else str(script)): topic for topic, script in targets}
         found = {}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
@@ -33,12 +33,12 @@ def run(
     return {topic: found[topic] for topic, _ in targets}
 
 
-def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
+def try_topic(topic: str, script: str) -> tuple[Counter, list[LiveMutation]]:
     """Try the mutations of each function that a topic's claims name, with the first call of it that is proved."""
     load_script(Path(ROOT, script))
     counts: Counter = Counter()
-    left: list[Left] = []
-    for claim, k, said in first_calls(list(claims.LOADED[0].claims)):
+    left: list[LiveMutation] = []
+    for claim, k, said in first_proved_calls(list(claims.LOADED[0].claims)):
         name = claim.code[k][0].partition("[")[0]
         for slip, outcome in try_mutations(claim, k, said):
             counts[outcome] += 1
@@ -46,7 +46,7 @@ def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
     return counts, left
 
 
-def first_calls(stated: list) -> Iterator[tuple]:
+def first_proved_calls(stated: list) -> Iterator[tuple]:
     """Yield (claim, number of the call, verdict on the call) for the first proved call of each function."""
     seen = set()
     for claim in stated:

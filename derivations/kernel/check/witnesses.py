@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from ..traced.witness import CodeVerdict
 
 
-def exact(claim: Claim) -> Verdict:
+def ask_exact(claim: Claim) -> Verdict:
     """Return the verdict of the exact witness. Raise Rejected if it rejects the claim."""
     from ..exact.witness import exact as witness
 
     return witness(claim)
 
 
-def sympy(claim: Claim) -> Verdict:
+def ask_sympy(claim: Claim) -> Verdict:
     """Return the verdict of the SymPy witness. Raise Rejected if it rejects the claim."""
     from ..sympy.witness import check_with_program
 
@@ -28,7 +28,7 @@ def sympy(claim: Claim) -> Verdict:
     return Verdict("sympy", *said, source=source)
 
 
-def torch(claim: Claim) -> Verdict:
+def ask_torch(claim: Claim) -> Verdict:
     """Return the verdict of the PyTorch witness. Raise Rejected if it rejects the claim."""
     from ..pytorch.witness import check_with_snippets
 
@@ -36,7 +36,7 @@ def torch(claim: Claim) -> Verdict:
     return Verdict("torch", *said, ran=ran)
 
 
-def code(claim: Claim) -> CodeVerdict:
+def ask_code(claim: Claim) -> CodeVerdict:
     """Return the code witness's verdict on the snippets that a claim names. Raise Rejected if they compute something else."""
     from ..traced.witness import check_code as witness
 
@@ -54,4 +54,4 @@ def timed(witness: Callable[[Claim], Verdict]) -> Callable[[Claim], Verdict]:
     return asked
 
 
-WITNESSES = {"exact": timed(exact), "sympy": timed(sympy), "torch": timed(torch)}
+WITNESSES = {"exact": timed(ask_exact), "sympy": timed(ask_sympy), "torch": timed(ask_torch)}

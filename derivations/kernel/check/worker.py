@@ -24,14 +24,16 @@ from ..errors import KernelError, explain, raised_in_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
-from .claim_records import fault_of_words, refuse_unseen, witnessed
-from .input_tracking import imported_files, recorded
+from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault
+from .input_tracking import imported_files, record_reads
 
-MEMORY = 6 * 2**30  # bytes of address space
+MEMORY_LIMIT = 6 * 2**30  # bytes of address space
 LOCALE = "C.UTF-8"
-GARBAGE = 10**6  # the garbage collector runs after this many new objects
-ROOM = 2**17  # slots of the frame of `with_room`; the chunk of stack that Python allocates for it has at least as many more
-WRITTEN = 2**26  # the largest size of a file that a script writes in bytes, including its output
+GC_THRESHOLD = 10**6  # the garbage collector runs after this many new objects
+STACK_SLOTS = (
+    2**17
+)  # slots of the frame of `call_with_large_frame`; the chunk of stack that Python allocates for it has at least as many more
+FILE_SIZE_LIMIT = 2**26  # the largest size of a file that a script writes in bytes, including its output
 
 
 def load_script(path: Path):
@@ -46,14 +48,14 @@ def load_script(path: Path):
     except Rejected as error:
         return error.line, error.message, error.claim
     except KernelError as error:
-        return stopped(path, error, str(error))
+        return locate_error(path, error, str(error))
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
         said = explain(error) if raised_in_script(error.__traceback__) else error
-        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
+        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {said}")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
@@ -63,13 +65,13 @@ def load_script(path: Path):
     return None
 
 
-def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
+def locate_error(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
     """Return the line at which an error stopped a script, the message, and the id of the claim that this line states."""
-    line = line_in(path, error)
-    return line, message, claim_at(path, line)
+    line = last_line_in(path, error)
+    return line, message, find_claim_at(path, line)
 
 
-def claim_at(path: Path, line: int) -> str | None:
+def find_claim_at(path: Path, line: int) -> str | None:
     """Return the id of the claim that a method call on this line states, according to the script's text; None if there is none."""
     for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
@@ -79,7 +81,7 @@ def claim_at(path: Path, line: int) -> str | None:
     return None
 
 
-def line_in(path: Path, error: BaseException) -> int:
+def last_line_in(path: Path, error: BaseException) -> int:
     """Return the last line of the script itself in an error's traceback, or 0 if there is none."""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     return lines[-1] if lines else 0
@@ -91,13 +93,13 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file
     `said`. `homes` maps modules to the packages that contain them.
     """
-    installed_packages.know(homes)
+    installed_packages.set_packages(homes)
     os.environ.clear()  # this process may be forked from one with an older environment
     os.environ.update(environment)
-    be_anywhere()
-    collect_seldom()
+    set_time_zone_and_locale()
+    collect_garbage_rarely()
     limit_memory()
-    limit_files()
+    limit_file_size()
     script = Path(path).resolve()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
@@ -110,10 +112,10 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     def emit(event, **content):
         out.send_bytes(json.dumps({"event": event, **content}).encode())
 
-    with_room(check_script, script, Path(root), emit, earlier)
+    call_with_large_frame(check_script, script, Path(root), emit, earlier)
 
 
-def with_room(run, *arguments):
+def call_with_large_frame(run, *arguments):
     """Call a function from a frame so large that the frames of all further calls fit into the same chunk of Python's stack.
 
     Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop,
@@ -122,19 +124,19 @@ def with_room(run, *arguments):
     return run(*arguments)
 
 
-with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
+call_with_large_frame.__code__ = call_with_large_frame.__code__.replace(co_stacksize=STACK_SLOTS)
 
 
-def collect_seldom():
+def collect_garbage_rarely():
     """Make the garbage collector run rarely, and exclude existing objects from it.
 
     The process ends with its script, and little of what the script creates needs to be freed earlier.
     """
     gc.freeze()
-    gc.set_threshold(GARBAGE)
+    gc.set_threshold(GC_THRESHOLD)
 
 
-def be_anywhere():
+def set_time_zone_and_locale():
     """Set the same time zone and locale on every machine, because neither is recorded as an input."""
     for name in [name for name in os.environ if name in ("TZ", "LANG", "LANGUAGE") or name.startswith("LC_")]:
         del os.environ[name]
@@ -149,10 +151,12 @@ def be_anywhere():
 
 def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
     """Check a script, and send the records of its claims and what it read."""
-    with recorded() as recorder:
+    with record_reads() as recorder:
         entangled = check_claims(script, emit, earlier or {})
     imported = imported_files((root, script.parent))
-    emit("done", imported=imported, libraries=libraries(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported)
+    emit(
+        "done", imported=imported, libraries=library_versions(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported
+    )
 
 
 def check_claims(script: Path, emit, earlier: dict) -> bool:
@@ -164,23 +168,23 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
     entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
-    if derivation and (fault := fault_of_words(derivation.title)):
+    if derivation and (fault := find_text_fault(derivation.title)):
         problem = problem or (derivation.line, f"the title of the derivation, {fault}", None)
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = checked(claim, None if entangled else earlier.get(claim.id))
+            found = check_or_reuse(claim, None if entangled else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
-            emit("claim", verdict="holds", seconds=seconds, message="", stated=in_words(claim), **found)
+            emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **found)
         except Rejected as error:
-            refused(emit, claim, error.message, start)
+            emit_rejection(emit, claim, error.message, start)
         except RecursionError:
-            refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
+            emit_rejection(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
-            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+            emit_rejection(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
         except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
-            refused(
+            emit_rejection(
                 emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
             )
     if problem and problem[2]:
@@ -197,24 +201,24 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
     return entangled
 
 
-def checked(claim: Claim, before: dict | None) -> dict:
+def check_or_reuse(claim: Claim, before: dict | None) -> dict:
     """Return a claim's record, what it depends on, and whether it is the record of an earlier check.
 
     The record of the earlier check is used if it is current. Raise Rejected if `refuse_unseen` or a witness rejects the claim.
     """
-    refuse_unseen(claim)
-    stands_on = {"told": claim_fingerprints.told(claim)} | claim_fingerprints.code(claim)
+    check_code_and_text(claim)
+    stands_on = {"told": claim_fingerprints.hash_statement(claim)} | claim_fingerprints.hash_code(claim)
     taken = before is not None and claim_cache.is_current(before, stands_on)
-    record = before["record"] | {"line": claim.line} if taken else witnessed(claim)
+    record = before["record"] | {"line": claim.line} if taken else check_with_witnesses(claim)
     return {"claim": record, "stands_on": stands_on, "taken": taken}
 
 
-def libraries() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the versions, by name, of all installed packages that contain an imported module."""
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def refused(emit, claim: Claim, message: str, start: float):
+def emit_rejection(emit, claim: Claim, message: str, start: float):
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
@@ -228,13 +232,13 @@ def refused(emit, claim: Claim, message: str, start: float):
             "line": claim.line,
             "scope": "",
             "witnesses": [],
-            "stated": in_words(claim),
+            "stated": claim_text(claim),
             "uses": list(claim.uses),
         },
     )
 
 
-def in_words(claim: Claim) -> str:
+def claim_text(claim: Claim) -> str:
     """Return a claim as one line of plain text; "" if it is nested too deeply or is not made of valid expressions."""
     try:
         return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
@@ -244,15 +248,15 @@ def in_words(claim: Claim) -> str:
 
 def limit_memory():
     """Limit the memory of this process."""
-    limit("RLIMIT_AS", MEMORY)
+    set_limit("RLIMIT_AS", MEMORY_LIMIT)
 
 
-def limit_files():
+def limit_file_size():
     """Limit the size of files, so that endless output does not fill the disk."""
-    limit("RLIMIT_FSIZE", WRITTEN)
+    set_limit("RLIMIT_FSIZE", FILE_SIZE_LIMIT)
 
 
-def limit(what: str, most: int):
+def set_limit(what: str, most: int):
     """Set the soft limit of a resource, where the system has such limits."""
     try:
         import resource

@@ -12,7 +12,7 @@ from ..check.runner import Result
 from ..errors import quantity
 
 
-def report(result: Result, quiet: bool) -> None:
+def print_result(result: Result, quiet: bool) -> None:
     """Print the errors of a topic or script to standard error and, unless `quiet`, a line with its verdict."""
     for r in result.records:
         if r["verdict"] != "holds":

@@ -25,38 +25,38 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from ..check import runner
-from ..check.affected_topics import Touched, touched
+from ..check.affected_topics import AffectedTopics, find_affected
 from ..errors import quantity
 from ..store import project_files
-from .progress import report
-from .sympy_programs import publish
+from .progress import print_result
+from .sympy_programs import publish_programs
 
 if TYPE_CHECKING:
     from ..site.page_lint import Finding
 
-QUIET, LONGEST = 0.15, 2.0  # seconds without a change that end a burst of changes, and the longest duration of a burst
+BURST_GAP, MAX_BURST = 0.15, 2.0  # seconds without a change that end a burst of changes, and the longest duration of a burst
 logging.getLogger("watchdog").addHandler(logging.NullHandler())  # discard messages of its threads at exit
 FOLDERS = {"derivations": (".py", ".v"), "snippets": (".py",), "docs": (".md", ".py")}  # watched folders and their source files
-READ = ("derivations", "snippets")  # folders where other files matter too, if a check has read them
-WRITES = ("created", "modified", "moved", "deleted", "closed")
-ENDED = ""  # in the queue of changes: the round has ended
-LOADS = "import derivations.kernel.command.watch, derivations.kernel.check.worker"  # imports everything that a restart needs
+FOLDERS_WITH_INPUTS = ("derivations", "snippets")  # folders where other files matter too, if a check has read them
+EVENT_TYPES = ("created", "modified", "moved", "deleted", "closed")
+ROUND_ENDED = ""  # in the queue of changes: the round has ended
+RESTART_IMPORTS = "import derivations.kernel.command.watch, derivations.kernel.check.worker"  # imports everything that a restart needs
 
-Choose = Callable[[], list[tuple[str, Path]]]  # returns the topics and scripts to check
-Look = Callable[[str], "list[Finding]"]  # returns what is wrong with a topic's page
+FindTargets = Callable[[], list[tuple[str, Path]]]  # returns the topics and scripts to check
+FindPageErrors = Callable[[str], "list[Finding]"]  # returns what is wrong with a topic's page
 
 
-def watch(choose: Choose, jobs: int, fresh: bool, look: Look, restart: Callable[[], object] | None = None) -> None:
+def watch(choose: FindTargets, jobs: int, fresh: bool, look: FindPageErrors, restart: Callable[[], object] | None = None) -> None:
     """Check everything, then whatever changes affect, until KeyboardInterrupt, which ends it quietly."""
     for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets background processes ignore Ctrl-C
         signal.signal(number, signal.default_int_handler)
-    Watch(choose, jobs, fresh, look, restart or start_again).run()
+    Watch(choose, jobs, fresh, look, restart or restart_program).run()
 
 
 class Watch:
     """The loop that turns changes into rounds."""
 
-    def __init__(self, choose: Choose, jobs: int, fresh: bool, look: Look, restart: Callable[[], object]) -> None:
+    def __init__(self, choose: FindTargets, jobs: int, fresh: bool, look: FindPageErrors, restart: Callable[[], object]) -> None:
         self.choose, self.jobs, self.fresh, self.look, self.restart = choose, jobs, fresh, look, restart
         self.changes: Queue[str] = Queue()
         self.round: Round | None = None
@@ -66,7 +66,7 @@ class Watch:
 
     def run(self) -> None:
         """Run until KeyboardInterrupt."""
-        observer = observing(self.changes)
+        observer = start_observer(self.changes)
         try:
             self.waiting = {topic for topic, _ in self.choose()}
             self.begin()
@@ -81,10 +81,10 @@ class Watch:
 
     def step(self, first: str) -> None:
         """Handle one burst of changes, or the end of a round."""
-        paths = burst(first, self.changes)
-        if ENDED in paths:
+        paths = collect_burst(first, self.changes)
+        if ROUND_ENDED in paths:
             self.end()
-        paths.discard(ENDED)
+        paths.discard(ROUND_ENDED)
         if paths:
             self.take(paths)
         if self.round is None and self.why:
@@ -92,11 +92,11 @@ class Watch:
 
     def take(self, paths: set[str]) -> None:
         """Add what the changes affect to the next round, and stop the current round if they affect it."""
-        affected = touched(paths)
+        affected = find_affected(paths)
         if affected.kernel:
             self.restart_checker(affected)
             return
-        paths = {path for path in paths if is_source(path) or touched({path}).topics}
+        paths = {path for path in paths if is_source(path) or find_affected({path}).topics}
         wanted = {topic for topic, _ in self.choose()}
         self.why += sorted(paths)
         self.waiting |= affected.topics & wanted
@@ -106,11 +106,11 @@ class Watch:
         if self.round and self.round.topics & self.waiting:
             self.round.stop.set()
 
-    def restart_checker(self, affected: Touched) -> None:
+    def restart_checker(self, affected: AffectedTopics) -> None:
         """Restart the program after a change to the checker, unless it cannot be loaded."""
         self.cancel()
-        click.echo(f"{now()} changed: {', '.join(affected.kernel)}, part of the checker, so every topic is checked again")
-        error = loading_error()
+        click.echo(f"{clock_time()} changed: {', '.join(affected.kernel)}, part of the checker, so every topic is checked again")
+        error = find_loading_error()
         if error:
             click.secho(f"the checker cannot be loaded; checking resumes once it can: {error}", fg="red", err=True)
         else:
@@ -154,20 +154,20 @@ class Round(Thread):
         except Exception as error:  # an internal error must not end the watching
             click.secho(f"internal error of the checker: {type(error).__name__}: {error}", fg="red", err=True)
         finally:
-            self.of.changes.put(ENDED)
+            self.of.changes.put(ROUND_ENDED)
 
     def check(self) -> None:
         began = time.monotonic()
         if self.why:
-            click.echo(f"{now()} changed: {', '.join(self.why)}")
+            click.echo(f"{clock_time()} changed: {', '.join(self.why)}")
         first = frozenset(self.topics & {Path(path).with_suffix("").as_posix().partition("/")[2] for path in self.why})
-        how = runner.How(first=first, ready=lambda result: publish([result]))  # the topic's page links to its programs
+        how = runner.Options(first=first, ready=lambda result: publish_programs([result]))  # the topic's page links to its programs
         results = runner.check_all(self.chosen, self.of.fresh, self.of.jobs, lambda done, more: None, self.stop, how) if self.chosen else []
         done = [result for result in results if not result.stopped]
         self.left = {result.topic for result in results if result.stopped}
-        publish(done)
+        publish_programs(done)
         for result in done:
-            report(result, quiet=self.why == [] and result.cached and result.holds)
+            print_result(result, quiet=self.why == [] and result.cached and result.holds)
         findings = [finding for topic in self.pages if not self.stop.is_set() for finding in self.of.look(topic)]
         for finding in findings:
             click.secho(str(finding), fg="red", err=True)
@@ -176,7 +176,7 @@ class Round(Thread):
     def summary(self, done: list[runner.Result], findings: int, seconds: float) -> str:
         """Return the last line of the round."""
         if self.left:
-            return f"{now()} cancelled after {seconds:.1f} s, because a file changed"
+            return f"{clock_time()} cancelled after {seconds:.1f} s, because a file changed"
         parts = []
         if done:
             rejected = sum(not result.holds for result in done)
@@ -185,10 +185,10 @@ class Round(Thread):
             parts.append(f"{quantity(claims, 'claim')} in {quantity(len(done), 'topic')}: {verdict}")
         if self.pages:
             parts.append(f"{quantity(len(self.pages), 'page')}: {quantity(findings, 'error') if findings else 'no errors'}")
-        return f"{now()} {'; '.join(parts) or 'no topic depends on it'}, in {seconds:.1f} s. Watching; Ctrl-C ends it."
+        return f"{clock_time()} {'; '.join(parts) or 'no topic depends on it'}, in {seconds:.1f} s. Watching; Ctrl-C ends it."
 
 
-def now() -> str:
+def clock_time() -> str:
     return time.strftime("%H:%M:%S")
 
 
@@ -202,15 +202,15 @@ class Handler(FileSystemEventHandler):
         self.changes = changes
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if event.event_type not in WRITES:
+        if event.event_type not in EVENT_TYPES:
             return
         for path in [path for path in (event.src_path, event.dest_path) if path]:
-            name = relevant(os.fsdecode(path), event.is_directory and event.event_type in ("moved", "deleted"))
+            name = relevant_name(os.fsdecode(path), event.is_directory and event.event_type in ("moved", "deleted"))
             if name and not (event.is_directory and not name.endswith("/")):
                 self.changes.put(name)
 
 
-def relevant(path: str, folder: bool = False) -> str:
+def relevant_name(path: str, folder: bool = False) -> str:
     """Return the path relative to the root if a check may depend on it, else "", for example for temporary files of editors and Python."""
     try:
         name = Path(path).resolve().relative_to(project_files.ROOT.resolve())
@@ -219,7 +219,7 @@ def relevant(path: str, folder: bool = False) -> str:
     home = name.parts[0] if name.parts else ""
     temporary = any(part.startswith(".") or part.endswith("~") or part == "__pycache__" for part in name.parts)
     generated = name.parts[:2] in (("docs", "coq"), ("docs", "sympy"))
-    watched = folder and home in FOLDERS or home in READ or is_source(name.as_posix())
+    watched = folder and home in FOLDERS or home in FOLDERS_WITH_INPUTS or is_source(name.as_posix())
     if temporary or generated or not watched or len(name.parts) < 2:
         return ""
     return name.as_posix() + "/" * folder
@@ -230,7 +230,7 @@ def is_source(name: str) -> bool:
     return name.endswith("/") or Path(name).suffix in FOLDERS.get(Path(name).parts[0], ())
 
 
-def observing(changes: Queue[str]) -> BaseObserver:
+def start_observer(changes: Queue[str]) -> BaseObserver:
     """Return a running observer, a polling one if the system does not report changes."""
     for kind in (Observer, PollingObserver):
         observer = kind()
@@ -245,12 +245,12 @@ def observing(changes: Queue[str]) -> BaseObserver:
     raise click.ClickException("this system cannot report changes of files; run check by hand")
 
 
-def burst(first: str, changes: Queue[str]) -> set[str]:
+def collect_burst(first: str, changes: Queue[str]) -> set[str]:
     """Return a change and all that follow it closely, because an editor writes a file in several steps."""
-    found, end = {first}, time.monotonic() + LONGEST
+    found, end = {first}, time.monotonic() + MAX_BURST
     while time.monotonic() < end:
         try:
-            found.add(changes.get(timeout=QUIET))
+            found.add(changes.get(timeout=BURST_GAP))
         except Empty:
             break
     return found
@@ -259,15 +259,15 @@ def burst(first: str, changes: Queue[str]) -> set[str]:
 # The checker itself -------------------------------------------------------------------------------------------------------------
 
 
-def loading_error() -> str:
+def find_loading_error() -> str:
     """Return why the changed checker cannot be loaded, or ""."""
-    done = subprocess.run([sys.executable, "-c", LOADS], cwd=project_files.ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", RESTART_IMPORTS], cwd=project_files.ROOT, capture_output=True, text=True)
     lines = [line.strip() for line in done.stderr.strip().splitlines()]
     places = [line for line in lines if line.startswith("File ")]
     return "; ".join([*lines[-1:], *places[-1:]]) if done.returncode else ""
 
 
-def start_again() -> NoReturn:
+def restart_program() -> NoReturn:
     """Replace this process by a new run of the program with the same arguments."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -26,7 +26,7 @@ from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 from ..check import input_tracking
-from ..store.dependencies import Dependencies, installed
+from ..store.dependencies import Dependencies, installed_version
 from ..store.project_files import file_hash
 from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
@@ -114,7 +114,7 @@ def _stored(path: Path, function: str) -> dict:
         depends = Dependencies.now(
             [ROOT / name for name in _dependencies(path)], libraries=_versions()
         )  # hashed before drawing, so that a change during drawing is noticed next time
-        with input_tracking.recorded(all_threads=False) as recorder:  # a server's other threads read files for other purposes
+        with input_tracking.record_reads(all_threads=False) as recorder:  # a server's other threads read files for other purposes
             drawn = _draw(path, function)
         depends.inputs |= _LOADED
         return _content(drawn) | {"depends": Dependencies.now([], recorder.reads).merged(depends).stored()}
@@ -138,7 +138,7 @@ def _content(drawn: Picture) -> dict:
 
 
 def _versions() -> dict[str, str]:
-    return {name: installed(name) for name in ("python", "torch")}
+    return {name: installed_version(name) for name in ("python", "torch")}
 
 
 def _dependencies(path: Path) -> list[str]:

@@ -98,10 +98,14 @@ def files_within(folder: str) -> list[Path]:
 def of_topic(topic: str) -> object:
     """Return the state of a topic: of its certificate and Coq's results, or of its rejection."""
     try:
-        return certificates.identity(topic), project_files.state(coq_results.STORE.path(topic))
+        return certificates.certificate_digest(topic), project_files.file_state(coq_results.STORE.path(topic))
     except CertificateError as error:
         rejection = rejections.get(topic)
-        return str(error), project_files.state(rejections.STORE.path(topic)), *(rejections.changes(rejection) if rejection else ())
+        return (
+            str(error),
+            project_files.file_state(rejections.STORE.path(topic)),
+            *(rejections.find_changes(rejection) if rejection else ()),
+        )
 
 
 def concerned() -> dict[str, set[str]]:
@@ -148,10 +152,10 @@ def is_of_everything(address: str, names: set[str]) -> bool:
 def is_settled(topic: str) -> bool:
     """Return whether the current state of a topic was checked: it has a valid certificate or a rejection that is up to date."""
     try:
-        certificates.identity(topic)
+        certificates.certificate_digest(topic)
     except CertificateError:
         rejection = rejections.get(topic)
-        return rejection is not None and not rejections.changes(rejection)
+        return rejection is not None and not rejections.find_changes(rejection)
     return True
 
 

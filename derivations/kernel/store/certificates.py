@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import project_files
-from .dependencies import Dependencies, Reads, versions
+from .dependencies import Dependencies, Reads, library_versions
 from .project_files import file_hash, relative
 from .store import Missing, Store, StoreError, secret
 
@@ -42,7 +42,7 @@ def topics() -> list[str]:
 # Dependencies of a check -------------------------------------------------------------------------------------------------------------
 
 
-def depended_on(
+def collect_dependencies(
     script: Path,
     imported: list[Path],
     began: int | None = None,
@@ -64,14 +64,14 @@ def depended_on(
     since = dict.fromkeys([script, *imported], began) | dict.fromkeys(checker, loaded or began)
     changed += [relative(path) for path, was in since.items() if was and (not path.exists() or path.stat().st_mtime_ns > was)]
     found.inputs |= Dependencies.now(since).inputs
-    found.versions = versions() | found.versions | (libraries or {})
+    found.versions = library_versions() | found.versions | (libraries or {})
     return found, sorted(set(changed))
 
 
-def changes(content: dict) -> list[str]:
+def find_changes(content: dict) -> list[str]:
     """Return the names of the dependencies of a certificate that have changed, including new files of the checker and new libraries."""
     new = [name for name in map(relative, project_files.checker_files()) if name not in content["inputs"]]
-    return sorted({*Dependencies.of(content).changes(), *new, *(versions().keys() - content["versions"].keys())})
+    return sorted({*Dependencies.of(content).changes(), *new, *(library_versions().keys() - content["versions"].keys())})
 
 
 # Storing and loading -----------------------------------------------------------------------------------------------------------------
@@ -99,13 +99,13 @@ def load(topic: str) -> dict:
 
 def reject_stale(topic: str, content: dict) -> None:
     """Raise CertificateError if a dependency of the certificate has changed."""
-    if changed := changes(content):
+    if changed := find_changes(content):
         raise CertificateError(
             f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; run: python -m derivations check {topic}"
         )
 
 
-def identity(topic: str) -> str:
+def certificate_digest(topic: str) -> str:
     """Return a hash of a topic's certificate. Raise CertificateError if there is no valid one. Read the file only if it has changed."""
     path = STORE.path(topic)
     now = (file_hash(path), secret()) if path.is_file() else None

@@ -13,7 +13,7 @@ others. Records of claims that name code are stored only up to the first rejecte
 from __future__ import annotations
 
 from . import certificates, durations, project_files
-from .dependencies import Dependencies, versions
+from .dependencies import Dependencies, library_versions
 from .project_files import file_hash, relative
 from .store import Store, digest
 
@@ -22,7 +22,7 @@ STORE = Store("claims", by_digest=True, most=300)
 
 def key(topic: str) -> str:
     """Return a digest of the topic's name, the checker, and the versions of the libraries, all known before the script runs."""
-    return digest(topic, {relative(path): file_hash(path) for path in project_files.checker_files()}, versions())
+    return digest(topic, {relative(path): file_hash(path) for path in project_files.checker_files()}, library_versions())
 
 
 def get(topic: str) -> dict:
@@ -42,7 +42,7 @@ def put(topic: str, records: list, depends: Dependencies) -> None:
     """Store the reusable records of a topic with the dependencies of their check."""
     checker = set(map(relative, project_files.checker_files()))
     inputs = {name: was for name, was in depends.inputs.items() if name not in checker}
-    STORE.put(key(topic), depends.stored() | {"inputs": inputs, "claims": reusable(records)})
+    STORE.put(key(topic), depends.stored() | {"inputs": inputs, "claims": select_reusable(records)})
 
 
 def delete(topic: str) -> None:
@@ -50,7 +50,7 @@ def delete(topic: str) -> None:
     STORE.delete(key(topic))
 
 
-def reusable(records: list) -> dict:
+def select_reusable(records: list) -> dict:
     """Return {id: {"record", "stands_on"}} of the records that a later check may use."""
     found, clean = {}, True
     for r in records:

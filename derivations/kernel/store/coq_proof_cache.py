@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection
 from .store import Differs, Store, settings
 
 STORE = Store("proofs", by_digest=True)
-Said = tuple[bool, str]  # whether Coq proved it, and its message
+Answer = tuple[bool, str]  # whether Coq proved it, and its message
 
 
 def prove(
-    texts: dict[str, str], keys: dict[str, str], ask: Callable, is_verdict: Callable[[Said], bool], fresh: bool = False
-) -> dict[str, Said]:
+    texts: dict[str, str], keys: dict[str, str], ask: Callable, is_verdict: Callable[[Answer], bool], fresh: bool = False
+) -> dict[str, Answer]:
     """Return the verdict on each source by name, from the store or from `ask`. Raise Differs if a recheck gives a different verdict.
 
     `texts` maps names to sources, `keys` maps names to digests. `ask(texts, decided)` returns answers by name and calls
@@ -25,10 +25,10 @@ def prove(
     stored = {} if fresh else {name: (found["ok"], found["message"]) for name in texts if (found := STORE.get(keys[name]))}
     picked = {name for name in stored if settings.recheck.picks(keys[name])}
 
-    def asked(names: Collection[str]) -> dict[str, Said]:
+    def asked(names: Collection[str]) -> dict[str, Answer]:
         return ask({name: text for name, text in texts.items() if name in names}, put)
 
-    def put(name: str, answer: Said) -> None:
+    def put(name: str, answer: Answer) -> None:
         if is_verdict(answer) and name not in picked:
             STORE.put(keys[name], {"ok": answer[0], "message": answer[1]})
 

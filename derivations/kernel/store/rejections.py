@@ -23,14 +23,14 @@ def put(topic: str, script: Path, title: str, records: list, problems: list, imp
         "topic": topic,
         "script": relative(script),
         "title": title,
-        "claims": [claim(record) for record in records],
+        "claims": [summarize_claim(record) for record in records],
         "problems": list(problems),
         "uses": sorted({use for record in records for use in record["claim"].get("uses", ()) if "#" in use}),
     }
     STORE.put(topic, depends.stored() | content)
 
 
-def claim(record: dict) -> dict:
+def summarize_claim(record: dict) -> dict:
     """Return the id, title, line and statement of a claim, and the message that rejects it, "" if it holds.
 
     The statement is text, since pages show no formulas of rejected claims.
@@ -50,7 +50,7 @@ def get(topic: str) -> dict | None:
     return STORE.get(topic)
 
 
-def changes(content: dict) -> list[str]:
+def find_changes(content: dict) -> list[str]:
     """Return the names of the files and variables that have changed since the topic was rejected."""
     return Dependencies.of(content).changes()
 

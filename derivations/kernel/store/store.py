@@ -40,7 +40,7 @@ class Differs(KernelError):
     """A result that was computed again differs from the stored one, although its dependencies are unchanged."""
 
 
-class NoFolder(KernelError):
+class InvalidFolder(KernelError):
     """An address is not a folder. The message says why."""
 
 
@@ -75,7 +75,7 @@ class Folder:
         try:
             self.files, self.root = fsspec.core.url_to_fs(address)
         except Exception as error:  # the type of error depends on the file system
-            raise NoFolder(f"{address} is no folder that can be shared: {error}") from None
+            raise InvalidFolder(f"{address} is no folder that can be shared: {error}") from None
         self.is_local = "file" in self.files.protocol
         self.address = address
         self.faults: dict[str, str] = {}  # why reading or writing was given up, by "read" or "write"
@@ -117,21 +117,21 @@ def folder_at(address: str) -> Folder:
 # Sealed files --------------------------------------------------------------------------------------------------------------------
 
 
-def sealed(name: str, value: dict, key: bytes) -> bytes:
+def seal_result(name: str, value: dict, key: bytes) -> bytes:
     """Return the content of the file for a result: a line with the seal, then JSON."""
     body = json.dumps(value, sort_keys=True).encode()
-    return seal(name, body, key) + b"\n" + body
+    return compute_seal(name, body, key) + b"\n" + body
 
 
-def seal(name: str, body: bytes, key: bytes) -> bytes:
+def compute_seal(name: str, body: bytes, key: bytes) -> bytes:
     """Return a keyed hash of the format, the name and the content of a file."""
     return hmac.new(key, f"{FORMAT} {name}\n".encode() + body, sha256).hexdigest().encode()
 
 
-def opened(name: str, data: bytes, key: bytes) -> dict:
+def open_sealed(name: str, data: bytes, key: bytes) -> dict:
     """Return the result in a file's content. Raise StoreError if the seal does not match."""
     found, _, body = data.partition(b"\n")
-    if not hmac.compare_digest(found, seal(name, body, key)):
+    if not hmac.compare_digest(found, compute_seal(name, body, key)):
         raise StoreError("was damaged, edited, moved, or written in another checkout or format")
     return json.loads(body)
 
@@ -206,7 +206,7 @@ class Store:
             raise Missing("is missing") from None
         except OSError as error:
             raise StoreError(f"cannot be read ({type(error).__name__})") from None
-        return opened(f"{self.kind}/{key}", data, secret())
+        return open_sealed(f"{self.kind}/{key}", data, secret())
 
     def _shared(self, key: str) -> dict | None:
         name, folder = f"{self.kind}/{key}", settings.shared
@@ -214,7 +214,7 @@ class Store:
         if data is None:
             return None
         try:
-            value = opened(name, data, b"")
+            value = open_sealed(name, data, b"")
         except StoreError:
             return None
         self._write(key, value)
@@ -226,10 +226,10 @@ class Store:
         folder = settings.shared
         if folder and self.by_digest:
             name = f"{self.kind}/{key}"
-            folder.attempt("write", folder.write, name, sealed(name, value, b""))
+            folder.attempt("write", folder.write, name, seal_result(name, value, b""))
 
     def _write(self, key: str, value: dict) -> None:
-        data, path = sealed(f"{self.kind}/{key}", value, secret()), self.path(key)
+        data, path = seal_result(f"{self.kind}/{key}", value, secret()), self.path(key)
         if not (path.is_file() and path.read_bytes() == data):  # an unchanged file keeps its time, since servers watch it
             folder_at(str(FOLDER)).write(f"{self.kind}/{key}", data)
 
