@@ -51,9 +51,7 @@ def measured(topics: list) -> tuple:
     mutant_trials.judge = timed(spent, "judge", mutant_trials.judge)
     for topic in topics:
         said = vouched(topic)
-        for id_, (claim, mutants) in timed(spent, "making", mutation_run.make_claims_and_mutants)(
-            str(certificates.script_of(topic))
-        ).items():
+        for id_, (claim, mutants) in timed(spent, "making", mutation_run.load_mutants)(str(certificates.script_of(topic))).items():
             covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
             alike = timed(spent, "printing", mutant_trials.find_printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:

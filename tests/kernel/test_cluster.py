@@ -67,7 +67,7 @@ def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
     before = dask_cluster.describe_checkout()
     assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
     tree.script.write_text(tree.script.read_text() + "# more")
-    monkeypatch.setattr(dask_cluster, "versions", lambda: {"python": "0"})
+    monkeypatch.setattr(dask_cluster, "library_versions", lambda: {"python": "0"})
     assert dask_cluster.find_differences(before, dask_cluster.describe_checkout())[0] == "derivations/chapter/tiny.py"
     assert {"python", "sympy"} <= set(dask_cluster.find_differences(before, dask_cluster.describe_checkout()))
     assert dask_cluster.digest(before) != digest(dask_cluster.describe_checkout())
@@ -83,7 +83,7 @@ def die_once(marker):
 
 def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
     with dask_cluster.connect(local.scheduler_address) as workers:
-        tasks = [workers.directly(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
+        tasks = [workers.submit_to_thread(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
         assert [task.result() for task in tasks] == ["done", 3]
 
 
@@ -91,10 +91,10 @@ def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
 def test_where_the_cluster_goes_the_command_says_so():
     own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     with (
-        pytest.raises(ClusterError, match="went away .* what was finished is kept"),
+        pytest.raises(ClusterError, match="stopped .* finished results are stored"),
         dask_cluster.connect(own.scheduler_address) as workers,
     ):
-        task = workers.directly(time.sleep, FOREVER)
+        task = workers.submit_to_thread(time.sleep, FOREVER)
         Thread(target=own.close, daemon=True).start()
         task.result()
 
@@ -123,7 +123,7 @@ def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
 def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
     monkeypatch.setattr(project_files, "ROOT", tmp_path)
     told = {"problems": ["/app/derivations/a/b.py:3: false"], "records": [{"words": "snippets/appended n/app/x at /app/x"}], "root": "/app"}
-    assert dask_cluster.replace_root(("/app", told)) == {
+    assert dask_cluster.replace_root("/app", told) == {
         "problems": [f"{tmp_path}/derivations/a/b.py:3: false"],
         "records": [{"words": f"snippets/appended n/app/x at {tmp_path}/x"}],
         "root": str(tmp_path),

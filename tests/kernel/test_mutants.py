@@ -246,7 +246,7 @@ def trial(tree, monkeypatch):
             passes=mutant_results.passes(results),
         )
 
-    monkeypatch.setattr(mutation_run, "processes", lambda jobs, cluster: Here())
+    monkeypatch.setattr(mutation_run, "open_executor", lambda jobs, cluster: Here())
     run.tree = tree
     return run
 

@@ -66,7 +66,7 @@ TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
 def change(monkeypatch):
     """A function that lets a change be of some paths."""
     monkeypatch.setattr(certificates, "topics", lambda: [topic for topic, _ in TOPICS])
-    return lambda *paths: monkeypatch.setattr(mutants_report, "changed", lambda commit: set(paths))
+    return lambda *paths: monkeypatch.setattr(mutants_report, "changed_files", lambda commit: set(paths))
 
 
 def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):

@@ -79,17 +79,17 @@ def test_any_snippet_may_mend_what_is_refused(two):
 
 
 def test_the_checker_touches_all_and_what_is_beside_it_nothing(two):
-    assert find_affected({"derivations/kernel/core/claims.py"}).kernel == ["derivations/kernel/core/claims.py"]
+    assert find_affected({"derivations/kernel/core/claims.py"}).checker_files == ["derivations/kernel/core/claims.py"]
     for aside in ("derivations/kernel/site/claim_html.py", "derivations/kernel/command/cli.py", "docs/chapter/tiny.md"):
         found = find_affected({aside})
-        assert (found.kernel, found.topics) == ([], set())
+        assert (found.checker_files, found.topics) == ([], set())
 
 
 def test_a_page_is_looked_at_and_a_script_that_is_gone_is_named(two):
     assert find_affected({"docs/chapter/tiny.md"}).pages == {"chapter/tiny"}
     two.script.unlink()
     found = find_affected({"derivations/chapter/tiny.py"})
-    assert found.gone == ["chapter/tiny"] and found.topics == {"chapter/user"}
+    assert found.removed == ["chapter/tiny"] and found.topics == {"chapter/user"}
 
 
 @pytest.mark.parametrize(

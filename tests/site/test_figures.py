@@ -295,7 +295,7 @@ def test_another_torch_or_python_or_drawing_draws_it_again(site, monkeypatch):
         Path(name).name for name in content["depends"]["inputs"]
     }
     assert figure_block._LOADED.items() <= content["depends"]["inputs"].items()
-    monkeypatch.setattr(dependencies, "state", lambda name: "other")
+    monkeypatch.setattr(dependencies, "file_state", lambda name: "other")
     site.show()
     assert len(site.drawn) == 4
 

@@ -170,10 +170,10 @@ def test_the_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
 
 
 def test_what_coq_does_not_prove_is_listed_with_why(page, monkeypatch):
-    monkeypatch.setattr(trust_counts.coq_exceptions, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
+    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
     items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
     assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
-    monkeypatch.setattr(trust_counts.coq_exceptions, "reasons", dict)
+    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", dict)
     assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 

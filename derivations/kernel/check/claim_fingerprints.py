@@ -1,7 +1,7 @@
 """Hash what the verdict on a claim depends on: the claim itself, and the lines of the snippets that its code may run.
 
 The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs
-when they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few.
+when they are imported, and each function whose name occurs in code that is already covered. It may cover more than needed, but never less.
 If one of the modules can look up names or read files at run time (`DYNAMIC_NAMES`), the hash covers the whole text of all modules.
 """
 
@@ -43,20 +43,19 @@ DYNAMIC_NAMES = {
 
 
 class Unhashable(Exception):
-    """The claim contains a value of a type that cannot be hashed."""
+    """A claim contains a value of a type that cannot be hashed."""
 
 
 def hash_statement(claim: Claim) -> str:
-    """Return a hash of a claim without its file and line; "" if a part of it cannot be hashed or is nested too deeply."""
-    known: dict[int, str] = {}
+    """Return a hash of a claim without its file and line, or "" if a part of it cannot be hashed or is nested too deeply."""
     try:
-        return hash_value(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in UNHASHED_FIELDS), known)
+        return hash_value(tuple(getattr(claim, field.name) for field in fields(Claim) if field.name not in UNHASHED_FIELDS), {})
     except (Unhashable, RecursionError):
         return ""
 
 
 def hash_value(x: Any, known: dict[int, str]) -> str:
-    """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed once.
+    """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed only once.
 
     Raise Unknown for a type that cannot be hashed.
     """
@@ -65,18 +64,18 @@ def hash_value(x: Any, known: dict[int, str]) -> str:
             known[id(x)] = hash_strings("tree", x.op, hash_value(x.args, known), hash_value(x.shape, known), hash_value(x.data, known))
         return known[id(x)]
     if type(x) in (tuple, list):
-        return hash_strings(type(x).__name__, *(hash_value(one, known) for one in x))
+        return hash_strings(type(x).__name__, *(hash_value(item, known) for item in x))
     if type(x) is dict:
-        return hash_strings("dict", *(hash_value(one, known) for one in x.items()))
+        return hash_strings("dict", *(hash_value(item, known) for item in x.items()))
     if type(x) in (Step, Assumption):
-        return hash_strings(type(x).__name__, *(hash_value(getattr(x, one.name), known) for one in fields(x)))
+        return hash_strings(type(x).__name__, *(hash_value(getattr(x, field.name), known) for field in fields(x)))
     if type(x) not in PLAIN_TYPES:
         raise Unhashable
     return hash_strings(type(x).__name__, repr(x))
 
 
 def hash_strings(*parts: str) -> str:
-    """Return the hash of a sequence of strings. Each is preceded by its length, so that different sequences have different hashes."""
+    """Return the hash of a sequence of strings. Each string is preceded by its length, so that different sequences differ in their hash."""
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
 
@@ -86,37 +85,37 @@ def hash_strings(*parts: str) -> str:
 def hash_code(claim: Claim) -> dict[str, Any]:
     """Return hashes of a claim's code, and the files that it can reach.
 
-    "lines" hashes the code that may run, and does not change if the code moves within its file. "texts" hashes the files as a whole, for a
-    verdict that names a line. Both are "none" if the claim names no code, and "" if a file cannot be read or parsed.
+    "lines" is a hash of the code that may run; it does not change if the code moves within its file. "texts" is a hash of the whole files,
+    for verdicts that name a line. Both are "none" if the claim names no code, and "" if a file cannot be read or parsed.
     """
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}
     try:
         snippets = reachable_snippets(claim)
-        found = {
+        hashes = {
             "lines": hash_reachable_code(claim, list(snippets.values())),
-            "texts": hash_strings(*(part for file, one in snippets.items() for part in (file, one.text))),
+            "texts": hash_strings(*(part for file, snippet in snippets.items() for part in (file, snippet.text))),
         }
     except (KernelError, OSError, SyntaxError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
-    return found | {"files": list(snippets)}
+    return hashes | {"files": list(snippets)}
 
 
 def reachable_snippets(claim: Claim) -> dict[str, Snippet]:
-    """Return the snippets that a claim names, all that they import, and the packages that contain them, by file.
+    """Return the snippets that a claim names, the snippets that these import, and the packages that contain them, by file.
 
-    A file's name is the same in every checkout.
+    A file has the same name in every checkout.
     """
     return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named_functions(claim))
 
 
 def hash_reachable_code(claim: Claim, snippets: list[Snippet]) -> str:
-    """Return a hash of the code in snippets that a claim's code may run; of their whole texts if a name in `DYNAMIC_NAMES` occurs in one."""
-    if any(DYNAMIC_NAMES & mentioned_names(one.tree) for one in snippets):
-        return hash_strings(*(one.file for one in snippets), *(one.text for one in snippets))
-    named_first = {name.rpartition(".")[2] for name in named_functions(claim)} | set(find_strings(claim.code))
-    names = reachable_names(named_first, snippets)
-    return hash_strings(*(part for one in snippets for part in (one.file, *dump_used_code(one, names))))
+    """Return a hash of the code that a claim's code may run, or of the whole snippets if a name in `DYNAMIC_NAMES` occurs in them."""
+    if any(DYNAMIC_NAMES & mentioned_names(snippet.tree) for snippet in snippets):
+        return hash_strings(*(snippet.file for snippet in snippets), *(snippet.text for snippet in snippets))
+    called = {name.rpartition(".")[2] for name in named_functions(claim)} | set(find_strings(claim.code))
+    names = reachable_names(called, snippets)
+    return hash_strings(*(part for snippet in snippets for part in (snippet.file, *dump_used_code(snippet, names))))
 
 
 def find_strings(code: Any) -> Iterator[str]:
@@ -131,33 +130,33 @@ def find_strings(code: Any) -> Iterator[str]:
 def reachable_names(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
     """Return the names that may be used, directly or indirectly, when the named functions or the top level of the snippets run."""
     uses: dict[str, set[str]] = {}
-    left = set(names)
+    pending = set(names)
     for snippet in snippets:
-        left |= {name for node in import_time_code(snippet.tree) for name in mentioned_names(node)}
+        pending |= {name for node in import_time_code(snippet.tree) for name in mentioned_names(node)}
         for name, node in snippet.definitions.items():
             uses.setdefault(name, set()).update(mentioned_names(node))
-        for one in snippet.imports:
-            if one.is_renamed:
-                uses.setdefault(one.bound, set()).add(one.origin.name or one.origin.module.rpartition(".")[2])
+        for imported in snippet.imports:
+            if imported.is_renamed:
+                uses.setdefault(imported.bound, set()).add(imported.origin.name or imported.origin.module.rpartition(".")[2])
     found: set[str] = set()
-    while left:
-        found |= left
-        left = {name for one in left for name in uses.get(one, ())} - found
+    while pending:
+        found |= pending
+        pending = {used for name in pending for used in uses.get(name, ())} - found
     return found
 
 
 @lru_cache(maxsize=4096)
 def mentioned_names(node: ast.AST) -> frozenset[str]:
     """Return all names in a syntax tree, including those in strings."""
-    inside = list(ast.walk(node))
-    found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
-    texts = (one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    nodes = list(ast.walk(node))
+    found = {name for n in nodes for field in ("id", "attr", "name", "arg") if isinstance(name := getattr(n, field, None), str)}
+    texts = (n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return frozenset(found | {part for text in texts for part in text.split(".") if part.isidentifier()})
 
 
 @lru_cache(maxsize=256)
 def import_time_code(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Return the code that runs when a module is imported: everything except the bodies of its functions. Classes are included whole."""
+    """Return the code that runs when a module is imported: everything except the bodies of its functions. Whole classes are included."""
     found: list[ast.AST] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -169,7 +168,7 @@ def import_time_code(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 @lru_cache(maxsize=4096)
 def dump_tree(node: ast.AST) -> str:
-    """Return a syntax tree as text without line numbers, cached."""
+    """Return a syntax tree as text without line numbers. The result is cached."""
     return ast.dump(node)
 
 

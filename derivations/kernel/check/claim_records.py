@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 from ..core.acceptance import collect_verdicts
 from ..core.assumptions import describe_assumption
-from ..core.claims import Claim, Rejected, Verdict
+from ..core.claims import Claim, Rejected, Step, Verdict
 from ..errors import KernelError
 from ..exact.closed_forms import evaluate_closed_sides
 from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
@@ -33,10 +34,10 @@ def check_with_witnesses(claim: Claim) -> dict:
 
 
 def check_code_and_text(claim: Claim) -> None:
-    """Raise Rejected for a fault that no witness checks.
+    """Raise Rejected for a fault that no witness looks for.
 
-    The code that the witnesses run must be the code that a page shows, `code=` must not pass a function the answer, and the title and the
-    reasons must be text that can be rendered and states no relation.
+    The code that the witnesses run must be the code that a page shows, and `code=` must not pass the answer to a function. The title and
+    the reasons must be text that can be rendered and that states no relation.
     """
     require_shown_code(claim)
     reject_leaked_answers(claim)
@@ -48,14 +49,14 @@ def check_code_and_text(claim: Claim) -> None:
 def code_verdict(claim: Claim) -> dict:
     """Return the code witness's verdict on the snippets that a claim names, without empty fields other than "state" and "seconds".
 
-    Acceptance does not require this verdict. Raise Rejected if a snippet computes something other than the claim says.
+    A claim can be accepted without this verdict. Raise Rejected if a snippet computes something other than the claim says.
     """
-    said = ask_code(claim)
-    return {name: value for name, value in asdict(said).items() if value or name in ("state", "seconds")}
+    verdict = asdict(ask_code(claim))
+    return {name: value for name, value in verdict.items() if value or name in ("state", "seconds")}
 
 
 def find_text_fault(text: str) -> str:
-    """Return what is wrong with a title or a reason, which no witness checks; "" if nothing is."""
+    """Return what is wrong with a title or a reason, or "" if nothing is."""
     if not isinstance(text, str):
         return f"is {text!r}, which is no text; write a sentence"
     try:
@@ -65,8 +66,8 @@ def find_text_fault(text: str) -> str:
     return ""
 
 
-def relation_latex(claim: Claim, step) -> str:
-    """Return the LaTeX of a step's relation. In a limit, this is an arrow with the variable and its limit above it."""
+def relation_latex(claim: Claim, step: Step) -> str:
+    """Return the LaTeX of a step's relation. In a limit, this is an arrow below the variable and the value that it approaches."""
     if claim.kind == "limit":
         variable, to = claim.towards
         end = r"\infty" if to == "oo" else f"{to}^{{+}}"
@@ -75,7 +76,7 @@ def relation_latex(claim: Claim, step) -> str:
 
 
 def verdict_record(v: Verdict) -> dict:
-    """Return one witness's verdict as a record, with the program that the witness ran, if it ran one."""
+    """Return one witness's verdict as a record, with its program if it ran one."""
     result = {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)}
     return result | ({"source": v.source} if v.source else {})
 
@@ -83,20 +84,20 @@ def verdict_record(v: Verdict) -> dict:
 def sides_latex(claim: Claim) -> tuple[str, str]:
     """Return the LaTeX of both sides of a refuted relation at the counterexample.
 
-    Values are exact where possible. Otherwise they have as many digits as it takes to tell them apart. Raise KernelError if no number of
-    digits in `DIGITS` does.
+    Values are exact if possible. Otherwise they have as many digits as are needed to tell them apart. Raise KernelError if no number of
+    digits in `DIGITS` is enough.
     """
     left, right = map(nest_entries, evaluate_closed_sides(claim))
     for digits in DIGITS:
-        shown = tuple(value_latex(side, lambda v, digits=digits: number_to_latex(v, digits)) for side in (left, right))
-        if shown[0] != shown[1]:
-            return shown
+        show = partial(number_to_latex, digits=digits)
+        if (left_latex := value_latex(left, show)) != (right_latex := value_latex(right, show)):
+            return left_latex, right_latex
     raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")
 
 
-def make_record(claim: Claim, said: list) -> dict:
-    """Return the record of a claim that the witnesses accepted with the verdicts `said`."""
-    vouching = [v.name for v in said if v.verdict != "not applicable"]
+def make_record(claim: Claim, verdicts: list[Verdict]) -> dict:
+    """Return the record of an accepted claim with the verdicts of its witnesses."""
+    vouching = [v.name for v in verdicts if v.verdict != "not applicable"]
     last = claim.steps[-1]
     result = {
         "id": claim.id,
@@ -110,10 +111,10 @@ def make_record(claim: Claim, said: list) -> dict:
         "latex": f"{latex(claim.start)} {relation_latex(claim, last)} {latex(last.expr)}",
         "letters": list_symbols(claim),
         "assumptions": [
-            {"text": describe_assumption(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)
+            {"text": describe_assumption(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, verdicts[0].needed)
         ],
-        "scope": next((v.scope for v in said if v.scope), "notation"),
-        "witnesses": list(map(verdict_record, said)),
+        "scope": next((v.scope for v in verdicts if v.scope), "notation"),
+        "witnesses": list(map(verdict_record, verdicts)),
         "uses": list(claim.uses),
         "because": [latex(e) for e in claim.because],
         "code": named_functions(claim),

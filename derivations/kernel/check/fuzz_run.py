@@ -1,7 +1,7 @@
 """Have the witnesses check random claims in several processes: `python -m derivations fuzz`.
 
-The outcome for a claim is determined by its seed and its number. The counts are stored, and are valid as long as nothing changes that they
-depend on: the witnesses, the modules that draft and judge claims, and the libraries.
+A claim's seed and number determine its outcome. The counts are stored and remain valid until something that they depend on changes: the
+witnesses, the modules that draft and judge claims, or the libraries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .dask_cluster import open_executor
 
 CHUNK = 100  # claims per task
 MAX_UNDECIDED_SHARE = 0.05  # the largest share of claims that the judge may leave undecided
-MAX_LISTED = 5  # how many faults of one kind are listed
+MAX_LISTED = 5  # faults of one kind
 
 
 def try_claims(seed: int, start: int, stop: int) -> dict:
@@ -60,11 +60,11 @@ def add_counts(to: dict, more: dict) -> None:
 
 
 def shortest_of_each_kind(found: list, kind: Callable) -> list:
-    """Return at most LISTED items of each kind, those whose last entry (a script) is shortest first."""
+    """Return the first MAX_LISTED items of each kind, ordered by the length of their last entry, which is a script."""
     kinds: dict = {}
-    for one in sorted(found, key=lambda one: (len(one[-1]), one)):
-        kinds.setdefault(kind(one), []).append(one)
-    return [one for ones in kinds.values() for one in ones[:MAX_LISTED]]
+    for item in sorted(found, key=lambda item: (len(item[-1]), item)):
+        kinds.setdefault(kind(item), []).append(item)
+    return [item for items in kinds.values() for item in items[:MAX_LISTED]]
 
 
 def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progress: Callable = lambda done: None, cluster: str = "") -> dict:
@@ -73,28 +73,28 @@ def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progres
     `progress(n)` is called when n more claims have been tried.
     """
     result, began = empty_counts(), time.monotonic()
-    left = iter(range(0, claims, CHUNK))
+    starts = iter(range(0, claims, CHUNK))
     with open_executor(jobs, cluster) as pool:
 
-        def begin(count: int) -> set[Future]:
+        def submit(count: int) -> set[Future]:
             late = minutes is not None and time.monotonic() - began > 60 * minutes
-            return {pool.submit(try_claims, seed, at, min(at + CHUNK, claims)) for at in islice(left, 0 if late else count)}
+            return {pool.submit(try_claims, seed, at, min(at + CHUNK, claims)) for at in islice(starts, 0 if late else count)}
 
-        waiting = begin(2 * getattr(pool, "size", jobs))
+        waiting = submit(2 * getattr(pool, "size", jobs))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 add_counts(result, future.result())
                 progress(future.result()["claims"])
-            waiting |= begin(len(done))
+            waiting |= submit(len(done))
     return result | {"seed": seed, "seconds": round(time.monotonic() - began), "shares": fuzz_claim.SHARES, "depends_on": depends_on()}
 
 
 def passes(result: dict) -> bool:
-    """Return whether the counts pass the gate.
+    """Return whether the run passes.
 
-    There must be no faults. Each witness must have accepted a true claim and rejected a false one, since otherwise it was not really
-    tested. The judge must have decided enough claims.
+    There must be no faults. Each witness must have accepted a true claim and rejected a false one; otherwise it was not really tested. The
+    judge must have decided enough claims.
     """
     tried = all(
         result["witnesses"].get(name, {}).get(said, 0) for name in fuzz_claim.SHARES for said in ("true, accepted", "false, refused")

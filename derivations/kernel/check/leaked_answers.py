@@ -1,4 +1,4 @@
-"""Reject a claim whose `code=` hands a function the answer: a function that returns its argument would agree with every such claim.
+"""Reject a claim whose `code=` passes the answer to a function, because a function that returns its argument would agree with such a claim.
 
 This module compares expressions. `pytorch/snippet_agreement.py` compares numbers, which also finds an answer that is written differently.
 """

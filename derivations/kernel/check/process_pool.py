@@ -14,7 +14,7 @@ def local_pool(jobs: int) -> ProcessPoolExecutor:
 
 
 def prepare_process() -> None:
-    """Prepare a new process of the pool: limit its memory, tie its life to its parent's, and discard its output."""
+    """Prepare a new process of the pool: limit its memory, make it end with its parent, and discard its output."""
     runner.end_with_parent()
     worker.limit_memory()
     worker.collect_garbage_rarely()  # there are millions of short-lived trees and numbers, but no reference cycles

@@ -27,15 +27,16 @@ def program_text(claim: dict) -> str:
 
 
 def explain_missing_program(claim: dict) -> str:
-    """Return the reason why a claim's record has no program."""
+    """Return why a claim's record has no program."""
     return next((w["note"] for w in claim["witnesses"] if w["name"] == "sympy"), "SymPy was not asked")
 
 
-def publish_programs(claims: dict, to: Path, every: bool) -> list:
-    """Write the programs of {topic: records of its claims}, remove outdated files, and return the paths of the programs in order.
+def publish_programs(claims: dict[str, list[dict] | None], to: Path, every: bool) -> list[Path]:
+    """Write the programs of topics, remove outdated files, and return the paths of the programs in order.
 
-    Outdated files are removed from the folders of these topics, or from the whole folder if `every`. The records of a rejected topic are
-    None, and its files are left as they are: no page links to them, and they are used again as soon as the topic holds.
+    `claims` maps each topic to the records of its claims, or to None if the topic is rejected. Outdated files are removed from the folders
+    of these topics, or from the whole folder if `every`. The files of a rejected topic are not changed: no page links to them, and they are
+    used again as soon as the topic holds.
     """
     found = {topic: records for topic, records in claims.items() if records is not None}
     wanted = {
@@ -44,22 +45,19 @@ def publish_programs(claims: dict, to: Path, every: bool) -> list:
         for claim in records
         if (text := program_text(claim))
     }
-    stays = {old for topic in claims.keys() - found.keys() for old in (to / topic).rglob("*.py")}
-    for home in [to] if every else [to / topic for topic in found]:
-        for old in set(home.rglob("*.py")) - wanted.keys() - stays:
-            old.unlink(missing_ok=True)
+    unchanged = {path for topic in claims.keys() - found.keys() for path in (to / topic).rglob("*.py")}
+    for folder in [to] if every else [to / topic for topic in found]:
+        for outdated in set(folder.rglob("*.py")) - wanted.keys() - unchanged:
+            outdated.unlink(missing_ok=True)
     for path, text in wanted.items():
         project_files.write_text(path, text)
     return list(wanted)
 
 
-def run_program(path: Path) -> tuple:
-    """Run a program in a separate process that can import SymPy but no module of this project.
-
-    Return (whether it succeeded, its output).
-    """
+def run_program(path: Path) -> tuple[bool, str]:
+    """Run a program in a separate process that cannot import modules of this project. Return whether it succeeded, and its output."""
     try:
-        said = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=TIME_LIMIT, cwd=path.parent)
+        done = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=TIME_LIMIT, cwd=path.parent)
     except subprocess.TimeoutExpired:
         return False, f"it took longer than {TIME_LIMIT} s"
-    return said.returncode == 0, (said.stdout + said.stderr).strip()
+    return done.returncode == 0, (done.stdout + done.stderr).strip()

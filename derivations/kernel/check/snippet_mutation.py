@@ -9,12 +9,14 @@ from pathlib import Path
 
 from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
+from ..core.claims import Claim
 from ..store.project_files import ROOT, name_of
 from ..traced import witness
+from ..traced.witness import CallVerdict
 from .dask_cluster import open_executor
 from .worker import load_script
 
-LiveMutation = tuple[str, str, str, str]  # the claim, the function, the change, and the outcome
+LiveMutation = tuple[str, str, str, str]  # the claim, the function, the change and the outcome of a mutation that was not killed
 
 
 def run(
@@ -37,23 +39,24 @@ def try_topic(topic: str, script: str) -> tuple[Counter, list[LiveMutation]]:
     """Try the mutations of each function that a topic's claims name, with the first call of it that is proved."""
     load_script(Path(ROOT, script))
     counts: Counter = Counter()
-    left: list[LiveMutation] = []
-    for claim, k, said in first_proved_calls(list(claims.LOADED[0].claims)):
+    live: list[LiveMutation] = []
+    for claim, k, verdict in first_proved_calls(list(claims.LOADED[0].claims)):
         name = claim.code[k][0].partition("[")[0]
-        for slip, outcome in try_mutations(claim, k, said):
+        for mutation, outcome in try_mutations(claim, k, verdict):
             counts[outcome] += 1
-            left += [(f"{topic}#{claim.id}", name, slip.what, outcome)] * (outcome != "killed")
-    return counts, left
+            if outcome != "killed":
+                live.append((f"{topic}#{claim.id}", name, mutation.what, outcome))
+    return counts, live
 
 
-def first_proved_calls(stated: list) -> Iterator[tuple]:
+def first_proved_calls(stated: list[Claim]) -> Iterator[tuple[Claim, int, CallVerdict]]:
     """Yield (claim, number of the call, verdict on the call) for the first proved call of each function."""
     seen = set()
     for claim in stated:
         for k, (name, *_) in enumerate(claim.code):
             if (bare := name.partition("[")[0]) in seen:
                 continue
-            said = witness.check_call(claim, k)
-            if said.state == "proved":
+            verdict = witness.check_call(claim, k)
+            if verdict.state == "proved":
                 seen.add(bare)
-                yield claim, k, said
+                yield claim, k, verdict

@@ -15,8 +15,10 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..core import claims
 from ..core.claims import Claim, Rejected
@@ -27,20 +29,25 @@ from . import claim_fingerprints, installed_packages
 from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault
 from .input_tracking import imported_files, record_reads
 
-MEMORY_LIMIT = 6 * 2**30  # bytes of address space
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+MEMORY_LIMIT = 6 * 2**30  # of address space, in bytes
 LOCALE = "C.UTF-8"
-GC_THRESHOLD = 10**6  # the garbage collector runs after this many new objects
+GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
 STACK_SLOTS = (
     2**17
-)  # slots of the frame of `call_with_large_frame`; the chunk of stack that Python allocates for it has at least as many more
-FILE_SIZE_LIMIT = 2**26  # the largest size of a file that a script writes in bytes, including its output
+)  # slots in the frame of `call_with_large_frame`; Python allocates a chunk of stack with at least as many free slots after it
+FILE_SIZE_LIMIT = 2**26  # of each file that a script writes, including its output, in bytes
 
 
-def load_script(path: Path):
-    """Run a script, which puts its derivation into `claims.LOADED`.
+# What is wrong with a script: the line, the message, and the id of the claim on this line, if there is one
+Problem = tuple[int, str, str | None]
+Emit = Callable[..., None]  # sends a record, given the kind of event and its content
 
-    Return None, or (line, message, id of the claim or None) if it fails.
-    """
+
+def load_script(path: Path) -> Problem | None:
+    """Run a script, which puts its derivation into `claims.LOADED`. Return the problem if the script fails, otherwise None."""
     del claims.LOADED[:]
     scripts.watched = True
     try:
@@ -54,8 +61,8 @@ def load_script(path: Path):
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
-        said = explain(error) if raised_in_script(error.__traceback__) else error
-        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {said}")
+        reason = explain(error) if raised_in_script(error.__traceback__) else error
+        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
@@ -65,14 +72,14 @@ def load_script(path: Path):
     return None
 
 
-def locate_error(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
-    """Return the line at which an error stopped a script, the message, and the id of the claim that this line states."""
+def locate_error(path: Path, error: BaseException, message: str) -> Problem:
+    """Return the problem of a script that an error stopped: its line, the message, and the id of the claim on this line."""
     line = last_line_in(path, error)
     return line, message, find_claim_at(path, line)
 
 
 def find_claim_at(path: Path, line: int) -> str | None:
-    """Return the id of the claim that a method call on this line states, according to the script's text; None if there is none."""
+    """Return the id of the claim that a line states, or None if the line states no claim. Only the text of the script is read."""
     for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
             match node.func.value, node.args:
@@ -83,17 +90,19 @@ def find_claim_at(path: Path, line: int) -> str | None:
 
 def last_line_in(path: Path, error: BaseException) -> int:
     """Return the last line of the script itself in an error's traceback, or 0 if there is none."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return lines[-1] if lines else 0
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] or 0 if lines else 0
 
 
-def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict):
-    """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
+def main(
+    path: str, root: str, records: Connection, output: str, environment: dict[str, str], packages: dict[str, list[str]], earlier: dict
+) -> None:
+    """Check the script at `path` in this environment, and send its records as JSON to the connection `records`.
 
-    `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file
-    `said`. `homes` maps modules to the packages that contain them.
+    The script's output goes to the file `output`. `packages` maps modules to the packages that contain them. `earlier` maps claims to the
+    records of earlier checks, which are used if they are current.
     """
-    installed_packages.set_packages(homes)
+    installed_packages.set_packages(packages)
     os.environ.clear()  # this process may be forked from one with an older environment
     os.environ.update(environment)
     set_time_zone_and_locale()
@@ -103,22 +112,22 @@ def main(path: str, root: str, out, said: str, environment: dict, homes: dict, e
     script = Path(path).resolve()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
-        os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
+        os.dup2(os.open(output, os.O_WRONLY | os.O_APPEND), stream)
     os.setsid()  # so that all processes that the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
     sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
 
-    def emit(event, **content):
-        out.send_bytes(json.dumps({"event": event, **content}).encode())
+    def emit(event: str, **content: Any) -> None:
+        records.send_bytes(json.dumps({"event": event, **content}).encode())
 
     call_with_large_frame(check_script, script, Path(root), emit, earlier)
 
 
-def call_with_large_frame(run, *arguments):
+def call_with_large_frame(run: Callable[..., None], *arguments: Any) -> None:
     """Call a function from a frame so large that the frames of all further calls fit into the same chunk of Python's stack.
 
-    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop,
+    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk and frees it on return. In a loop,
     this may take most of the time.
     """
     return run(*arguments)
@@ -127,16 +136,16 @@ def call_with_large_frame(run, *arguments):
 call_with_large_frame.__code__ = call_with_large_frame.__code__.replace(co_stacksize=STACK_SLOTS)
 
 
-def collect_garbage_rarely():
+def collect_garbage_rarely() -> None:
     """Make the garbage collector run rarely, and exclude existing objects from it.
 
-    The process ends with its script, and little of what the script creates needs to be freed earlier.
+    The process ends with its script, and few of the script's objects need to be freed earlier.
     """
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
 
 
-def set_time_zone_and_locale():
+def set_time_zone_and_locale() -> None:
     """Set the same time zone and locale on every machine, because neither is recorded as an input."""
     for name in [name for name in os.environ if name in ("TZ", "LANG", "LANGUAGE") or name.startswith("LC_")]:
         del os.environ[name]
@@ -149,23 +158,27 @@ def set_time_zone_and_locale():
         locale.setlocale(locale.LC_ALL, "C")
 
 
-def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
-    """Check a script, and send the records of its claims and what it read."""
+def check_script(script: Path, root: Path, emit: Emit, earlier: dict | None = None) -> None:
+    """Check a script, and send the records of its claims and the list of what it read."""
     with record_reads() as recorder:
-        entangled = check_claims(script, emit, earlier or {})
+        imports_snippets = check_claims(script, emit, earlier or {})
     imported = imported_files((root, script.parent))
     emit(
-        "done", imported=imported, libraries=library_versions(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported
+        "done",
+        imported=imported,
+        libraries=library_versions(),
+        reads=asdict(recorder.reads),
+        reusable=not (imports_snippets or str(script) in imported),
     )
 
 
-def check_claims(script: Path, emit, earlier: dict) -> bool:
+def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     """Check each claim of a script and send its record. Return whether the script itself imports snippets.
 
-    Such a script may change the snippets in ways that no claim shows. Therefore no records of earlier checks are used for it.
+    If it does, it may change the snippets in ways that no claim shows. Therefore no records of earlier checks are used.
     """
     problem = load_script(script)
-    entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
+    imports_snippets = any(name.partition(".")[0] == "snippets" for name in sys.modules)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
     if derivation and (fault := find_text_fault(derivation.title)):
@@ -174,9 +187,9 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = check_or_reuse(claim, None if entangled else earlier.get(claim.id))
+            content = check_or_reuse(claim, None if imports_snippets else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
-            emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **found)
+            emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **content)
         except Rejected as error:
             emit_rejection(emit, claim, error.message, start)
         except RecursionError:
@@ -198,19 +211,19 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
-    return entangled
+    return imports_snippets
 
 
-def check_or_reuse(claim: Claim, before: dict | None) -> dict:
-    """Return a claim's record, what it depends on, and whether it is the record of an earlier check.
+def check_or_reuse(claim: Claim, earlier: dict | None) -> dict:
+    """Return a claim's record, the fingerprints of what its verdict depends on, and whether the record is that of an earlier check.
 
-    The record of the earlier check is used if it is current. Raise Rejected if `refuse_unseen` or a witness rejects the claim.
+    The earlier record is used if it is current. Raise Rejected if `check_code_and_text` or a witness rejects the claim.
     """
     check_code_and_text(claim)
-    stands_on = {"told": claim_fingerprints.hash_statement(claim)} | claim_fingerprints.hash_code(claim)
-    taken = before is not None and claim_cache.is_current(before, stands_on)
-    record = before["record"] | {"line": claim.line} if taken else check_with_witnesses(claim)
-    return {"claim": record, "stands_on": stands_on, "taken": taken}
+    fingerprints = {"statement": claim_fingerprints.hash_statement(claim)} | claim_fingerprints.hash_code(claim)
+    if earlier is not None and claim_cache.is_current(earlier, fingerprints):
+        return {"claim": earlier["record"] | {"line": claim.line}, "fingerprints": fingerprints, "reused": True}
+    return {"claim": check_with_witnesses(claim), "fingerprints": fingerprints, "reused": False}
 
 
 def library_versions() -> dict[str, str]:
@@ -218,7 +231,7 @@ def library_versions() -> dict[str, str]:
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def emit_rejection(emit, claim: Claim, message: str, start: float):
+def emit_rejection(emit: Emit, claim: Claim, message: str, start: float) -> None:
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
@@ -239,27 +252,27 @@ def emit_rejection(emit, claim: Claim, message: str, start: float):
 
 
 def claim_text(claim: Claim) -> str:
-    """Return a claim as one line of plain text; "" if it is nested too deeply or is not made of valid expressions."""
+    """Return a claim as one line of plain text, or "" if it is nested too deeply or contains invalid expressions."""
     try:
         return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
     except (RecursionError, KernelError, AttributeError, TypeError):
         return ""
 
 
-def limit_memory():
+def limit_memory() -> None:
     """Limit the memory of this process."""
     set_limit("RLIMIT_AS", MEMORY_LIMIT)
 
 
-def limit_file_size():
-    """Limit the size of files, so that endless output does not fill the disk."""
+def limit_file_size() -> None:
+    """Limit the size of files that this process writes, so that endless output does not fill the disk."""
     set_limit("RLIMIT_FSIZE", FILE_SIZE_LIMIT)
 
 
-def set_limit(what: str, most: int):
-    """Set the soft limit of a resource, where the system has such limits."""
+def set_limit(name: str, limit: int) -> None:
+    """Set the soft limit of a resource, if the system has such limits."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    resource.setrlimit(getattr(resource, what), (most, resource.getrlimit(getattr(resource, what))[1]))
+    resource.setrlimit(getattr(resource, name), (limit, resource.getrlimit(getattr(resource, name))[1]))

@@ -95,7 +95,7 @@ def summary(results: Sequence[runner.Result]) -> str:
     '0 claims in 0 topics: all accepted'
     """
     claims = sum(len(r.records) for r in results)
-    unchanged = sum(r.cached or bool(record.get("taken")) for r in results for record in r.records)
+    unchanged = sum(r.cached or bool(record.get("reused")) for r in results for record in r.records)
     verdict = "all accepted" if all(r.holds for r in results) else "NOT all accepted"
     since = f" ({unchanged} unchanged since the last check)" if unchanged else ""
     return f"{quantity(claims, 'claim')} in {quantity(len(results), 'topic')}: {verdict}{since}"
@@ -109,7 +109,7 @@ def check_on_cluster(address: str, wanted: list[Target], fresh: bool, progress: 
     if outside:
         raise click.UsageError(f"{outside[0]} is not one of the project's topics, so the machines of the cluster do not have it")
     with report_cluster_errors(), dask_cluster.connect(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, how=runner.Options(ask=dask_cluster.make_cluster_check(workers)))
+        return runner.check_all(wanted, fresh, workers.size, progress, options=runner.Options(run=dask_cluster.make_cluster_check(workers)))
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def flatten_record(result: runner.Result, record: dict[str, Any]) -> dict[str, A
         "code": durations.without(claim.get("computed", {"state": "not asked"})),
         "seconds": record["seconds"],
         "message": record["message"],
-        "cached": result.cached or bool(record.get("taken")),
+        "cached": result.cached or bool(record.get("reused")),
     }
 
 

@@ -22,7 +22,7 @@ def print_result(result: Result, quiet: bool) -> None:
     if not result.records and not result.problems:
         click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
     if not quiet:
-        accepted, reused = sum(r["verdict"] == "holds" for r in result.records), sum(bool(r.get("taken")) for r in result.records)
+        accepted, reused = sum(r["verdict"] == "holds" for r in result.records), sum(bool(r.get("reused")) for r in result.records)
         unchanged = "  (unchanged)" if result.cached else f"  ({reused} unchanged)" if reused else ""
         claims = f"{accepted}/{quantity(len(result.records), 'claim')}"
         click.echo(f"{'ok ' if result.holds else 'NO '} {result.topic:28} {claims}{unchanged}")

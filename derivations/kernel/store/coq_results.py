@@ -40,7 +40,7 @@ def load(topic: str) -> dict:
 
 
 def add_coq(topic: str) -> dict:
-    """Return the certificate as `load` does, always read anew."""
+    """Return the certificate as `load` does, but always read the stored files."""
     content = certificates.load(topic)
     results = get(content)
     for claim in content["claims"]:
@@ -87,5 +87,5 @@ def put(topic: str, results: dict, coq: str) -> None:
 def results_digest(certificate: dict) -> str:
     """Return a digest of a certificate's topic and dependencies, the files of the Coq witness, and the list of open Coq proofs."""
     coq = [path for path in project_files.kernel_files() if project_files.room_of(path).partition("/")[0] == "coq"]
-    asked = [*map(project_files.file_hash, coq), project_files.file_state("derivations/coq_open.toml")]
-    return digest(certificate["topic"], Dependencies.of(certificate).stored(), asked)
+    files = [*map(project_files.file_hash, coq), project_files.file_state("derivations/coq_open.toml")]
+    return digest(certificate["topic"], Dependencies.of(certificate).stored(), files)

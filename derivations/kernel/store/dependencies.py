@@ -27,7 +27,7 @@ def library_versions() -> dict[str, str]:
 
 @cache
 def installed_version(name: str) -> str:
-    """Return the version of an installed library or of Python; "" if it is not installed."""
+    """Return the version of Python or of a library, or "" if the library is not installed."""
     try:
         return python_version() + " -O" * sys.flags.optimize if name == "python" else version(name)
     except PackageNotFoundError:
@@ -47,10 +47,10 @@ def describe_variable(name: str) -> str:
 
 @dataclass
 class Reads:
-    """What a check read in addition to the checker: files by absolute path, with their states when they were read, and variable names."""
+    """The files and environment variables that a check read, without the files of the checker."""
 
-    files: dict[str, str] = field(default_factory=dict)
-    variables: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # by absolute path: the state of the file when it was read
+    variables: list[str] = field(default_factory=list)  # names
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Dependencies:
 
     @classmethod
     def now(cls, files: Iterable[str | Path], reads: Reads | None = None, libraries: dict[str, str] | None = None) -> Dependencies:
-        """Return dependencies on files in their current state, on `reads` in the state in which they were read, and on libraries."""
+        """Return the dependencies on these files in their current state, on `reads` in their recorded state, and on these libraries."""
         reads = reads or Reads()
         inputs = {name_of(path): was for path, was in reads.files.items()} | {name_of(path): file_state(path) for path in files}
         return cls(inputs, {name: hash_variable(name, secret()) for name in reads.variables}, libraries or {})
@@ -78,7 +78,7 @@ class Dependencies:
         return asdict(self)
 
     def merged(self, other: Dependencies) -> Dependencies:
-        """Return the union of both; where both name a dependency, the state in `other` counts."""
+        """Return the union of both. If both contain a dependency, take its state from `other`."""
         return Dependencies(self.inputs | other.inputs, self.variables | other.variables, self.versions | other.versions)
 
     def with_earlier(self, earlier: Dependencies) -> Dependencies:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ABSENT = "absent"
-TIMESTAMP_MARGIN = 10**9  # in ns: at least twice the resolution of any file system's timestamps
-# No process that checks a script loads these rooms and files.
+TIMESTAMP_MARGIN = 10**9  # in ns; at least twice the resolution of any file system's timestamps
+# A process that checks a script loads none of these files and rooms.
 UNLOADED_CHECK_FILES = (
     "dask_cluster",
     "snippet_mutation",
@@ -43,7 +43,7 @@ def relative(path: Path) -> str:
 
 
 def name_of(path: str | Path) -> str:
-    """Return a path relative to the root if it lies below it, and unchanged otherwise."""
+    """Return a path relative to the root if it lies below the root, otherwise the path itself."""
     return relative(Path(path)) if Path(path).is_relative_to(ROOT) else Path(path).as_posix()
 
 
@@ -71,7 +71,7 @@ def file_state(name: str | Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically, unless it has this content already. The incomplete file has a name that the site ignores."""
+    """Write a text file atomically, unless it already has this content. The site ignores the name of the incomplete file."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -84,11 +84,11 @@ def write_text(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class KernelFiles:
-    """A list of the kernel's files, with the times by which to notice that it is out of date."""
+    """A list of the kernel's files, and the modification times that show whether it is out of date."""
 
     folders: dict[str, float]  # modification times
     files: list[Path]
-    of_checker: list[Path]  # files that a check of a script loads
+    checker_files: list[Path]  # files that a check of a script loads
 
 
 def kernel_folder() -> Path:
@@ -102,8 +102,8 @@ def kernel_files() -> list[Path]:
 
 
 def checker_files() -> list[Path]:
-    """Return the source files of the kernel except those that no check of a script loads."""
-    return list(list_kernel().of_checker)
+    """Return the source files of the kernel that a check of a script loads."""
+    return list(list_kernel().checker_files)
 
 
 def list_kernel() -> KernelFiles:
@@ -124,10 +124,10 @@ _kernel_files: dict[Path, KernelFiles] = {}
 def folder_stamp(folder: str) -> float:
     """Return the modification time of a folder in ns, or NaN if it is so recent that another change could have the same time."""
     try:
-        changed = os.stat(folder).st_mtime_ns
+        modified = os.stat(folder).st_mtime_ns
     except OSError:
         return math.nan
-    return changed if time.time_ns() - changed > TIMESTAMP_MARGIN else math.nan
+    return modified if time.time_ns() - modified > TIMESTAMP_MARGIN else math.nan
 
 
 def room_of(path: Path) -> str:
@@ -135,6 +135,6 @@ def room_of(path: Path) -> str:
     return "/".join(path.parts[len(kernel_folder().parts) : -1])
 
 
-def is_unloaded(within: Path) -> bool:
-    """Return whether no check of a script loads a file. `within` is its path relative to the kernel."""
-    return within.parts[0] in UNLOADED or within.as_posix() in UNLOADED
+def is_unloaded(path: Path) -> bool:
+    """Return whether no check of a script loads a file. The path is relative to the kernel."""
+    return path.parts[0] in UNLOADED or path.as_posix() in UNLOADED

@@ -16,7 +16,9 @@ from .store import Store
 STORE = Store("rejections")
 
 
-def put(topic: str, script: Path, title: str, records: list, problems: list, imported: list, reads: Reads | None = None) -> None:
+def put(
+    topic: str, script: Path, title: str, records: list[dict], problems: list[str], imported: list[str], reads: Reads | None = None
+) -> None:
     """Store the message about each claim, and the problems of the script as a whole."""
     depends = Dependencies.now([script, *imported], reads)
     content = {
@@ -31,9 +33,9 @@ def put(topic: str, script: Path, title: str, records: list, problems: list, imp
 
 
 def summarize_claim(record: dict) -> dict:
-    """Return the id, title, line and statement of a claim, and the message that rejects it, "" if it holds.
+    """Return the id, title, line and statement of a claim, and the message of its rejection, or "" if it holds.
 
-    The statement is text, since pages show no formulas of rejected claims.
+    The statement is plain text, since pages show no formulas of rejected claims.
     """
     stated = record["claim"]
     return {
@@ -46,7 +48,7 @@ def summarize_claim(record: dict) -> dict:
 
 
 def get(topic: str) -> dict | None:
-    """Return the stored rejection of a topic, even if it is out of date; None if there is none."""
+    """Return the stored rejection of a topic, even if it is out of date, or None if there is none."""
     return STORE.get(topic)
 
 

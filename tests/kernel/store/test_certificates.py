@@ -157,7 +157,7 @@ def test_a_change_of_a_library(library, sealed, monkeypatch):
 
 def test_a_library_that_is_new(sealed, monkeypatch):
     now = dependencies.library_versions()
-    monkeypatch.setattr(certificates, "versions", lambda: now | {"another": "1.0"})
+    monkeypatch.setattr(certificates, "library_versions", lambda: now | {"another": "1.0"})
     assert "is stale, since another changed" in refusal()
 
 

@@ -90,8 +90,8 @@ def check(project, monkeypatch):
         made = set()
         for one in claims.LOADED[0].claims:
             found = worker.check_or_reuse(one, kept.get(one.id))
-            kept[one.id] = json.loads(json.dumps({"record": found["claim"], "stands_on": found["stands_on"]}))
-            made |= set() if found["taken"] else {one.id}
+            kept[one.id] = json.loads(json.dumps({"record": found["claim"], "fingerprints": found["fingerprints"]}))
+            made |= set() if found["reused"] else {one.id}
         return made
 
     run.kept = kept
@@ -168,7 +168,7 @@ def test_another_machine_uses_what_was_shared(tree, tmp_path, monkeypatch):
         store.FOLDER.mkdir()
         result = runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)
         assert result.holds and not result.cached and load("chapter/tiny")["claims"]
-        return [record["taken"] for record in result.records]
+        return [record["reused"] for record in result.records]
 
     assert taken() == [False] and taken() == [True]
     path = tree.kernel / "exact/exact_evaluation.py"
@@ -198,7 +198,7 @@ def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check,
         for name in [name for name in sys.modules if name.partition(".")[0] == "snippets"]:
             del sys.modules[name]
         del said[:]
-        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("taken")), check.kept)
+        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("reused")), check.kept)
 
     assert not run() and [one for one in said if one is not None] == [True, True, True]
     edit(project.script, "derivation = ", "import snippets.chapter.parts\n\nderivation = ")
@@ -240,9 +240,9 @@ def test_a_script_that_stopped_behind_a_claim_that_holds_passes_once_it_is_corre
 RECORD = {
     "verdict": "holds",
     "claim": {"id": "moved", "code": ["snippets.chapter.sums.plus"]},
-    "stands_on": {"files": ["snippets/chapter/sums.py"]},
+    "fingerprints": {"files": ["snippets/chapter/sums.py"]},
 }
-STORED = {"moved": {"record": RECORD["claim"], "stands_on": RECORD["stands_on"]}}
+STORED = {"moved": {"record": RECORD["claim"], "fingerprints": RECORD["fingerprints"]}}
 
 
 def store_record(project):
@@ -266,7 +266,7 @@ CHANGES = {
     "a file that was read": lambda project, patch: (project.root / "data.txt").write_text("2"),
     "a variable": lambda project, patch: patch.setenv("SOME_VARIABLE", "other"),
     "a library": lambda project, patch: patch.setattr(dependencies, "installed_version", lambda name: "0"),
-    "Python": lambda project, patch: patch.setattr(claim_cache, "versions", lambda: {"python": "0"}),
+    "Python": lambda project, patch: patch.setattr(claim_cache, "library_versions", lambda: {"python": "0"}),
 }
 
 
@@ -329,28 +329,33 @@ def test_claims_that_differ_in_anything_have_other_hashes():
 def test_what_has_no_hash_is_never_taken_over():
     made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.none.none", object())]))
     assert claim_fingerprints.hash_statement(made) == ""
-    record, nothing = {"computed": {}}, {"told": "", "lines": "l", "texts": "t"}
-    assert not claim_cache.is_current({"record": record, "stands_on": nothing}, nothing)
-    assert claim_cache.is_current({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
+    record, nothing = {"computed": {}}, {"statement": "", "lines": "l", "texts": "t"}
+    assert not claim_cache.is_current({"record": record, "fingerprints": nothing}, nothing)
+    assert claim_cache.is_current(
+        {"record": record, "fingerprints": nothing | {"statement": "x"}}, {"statement": "x", "lines": "l", "texts": "y"}
+    )
 
 
 def test_a_verdict_that_names_a_line_falls_when_lines_move():
-    before = {"record": {"computed": {"reason": "f: not read (chapter/sums.py:3)"}}, "stands_on": {"told": "x", "lines": "l", "texts": "t"}}
-    assert claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "t"})
-    assert not claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "moved"})
+    before = {
+        "record": {"computed": {"reason": "f: not read (chapter/sums.py:3)"}},
+        "fingerprints": {"statement": "x", "lines": "l", "texts": "t"},
+    }
+    assert claim_cache.is_current(before, {"statement": "x", "lines": "l", "texts": "t"})
+    assert not claim_cache.is_current(before, {"statement": "x", "lines": "l", "texts": "moved"})
 
 
 def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatch):
     one = claim(STATED["plain"])
     made = worker.check_or_reuse(one, None)
-    before = {"record": made["claim"], "stands_on": made["stands_on"]}
+    before = {"record": made["claim"], "fingerprints": made["fingerprints"]}
     taken = worker.check_or_reuse(one, before)
-    assert taken["taken"] and taken["claim"] == made["claim"]
+    assert taken["reused"] and taken["claim"] == made["claim"]
 
     def refuse(claim):
         raise Rejected(claim.file, claim.line, claim.id, "not as shown")
 
-    monkeypatch.setattr(worker, "refuse_unseen", refuse)
+    monkeypatch.setattr(worker, "check_code_and_text", refuse)
     with pytest.raises(Rejected):
         worker.check_or_reuse(one, before)
 
@@ -430,12 +435,14 @@ def test_what_cannot_be_read_has_no_hash(tmp_path, monkeypatch):
         monkeypatch.setattr(project_files, "ROOT", tmp_path)
         made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.planted.f", A)]))
         assert claim_fingerprints.hash_code(made) == {"lines": "", "texts": "", "files": []}
-        assert not claim_cache.is_current({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
+        assert not claim_cache.is_current(
+            {"record": {"computed": {}}, "fingerprints": {"statement": "x", "lines": ""}}, {"statement": "x", "lines": ""}
+        )
 
 
 def test_a_claim_that_names_code_behind_a_rejected_one_is_not_stored():
     def record(id_, verdict="holds", code=()):
-        more = {"stands_on": {}} if verdict == "holds" else {}
+        more = {"fingerprints": {}} if verdict == "holds" else {}
         return {"verdict": verdict, "claim": {"id": id_, "code": list(code)}} | more
 
     records = [record("before", code=["f"]), record("bad", "refused"), record("behind", code=["f"]), record("bare")]
