@@ -40,7 +40,7 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
     kept, own = claims.read_bytes(), path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
     with dask_cluster.connect(local.scheduler_address) as workers:
-        there = check(how=runner.Options(ask=dask_cluster.make_cluster_check(workers)))
+        there = check(options=runner.Options(run=dask_cluster.make_cluster_check(workers)))
     assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
     assert claims.read_bytes() == kept
     assert (path.read_bytes() if path.exists() else b"") == own

@@ -153,7 +153,7 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
     rung = []
     monkeypatch.setattr(rejections, "end_round", lambda: rung.append(1))
     for first in (frozenset(), frozenset({"chapter/tiny"})):
-        runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=runner.Options(first=first))
+        runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=runner.Options(urgent=first))
         assert len(rung) == len(first)
 
 

@@ -178,13 +178,13 @@ def test_another_machine_uses_what_was_shared(tree, tmp_path, monkeypatch):
 
 def test_a_checker_that_changed_since_it_was_loaded_stores_nothing(tree):
     path = tree.kernel / "exact/exact_evaluation.py"
-    how, began = runner.Options(loaded=time.time_ns()), path.stat().st_mtime_ns
-    os.utime(path, ns=(how.loaded + 10**6, how.loaded + 10**6))
+    options, began = runner.Options(started=time.time_ns()), path.stat().st_mtime_ns
+    os.utime(path, ns=(options.started + 10**6, options.started + 10**6))
     time.sleep(0.01)  # the topic begins after that
-    result = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how)
+    result = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=options)
     assert "exact/exact_evaluation.py changed while it was checked" in result.problems[0] and not tree.certificate.exists()
     os.utime(path, ns=(began, began))
-    assert runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how).holds
+    assert runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=options).holds
 
 
 def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check, monkeypatch):
@@ -363,7 +363,7 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
 def test_what_is_not_seen_by_witnesses_is_asked_once_of_a_claim_before_they_are(monkeypatch):
     said = []
     for home in (worker, claim_records):
-        monkeypatch.setattr(home, "refuse_unseen", lambda claim: said.append("unseen"))
+        monkeypatch.setattr(home, "check_code_and_text", lambda claim: said.append("unseen"))
     monkeypatch.setattr(claim_records, "collect_verdicts", lambda *asked: said.append("witnesses") or [])
     monkeypatch.setattr(claim_records, "make_record", lambda *of: {})
     worker.check_or_reuse(claim(STATED["plain"]), None)

@@ -124,7 +124,7 @@ def test_digests_differ_where_any_part_differs():
 
 
 def test_pruning_deletes_what_was_used_longest_ago(stored):
-    few = Store("few", by_digest=True, most=2)
+    few = Store("few", by_digest=True, max_results=2)
     for key in "abc":
         few.put(key, VALUE)
         time.sleep(0.01)
@@ -232,5 +232,5 @@ def test_a_shared_folder_that_fails_is_left_alone(shared, monkeypatch):
 
 
 def test_an_address_that_is_none_is_rejected():
-    with pytest.raises(InvalidFolder, match="^nowhere://x is no folder that can be shared"):
+    with pytest.raises(InvalidFolder, match="^nowhere://x is not a folder that can be shared"):
         Folder("nowhere://x")
