@@ -446,7 +446,9 @@ WHEN_CHECKED = {
     "the mean of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), mean(q, 1)]),
     "the variance of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), variance(q, 0), variance(q, 1)]),
     "its steps are not those of a claim of kind 'limit'": lambda D: D._add_claim("limit", "claim", x, [("=", y, "")]),
-    "its steps are not those of a claim of kind 'inequality'": lambda D: D._add_claim("inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]),
+    "its steps are not those of a claim of kind 'inequality'": lambda D: D._add_claim(
+        "inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]
+    ),
     "its steps are not those of a claim of kind 'identity'": lambda D: D._add_claim("identity", "claim", x, []),
     "its steps are not those of a claim of kind 'definition'": [
         lambda D: D._add_claim("definition", "claim", p, [(":=", x + 2, "")]),
