@@ -45,8 +45,8 @@ def pytest_configure(config):
 
     try:
         files = test_files(config)
-        os.environ[KEPT] = json.dumps(choice(files, git_changes.changed(commit), drawn_by(git_changes.git("rev-parse", "HEAD"))))
-    except git_changes.NoCommit as error:
+        os.environ[KEPT] = json.dumps(choice(files, git_changes.changed_files(commit), drawn_by(git_changes.run_git("rev-parse", "HEAD"))))
+    except git_changes.GitError as error:
         raise pytest.UsageError(f"--since {commit}: {error}") from None
 
 

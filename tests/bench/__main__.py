@@ -224,18 +224,18 @@ CLUSTER = """
 import time
 import dask
 from distributed import LocalCluster
-from derivations.kernel.check import cluster, runner
+from derivations.kernel.check import dask_cluster, runner
 
 def main():
-    wanted = runner.find(TOPICS)
+    wanted = runner.find_targets(TOPICS)
     seconds = {}
     dask.config.set({"distributed.worker.daemon": False})
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local:
-        with cluster.executor(local.scheduler_address) as workers:
+        with dask_cluster.connect(local.scheduler_address) as workers:
             for round_ in range(2):  # the first one starts what either needs
-                for name, ask in (("cluster", cluster.asking(workers)), ("processes", None)):
+                for name, run in (("cluster", dask_cluster.make_cluster_check(workers)), ("processes", None)):
                     start = time.perf_counter()
-                    results = runner.check_all(wanted, True, 2, lambda done, more: None, how=runner.How(ask))
+                    results = runner.check_all(wanted, True, 2, lambda done, more: None, options=runner.Options(run=run))
                     seconds[name] = time.perf_counter() - start
                     assert all(result.holds for result in results)
     print(seconds["cluster"] / seconds["processes"])

@@ -28,7 +28,7 @@ from derivations.kernel.store import certificates, project_files
 
 for topic, content in json.load(open(sys.argv[1])).items():
     imported = [project_files.ROOT / name for name in content["imported"]]
-    depends, _ = certificates.depended_on(certificates.script_of(topic), imported, libraries=content["versions"])
+    depends, _ = certificates.collect_dependencies(certificates.script_of(topic), imported, libraries=content["versions"])
     certificates.put(topic, content["title"], content["claims"], depends)
 """
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from derivations.kernel.attack import mutant_trials  # noqa: E402
 from derivations.kernel.check import mutation_run
-from derivations.kernel.check.process_pool import of_this_machine  # noqa: E402
+from derivations.kernel.check.process_pool import local_pool  # noqa: E402
 from derivations.kernel.store import certificates
 
 TOPICS = 24
@@ -51,7 +51,7 @@ def measured(topics: list) -> tuple:
     mutant_trials.judge = timed(spent, "judge", mutant_trials.judge)
     for topic in topics:
         said = vouched(topic)
-        for id_, (claim, mutants) in timed(spent, "making", mutation_run.stated)(str(certificates.script_of(topic))).items():
+        for id_, (claim, mutants) in timed(spent, "making", mutation_run.load_mutants)(str(certificates.script_of(topic))).items():
             covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
             alike = timed(spent, "printing", mutant_trials.find_printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:
@@ -72,7 +72,7 @@ def measured(topics: list) -> tuple:
 
 def main() -> None:
     every = certificates.topics()
-    with of_this_machine(1) as pool:
+    with local_pool(1) as pool:
         spent, many, became = pool.submit(measured, [every[k * len(every) // TOPICS] for k in range(TOPICS)]).result()
     if sys.argv[1:]:
         Path(sys.argv[1]).write_text("\n".join(json.dumps([*map(str, about), said]) for about, said in became.items()) + "\n")

@@ -167,7 +167,7 @@ def certify():
     """Return a function that stores a certificate as a check does, unless a dependency changed, and returns the changed dependencies."""
 
     def put(topic, script, title, claims, imported=(), **more):
-        depends, changed = certificates.depended_on(script, list(imported), **more)
+        depends, changed = certificates.collect_dependencies(script, list(imported), **more)
         if not changed:
             certificates.put(topic, title, claims, depends)
         return changed

@@ -445,12 +445,14 @@ WHEN_CHECKED = {
     "Drop it": lambda D: D.refute("claim", E(q[1]), 1, at={d: 1}, given=[mean(q, 0), variance(q, 1)]),
     "the mean of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), mean(q, 1)]),
     "the variance of q is stated twice": lambda D: D.identity("claim", E(q[1]), 0, given=[mean(q, 0), variance(q, 0), variance(q, 1)]),
-    "its steps are not those of a claim of kind 'limit'": lambda D: D._state("limit", "claim", x, [("=", y, "")]),
-    "its steps are not those of a claim of kind 'inequality'": lambda D: D._state("inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]),
-    "its steps are not those of a claim of kind 'identity'": lambda D: D._state("identity", "claim", x, []),
+    "its steps are not those of a claim of kind 'limit'": lambda D: D._add_claim("limit", "claim", x, [("=", y, "")]),
+    "its steps are not those of a claim of kind 'inequality'": lambda D: D._add_claim(
+        "inequality", "claim", x, [("<=", y, ""), ("<=", y, "")]
+    ),
+    "its steps are not those of a claim of kind 'identity'": lambda D: D._add_claim("identity", "claim", x, []),
     "its steps are not those of a claim of kind 'definition'": [
-        lambda D: D._state("definition", "claim", p, [(":=", x + 2, "")]),
-        lambda D: D._state("definition", "claim", x, [(":=", x + 2, "")]),
+        lambda D: D._add_claim("definition", "claim", p, [(":=", x + 2, "")]),
+        lambda D: D._add_claim("definition", "claim", x, [(":=", x + 2, "")]),
     ],
 }
 

@@ -284,7 +284,7 @@ def test_change_of_unrelated_file_causes_no_redrawing(site):
 
 def test_new_torch_python_or_drawing_code_causes_redrawing(site, monkeypatch):
     site.show()
-    now = dependencies.installed
+    now = dependencies.installed_version
     for key in ("python", "torch"):
         for home in (dependencies, figure_block):
             monkeypatch.setattr(home, "installed", lambda name, key=key: "other" if name == key else now(name))
@@ -295,7 +295,7 @@ def test_new_torch_python_or_drawing_code_causes_redrawing(site, monkeypatch):
         Path(name).name for name in content["depends"]["inputs"]
     }
     assert figure_block._LOADED.items() <= content["depends"]["inputs"].items()
-    monkeypatch.setattr(dependencies, "state", lambda name: "other")
+    monkeypatch.setattr(dependencies, "file_state", lambda name: "other")
     site.show()
     assert len(site.drawn) == 4
 

@@ -290,21 +290,21 @@ def test_page_waits_for_the_check_of_its_topics(monkeypatch, tmp_path):
     def standing(topic):
         raise certificates.CertificateError("stale")
 
-    monkeypatch.setattr(certificates, "identity", standing)
+    monkeypatch.setattr(certificates, "certificate_digest", standing)
     monkeypatch.setattr(rejections, "get", lambda topic: {"inputs": files} if files else None)
-    monkeypatch.setattr(rejections, "changes", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
+    monkeypatch.setattr(rejections, "find_changes", lambda content: [name for name, was in content["inputs"].items() if was == "old"])
     shows = ("index.md", {"topic:chapter/tiny"})
     assert not incremental_build.is_urgent(*shows)
     files["a"] = "new"  # it was rejected in its current state
     assert incremental_build.is_urgent(*shows)
     files.clear()
     assert not incremental_build.is_urgent(*shows)
-    monkeypatch.setattr(certificates, "identity", lambda topic: "hash")
+    monkeypatch.setattr(certificates, "certificate_digest", lambda topic: "hash")
     assert incremental_build.is_urgent(*shows)
     assert not incremental_build.is_urgent("trust.md", {"all", "topic:chapter/tiny"})
     both = {"file:/project/snippets/chapter/tiny.py", "topic:chapter/tiny"}
     assert incremental_build.is_urgent("index.md", both)
-    monkeypatch.setattr(certificates, "identity", standing)
+    monkeypatch.setattr(certificates, "certificate_digest", standing)
     assert not incremental_build.is_urgent("index.md", both) and incremental_build.is_urgent("index.md", both, has_waited=True)
     monkeypatch.setitem(
         incremental_build._pages, "trust.md", incremental_build.BuiltPage(tmp_path, "trust/", {"all:": "", "file:/a.py": ""})
@@ -400,7 +400,7 @@ def test_edited_page_is_built_before_pages_that_link_to_it():
 def test_end_of_coq_or_mutant_run_is_announced(monkeypatch, tmp_path):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants_report.mutation_run, "run", lambda *_: {})
-    monkeypatch.setattr(coq_run, "publish", lambda *_, **__: None)
+    monkeypatch.setattr(coq_run, "publish_sources", lambda *_, **__: None)
     for ends in (lambda: mutants_report.main((), True, False, 1), lambda: coq_run.run([], False, lambda some, decided: {})):
         before = rejections.round_file().read_text()
         ends()

@@ -60,7 +60,7 @@ def two_topics(monkeypatch):
     results = {"a/one": {"p": tried(5, 0), "q": tried(7, 1, ["x = y"])}, "a/two": None}
     monkeypatch.setattr(trust_counts, "topics", lambda: sorted(certificates))
     monkeypatch.setattr(trust_counts, "load", lambda topic: {"claims": certificates[topic]})
-    monkeypatch.setattr(mutant_results, "of_topics", lambda topics: {topic: results[topic] for topic in topics})
+    monkeypatch.setattr(mutant_results, "get_topics", lambda topics: {topic: results[topic] for topic in topics})
 
 
 def test_mutants_are_counted_by_kind_and_by_witness(two_topics):
@@ -75,7 +75,7 @@ def test_mutants_are_counted_by_kind_and_by_witness(two_topics):
 
 
 def test_no_number_is_shown_without_mutants(two_topics, monkeypatch):
-    monkeypatch.setattr(mutant_results, "of_topics", dict.fromkeys)
+    monkeypatch.setattr(mutant_results, "get_topics", dict.fromkeys)
     assert trust_counts.count_killed_mutants()[1] == [["not tried on this machine: 2 topics", ""]]
     assert trust_counts.count_mutants()[1] == [["not tried on this machine: 2 topics", *[""] * 6]]
 
@@ -170,10 +170,10 @@ def test_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
 
 
 def test_claims_that_coq_does_not_prove_are_listed_with_reasons(page, monkeypatch):
-    monkeypatch.setattr(trust_counts.coq_exceptions, "reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
+    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
     items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
     assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
-    monkeypatch.setattr(trust_counts.coq_exceptions, "reasons", dict)
+    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", dict)
     assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 

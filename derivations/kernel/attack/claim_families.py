@@ -71,7 +71,7 @@ def state(draft: Draft, id: str) -> Claim:
     relation = {"identity": "=", "inequality": "<=", "limit": "->", "refutation": "!" + draft.relation}[draft.kind]
     left, *others = draft.sides
     steps = [(relation, e, "") for e in others]
-    derivation._state(draft.kind, id, left, steps, given=draft.given, because=draft.because, at=draft.at, towards=draft.towards)
+    derivation._add_claim(draft.kind, id, left, steps, given=draft.given, because=draft.because, at=draft.at, towards=draft.towards)
     return derivation.claims[0]
 
 

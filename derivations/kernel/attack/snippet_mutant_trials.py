@@ -84,7 +84,7 @@ def judge_by_numbers(claim: Claim, k: int, slip: SnippetMutation, before: CallVe
 
 def points_of(t: Trial) -> int:
     """Return how many points of a trial to compare at: 1 or 2."""
-    return min(2, max((len(x.v) for x in t.values.values()), default=1))
+    return min(2, max((len(x.value) for x in t.values.values()), default=1))
 
 
 def trials(claim: Claim, everywhere: bool) -> Iterator[Trial]:

@@ -14,103 +14,103 @@ KERNEL = "derivations/kernel/"
 
 
 @dataclass
-class Touched:
+class AffectedTopics:
     """What must be checked or rendered again after a change."""
 
-    kernel: list = field(default_factory=list)  # files of the checker: if there are any, every topic must be checked again
-    topics: set = field(default_factory=set)
-    pages: set = field(default_factory=set)  # topics whose page, figures or snippets changed
-    gone: list = field(default_factory=list)  # topics whose script was removed
+    checker_files: list[str] = field(default_factory=list)  # if there are any, every topic must be checked again
+    topics: set[str] = field(default_factory=set)  # topics that must be checked again
+    pages: set[str] = field(default_factory=set)  # topics whose page, figures or snippets changed
+    removed: list[str] = field(default_factory=list)  # topics whose script was removed
 
 
 @dataclass
-class Known:
+class LastCheck:
     """The inputs of a topic's last check, and its result."""
 
-    inputs: set  # the names of the files that the check read
-    uses: set  # the topics whose claims it uses
-    refused: bool  # whether the topic was rejected or never checked
+    inputs: set[str]  # the names of the files that the check read
+    uses: set[str]  # the topics whose claims it uses
+    rejected: bool  # whether the topic was rejected or never checked
 
 
-def touched(paths: set) -> Touched:
-    """Return what must be checked or rendered again after changes to these paths.
+def find_affected(paths: set[str]) -> AffectedTopics:
+    """Return what must be checked or rendered again after changes to these paths, which are relative to the project's root.
 
-    Paths are relative to the project's root. A path that ends in "/" is a folder that was moved or removed.
+    A path that ends in "/" is a folder that was moved or removed.
     """
-    found = Touched(kernel=sorted(p for p in paths if p.startswith(KERNEL) and of_the_checker(p)))
-    topics = {topic: known(topic) for topic in certificates.topics()}
-    found.topics = {topic for topic, it in topics.items() if any(concerns(p, topic, it) for p in paths)}
-    found.pages = {topic for topic in topics if any(of_the_page(p, topic) for p in paths)}
-    found.gone = sorted(topic for topic in map(topic_of, paths) if topic and topic not in topics)
-    found.topics |= users(found.topics | set(found.gone), topics)
+    found = AffectedTopics(checker_files=sorted(p for p in paths if p.startswith(KERNEL) and is_checker_file(p)))
+    topics = {topic: last_check(topic) for topic in certificates.topics()}
+    found.topics = {topic for topic, check in topics.items() if any(affects(p, topic, check) for p in paths)}
+    found.pages = {topic for topic in topics if any(is_page_source(p, topic) for p in paths)}
+    found.removed = sorted(topic for topic in map(topic_of_script, paths) if topic and topic not in topics)
+    found.topics |= find_users(found.topics | set(found.removed), topics)
     return found
 
 
-def of_the_checker(path: str) -> bool:
-    """Return whether a path in the kernel's folder is a folder, or a file that checks of scripts load."""
+def is_checker_file(path: str) -> bool:
+    """Return whether a path in the kernel's folder is a folder, or a file that a check of a script loads."""
     if path.endswith("/"):
         return True
-    return path.endswith((".py", ".v")) and not project_files.is_aside(Path(path.removeprefix(KERNEL)))
+    return path.endswith((".py", ".v")) and not project_files.is_unloaded(Path(path.removeprefix(KERNEL)))
 
 
-def known(topic: str) -> Known:
-    """Return the inputs of a topic's last check, even if its certificate is stale. Read the stored files only if they changed."""
+def last_check(topic: str) -> LastCheck:
+    """Return the inputs and the result of a topic's last check, even if its certificate is stale. Read the files only if they changed."""
     files = (certificates.STORE.path(topic), rejections.STORE.path(topic), store.FOLDER / "key")
-    stamps = [*map(stamp, files)]
-    if topic not in _known or _known[topic][0] != stamps:
-        _known[topic] = stamps, read(topic)
-    return _known[topic][1]
+    stamps = [*map(file_stamp, files)]
+    if topic not in _last_checks or _last_checks[topic][0] != stamps:
+        _last_checks[topic] = stamps, read_last_check(topic)
+    return _last_checks[topic][1]
 
 
-_known: dict[str, tuple[list, Known]] = {}  # by topic: the stamps of its stored files, and what they contain
+_last_checks: dict[str, tuple[list, LastCheck]] = {}  # by topic: the stamps of its stored files, and their content
 
 
-def stamp(path: Path) -> tuple:
-    """Return times, size and inode of a file, which show whether it has changed; () if the file cannot be read."""
+def file_stamp(path: Path) -> tuple:
+    """Return the times, size and inode of a file, which show whether it has changed, or () if it cannot be read."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
-def read(topic: str) -> Known:
-    """Read the inputs and uses of a topic's last check from its certificate and its stored rejection."""
+def read_last_check(topic: str) -> LastCheck:
+    """Read a topic's last check from its certificate and its stored rejection."""
     certificate, rejection = certificates.STORE.get(topic), rejections.get(topic)
-    inputs = {name for one in (certificate, rejection) if one for name in one["inputs"]}
+    inputs = {name for stored in (certificate, rejection) if stored for name in stored["inputs"]}
     uses = {use for claim in certificate["claims"] for use in claim["uses"]} if certificate else set()
     uses |= set(rejection["uses"]) if rejection else set()
-    return Known(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or rejection is not None)
+    return LastCheck(inputs, {use.partition("#")[0] for use in uses if "#" in use}, not inputs or rejection is not None)
 
 
-def concerns(path: str, topic: str, it: Known) -> bool:
-    """Return whether a change to a path affects a topic directly.
+def affects(path: str, topic: str, last: LastCheck) -> bool:
+    """Return whether a change to a path affects a topic directly. `last` is the topic's last check.
 
     Any snippet may affect a rejected topic, because its script may have stopped before it imported the snippet that must be corrected.
     """
     if path.startswith(KERNEL):
-        return False  # a changed checker affects all topics, which `touched` reports separately
+        return False  # a changed checker affects all topics, which `find_affected` reports separately
     script = f"derivations/{topic}.py"
-    if path.endswith("/") and any(f"{name}/".startswith(path) for name in it.inputs | {script}):
+    if path.endswith("/") and any(f"{name}/".startswith(path) for name in last.inputs | {script}):
         return True
-    return path in it.inputs or path == script or it.refused and path.startswith("snippets/") and path.endswith(".py")
+    return path in last.inputs or path == script or last.rejected and path.startswith("snippets/") and path.endswith(".py")
 
 
-def of_the_page(path: str, topic: str) -> bool:
+def is_page_source(path: str, topic: str) -> bool:
     """Return whether a topic's page is rendered from the file with this path."""
     return path in (f"docs/{topic}.md", f"docs/figures/{topic}.py", f"snippets/{topic}.py")
 
 
-def topic_of(path: str) -> str:
+def topic_of_script(path: str) -> str:
     """Return the topic whose script would have this path, or "" if no topic's script would."""
     parts = Path(path).parts
-    here = len(parts) == 3 and parts[0] == "derivations" and path.endswith(".py") and parts[2] != "__init__.py"
-    return f"{parts[1]}/{parts[2].removesuffix('.py')}" if here and not path.startswith(KERNEL) else ""
+    is_script = len(parts) == 3 and parts[0] == "derivations" and path.endswith(".py") and parts[2] != "__init__.py"
+    return f"{parts[1]}/{parts[2].removesuffix('.py')}" if is_script and not path.startswith(KERNEL) else ""
 
 
-def users(of: set, topics: dict) -> set:
-    """Return the topics that use claims of the given topics, directly or indirectly."""
-    found: set = set()
-    while more := {topic for topic, it in topics.items() if it.uses & (of | found)} - found:
+def find_users(used: set[str], topics: dict[str, LastCheck]) -> set[str]:
+    """Return the topics that use claims of the used topics, directly or indirectly."""
+    found: set[str] = set()
+    while more := {topic for topic, last in topics.items() if last.uses & (used | found)} - found:
         found |= more
     return found

@@ -1,8 +1,8 @@
 """Hash what the verdict on a claim depends on: the claim itself, and the lines of the snippets that its code may run.
 
 The claim's file and line are left out. The hash of the snippets covers all modules that the claim's code can reach: the code that runs
-when they are imported, and each function whose name occurs in code that is covered already. This covers too many lines rather than too few.
-If one of the modules can look up names or read files at run time (`DYNAMIC`), the hash covers the whole text of all modules.
+when they are imported, and each function whose name occurs in code that is already covered. It may cover more than needed, but never less.
+If one of the modules can look up names or read files at run time (`DYNAMIC_NAMES`), the hash covers the whole text of all modules.
 """
 
 from __future__ import annotations
@@ -21,132 +21,142 @@ from ..core.expr import Expr
 from ..errors import KernelError
 from ..pytorch.snippet_arguments import locate_snippet
 from ..snippet_source import Snippet
-from .shown_code import LoadedLibrary, named
+from .shown_code import LoadedLibrary, named_functions
 
-PLACE = ("file", "line")
-PLAIN = (str, int, float, complex, bool, type(None), Fraction)
+UNHASHED_FIELDS = ("file", "line")
+PLAIN_TYPES = (str, int, float, complex, bool, type(None), Fraction)
 # Names that let a module look up names at run time, or read other files.
-DYNAMIC = {"getattr", "dir", "attrgetter", "methodcaller", "itemgetter", "__subclasses__", "__getattr__", "__dict__", "mro", "__mro__"} | {
+DYNAMIC_NAMES = {
+    "getattr",
+    "dir",
+    "attrgetter",
+    "methodcaller",
+    "itemgetter",
+    "__subclasses__",
+    "__getattr__",
+    "__dict__",
+    "mro",
+    "__mro__",
+} | {
     *("open", "Path", "read_text", "read_bytes", "load", "from_file", "loadtxt", "genfromtxt", "inspect", "importlib", "__file__"),
 }
 
 
-class Unknown(Exception):
-    """The claim contains a value of a type that cannot be hashed."""
+class Unhashable(Exception):
+    """A claim contains a value of a type that cannot be hashed."""
 
 
-def told(claim: Claim) -> str:
-    """Return a hash of a claim without its file and line; "" if a part of it cannot be hashed or is nested too deeply."""
-    known: dict[int, str] = {}
+def hash_statement(claim: Claim) -> str:
+    """Return a hash of a claim without its file and line, or "" if a part of it cannot be hashed or is nested too deeply."""
     try:
-        return of(tuple(getattr(claim, one.name) for one in fields(Claim) if one.name not in PLACE), known)
-    except (Unknown, RecursionError):
+        return hash_value(tuple(getattr(claim, field.name) for field in fields(Claim) if field.name not in UNHASHED_FIELDS), {})
+    except (Unhashable, RecursionError):
         return ""
 
 
-def of(x: Any, known: dict[int, str]) -> str:
-    """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed once.
+def hash_value(x: Any, known: dict[int, str]) -> str:
+    """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed only once.
 
     Raise Unknown for a type that cannot be hashed.
     """
     if isinstance(x, Expr):
         if id(x) not in known:
-            known[id(x)] = hashed("tree", x.op, of(x.args, known), of(x.shape, known), of(x.data, known))
+            known[id(x)] = hash_strings("tree", x.op, hash_value(x.args, known), hash_value(x.shape, known), hash_value(x.data, known))
         return known[id(x)]
     if type(x) in (tuple, list):
-        return hashed(type(x).__name__, *(of(one, known) for one in x))
+        return hash_strings(type(x).__name__, *(hash_value(item, known) for item in x))
     if type(x) is dict:
-        return hashed("dict", *(of(one, known) for one in x.items()))
+        return hash_strings("dict", *(hash_value(item, known) for item in x.items()))
     if type(x) in (Step, Assumption):
-        return hashed(type(x).__name__, *(of(getattr(x, one.name), known) for one in fields(x)))
-    if type(x) not in PLAIN:
-        raise Unknown
-    return hashed(type(x).__name__, repr(x))
+        return hash_strings(type(x).__name__, *(hash_value(getattr(x, field.name), known) for field in fields(x)))
+    if type(x) not in PLAIN_TYPES:
+        raise Unhashable
+    return hash_strings(type(x).__name__, repr(x))
 
 
-def hashed(*parts: str) -> str:
-    """Return the hash of a sequence of strings. Each is preceded by its length, so that different sequences have different hashes."""
+def hash_strings(*parts: str) -> str:
+    """Return the hash of a sequence of strings. Each string is preceded by its length, so that different sequences differ in their hash."""
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
 
 # The code ---------------------------------------------------------------------------------------------------------------------
 
 
-def code(claim: Claim) -> dict[str, Any]:
+def hash_code(claim: Claim) -> dict[str, Any]:
     """Return hashes of a claim's code, and the files that it can reach.
 
-    "lines" hashes the code that may run, and does not change if the code moves within its file. "texts" hashes the files as a whole, for a
-    verdict that names a line. Both are "none" if the claim names no code, and "" if a file cannot be read or parsed.
+    "lines" is a hash of the code that may run; it does not change if the code moves within its file. "texts" is a hash of the whole files,
+    for verdicts that name a line. Both are "none" if the claim names no code, and "" if a file cannot be read or parsed.
     """
     if not claim.code:
         return {"lines": "none", "texts": "none", "files": []}
     try:
-        snippets = within_reach(claim)
-        found = {
-            "lines": lines(claim, list(snippets.values())),
-            "texts": hashed(*(part for file, one in snippets.items() for part in (file, one.text))),
+        snippets = reachable_snippets(claim)
+        hashes = {
+            "lines": hash_reachable_code(claim, list(snippets.values())),
+            "texts": hash_strings(*(part for file, snippet in snippets.items() for part in (file, snippet.text))),
         }
     except (KernelError, OSError, SyntaxError, UnicodeDecodeError):
         return {"lines": "", "texts": "", "files": []}
-    return found | {"files": list(snippets)}
+    return hashes | {"files": list(snippets)}
 
 
-def within_reach(claim: Claim) -> dict[str, Snippet]:
-    """Return the snippets that a claim names, all that they import, and the packages that contain them, by file.
+def reachable_snippets(claim: Claim) -> dict[str, Snippet]:
+    """Return the snippets that a claim names, the snippets that these import, and the packages that contain them, by file.
 
-    A file's name is the same in every checkout.
+    A file has the same name in every checkout.
     """
-    return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named(claim))
+    return LoadedLibrary().closure(locate_snippet(name)[0].__name__ for name in named_functions(claim))
 
 
-def lines(claim: Claim, snippets: list[Snippet]) -> str:
-    """Return a hash of the code in snippets that a claim's code may run; of their whole texts if a name in `DYNAMIC` occurs in one."""
-    if any(DYNAMIC & mentioned(one.tree) for one in snippets):
-        return hashed(*(one.file for one in snippets), *(one.text for one in snippets))
-    named_first = {name.rpartition(".")[2] for name in named(claim)} | set(words(claim.code))
-    names = reached(named_first, snippets)
-    return hashed(*(part for one in snippets for part in (one.file, *parts(one, names))))
+def hash_reachable_code(claim: Claim, snippets: list[Snippet]) -> str:
+    """Return a hash of the code that a claim's code may run, or of the whole snippets if a name in `DYNAMIC_NAMES` occurs in them."""
+    if any(DYNAMIC_NAMES & mentioned_names(snippet.tree) for snippet in snippets):
+        return hash_strings(*(snippet.file for snippet in snippets), *(snippet.text for snippet in snippets))
+    called = {name.rpartition(".")[2] for name in named_functions(claim)} | set(find_strings(claim.code))
+    names = reachable_names(called, snippets)
+    return hash_strings(*(part for snippet in snippets for part in (snippet.file, *dump_used_code(snippet, names))))
 
 
-def words(code: Any) -> Iterator[str]:
+def find_strings(code: Any) -> Iterator[str]:
     """Yield the strings in a claim's `code=`, because they may be names of functions."""
     if isinstance(code, str):
         yield code
     elif isinstance(code, (tuple, list, dict)):
         for part in code.values() if isinstance(code, dict) else code:
-            yield from words(part)
+            yield from find_strings(part)
 
 
-def reached(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
+def reachable_names(names: set[str], snippets: Iterable[Snippet]) -> set[str]:
     """Return the names that may be used, directly or indirectly, when the named functions or the top level of the snippets run."""
     uses: dict[str, set[str]] = {}
-    left = set(names)
+    pending = set(names)
     for snippet in snippets:
-        left |= {name for node in at_load(snippet.tree) for name in mentioned(node)}
+        pending |= {name for node in import_time_code(snippet.tree) for name in mentioned_names(node)}
         for name, node in snippet.definitions.items():
-            uses.setdefault(name, set()).update(mentioned(node))
-        for one in snippet.imports:
-            if one.is_renamed:
-                uses.setdefault(one.bound, set()).add(one.origin.name or one.origin.module.rpartition(".")[2])
+            uses.setdefault(name, set()).update(mentioned_names(node))
+        for imported in snippet.imports:
+            if imported.is_renamed:
+                uses.setdefault(imported.bound, set()).add(imported.origin.name or imported.origin.module.rpartition(".")[2])
     found: set[str] = set()
-    while left:
-        found |= left
-        left = {name for one in left for name in uses.get(one, ())} - found
+    while pending:
+        found |= pending
+        pending = {used for name in pending for used in uses.get(name, ())} - found
     return found
 
 
 @lru_cache(maxsize=4096)
-def mentioned(node: ast.AST) -> frozenset[str]:
+def mentioned_names(node: ast.AST) -> frozenset[str]:
     """Return all names in a syntax tree, including those in strings."""
-    inside = list(ast.walk(node))
-    found = {name for one in inside for part in ("id", "attr", "name", "arg") if isinstance(name := getattr(one, part, 0), str)}
-    texts = (one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    nodes = list(ast.walk(node))
+    found = {name for n in nodes for field in ("id", "attr", "name", "arg") if isinstance(name := getattr(n, field, None), str)}
+    texts = (n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return frozenset(found | {part for text in texts for part in text.split(".") if part.isidentifier()})
 
 
 @lru_cache(maxsize=256)
-def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Return the code that runs when a module is imported: everything except the bodies of its functions. Classes are included whole."""
+def import_time_code(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return the code that runs when a module is imported: everything except the bodies of its functions. Whole classes are included."""
     found: list[ast.AST] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -157,12 +167,12 @@ def at_load(tree: ast.Module) -> tuple[ast.AST, ...]:
 
 
 @lru_cache(maxsize=4096)
-def dumped(node: ast.AST) -> str:
-    """Return a syntax tree as text without line numbers, cached."""
+def dump_tree(node: ast.AST) -> str:
+    """Return a syntax tree as text without line numbers. The result is cached."""
     return ast.dump(node)
 
 
-def parts(snippet: Snippet, names: set[str]) -> list[str]:
+def dump_used_code(snippet: Snippet, names: set[str]) -> list[str]:
     """Return the dumped syntax trees of a snippet's top level and of its definitions with these names."""
     used = (node for name, node in snippet.definitions.items() if name in names)
-    return [dumped(node) for node in [*at_load(snippet.tree), *used]]
+    return [dump_tree(node) for node in [*import_time_code(snippet.tree), *used]]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 from ..core.acceptance import collect_verdicts
 from ..core.assumptions import describe_assumption
-from ..core.claims import Claim, Rejected, Verdict
+from ..core.claims import Claim, Rejected, Step, Verdict
 from ..errors import KernelError
 from ..exact.closed_forms import evaluate_closed_sides
 from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
@@ -14,48 +15,48 @@ from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, render_author_text
 from ..printing.name_latex import name_latex
 from .leaked_answers import reject_leaked_answers
-from .shown_code import named, require_shown_code
-from .symbol_table import letters
-from .witnesses import WITNESSES, code
+from .shown_code import named_functions, require_shown_code
+from .symbol_table import list_symbols
+from .witnesses import WITNESSES, ask_code
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
 
 def check_claim(claim: Claim) -> dict:
-    """Return a claim's record with the verdicts of all witnesses. Raise Rejected if a witness or `refuse_unseen` rejects the claim."""
-    refuse_unseen(claim)
-    return witnessed(claim)
+    """Return a claim's record with the verdicts of all witnesses. Raise Rejected if a witness or `check_code_and_text` rejects the claim."""
+    check_code_and_text(claim)
+    return check_with_witnesses(claim)
 
 
-def witnessed(claim: Claim) -> dict:
-    """Return the record of a claim that has passed `refuse_unseen`. Raise Rejected if a witness rejects it."""
-    return record(claim, collect_verdicts(claim, WITNESSES)) | {"computed": computed(claim)}
+def check_with_witnesses(claim: Claim) -> dict:
+    """Return the record of a claim that has passed `check_code_and_text`. Raise Rejected if a witness rejects it."""
+    return make_record(claim, collect_verdicts(claim, WITNESSES)) | {"computed": code_verdict(claim)}
 
 
-def refuse_unseen(claim: Claim) -> None:
-    """Raise Rejected for a fault that no witness checks.
+def check_code_and_text(claim: Claim) -> None:
+    """Raise Rejected for a fault that no witness looks for.
 
-    The code that the witnesses run must be the code that a page shows, `code=` must not pass a function the answer, and the title and the
-    reasons must be text that can be rendered and states no relation.
+    The code that the witnesses run must be the code that a page shows, and `code=` must not pass the answer to a function. The title and
+    the reasons must be text that can be rendered and that states no relation.
     """
     require_shown_code(claim)
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
-        if fault := fault_of_words(text):
+        if fault := find_text_fault(text):
             raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}")
 
 
-def computed(claim: Claim) -> dict:
+def code_verdict(claim: Claim) -> dict:
     """Return the code witness's verdict on the snippets that a claim names, without empty fields other than "state" and "seconds".
 
-    Acceptance does not require this verdict. Raise Rejected if a snippet computes something other than the claim says.
+    A claim can be accepted without this verdict. Raise Rejected if a snippet computes something other than the claim says.
     """
-    said = code(claim)
-    return {name: value for name, value in asdict(said).items() if value or name in ("state", "seconds")}
+    verdict = asdict(ask_code(claim))
+    return {name: value for name, value in verdict.items() if value or name in ("state", "seconds")}
 
 
-def fault_of_words(text: str) -> str:
-    """Return what is wrong with a title or a reason, which no witness checks; "" if nothing is."""
+def find_text_fault(text: str) -> str:
+    """Return what is wrong with a title or a reason, or "" if nothing is."""
     if not isinstance(text, str):
         return f"is {text!r}, which is no text; write a sentence"
     try:
@@ -65,8 +66,8 @@ def fault_of_words(text: str) -> str:
     return ""
 
 
-def relation(claim: Claim, step) -> str:
-    """Return the LaTeX of a step's relation. In a limit, this is an arrow with the variable and its limit above it."""
+def relation_latex(claim: Claim, step: Step) -> str:
+    """Return the LaTeX of a step's relation. In a limit, this is an arrow below the variable and the value that it approaches."""
     if claim.kind == "limit":
         variable, to = claim.towards
         end = r"\infty" if to == "oo" else f"{to}^{{+}}"
@@ -74,29 +75,29 @@ def relation(claim: Claim, step) -> str:
     return RELATIONS[step.relation]
 
 
-def said_by(v: Verdict) -> dict:
-    """Return one witness's verdict as a record, with the program that the witness ran, if it ran one."""
+def verdict_record(v: Verdict) -> dict:
+    """Return one witness's verdict as a record, with its program if it ran one."""
     result = {"name": v.name, "verdict": v.verdict, "scope": v.scope, "note": v.note, "seconds": round(v.seconds, 3)}
     return result | ({"source": v.source} if v.source else {})
 
 
-def both_latex(claim: Claim) -> tuple[str, str]:
+def sides_latex(claim: Claim) -> tuple[str, str]:
     """Return the LaTeX of both sides of a refuted relation at the counterexample.
 
-    Values are exact where possible. Otherwise they have as many digits as it takes to tell them apart. Raise KernelError if no number of
-    digits in `DIGITS` does.
+    Values are exact if possible. Otherwise they have as many digits as are needed to tell them apart. Raise KernelError if no number of
+    digits in `DIGITS` is enough.
     """
     left, right = map(nest_entries, evaluate_closed_sides(claim))
     for digits in DIGITS:
-        shown = tuple(value_latex(side, lambda v, digits=digits: number_to_latex(v, digits)) for side in (left, right))
-        if shown[0] != shown[1]:
-            return shown
+        show = partial(number_to_latex, digits=digits)
+        if (left_latex := value_latex(left, show)) != (right_latex := value_latex(right, show)):
+            return left_latex, right_latex
     raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")
 
 
-def record(claim: Claim, said: list) -> dict:
-    """Return the record of a claim that the witnesses accepted with the verdicts `said`."""
-    vouching = [v.name for v in said if v.verdict != "not applicable"]
+def make_record(claim: Claim, verdicts: list[Verdict]) -> dict:
+    """Return the record of an accepted claim with the verdicts of its witnesses."""
+    vouching = [v.name for v in verdicts if v.verdict != "not applicable"]
     last = claim.steps[-1]
     result = {
         "id": claim.id,
@@ -104,20 +105,22 @@ def record(claim: Claim, said: list) -> dict:
         "title": claim.title,
         "line": claim.line,
         "start": latex(claim.start),
-        "steps": [{"relation": relation(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps],
-        "latex": f"{latex(claim.start)} {relation(claim, last)} {latex(last.expr)}",
-        "letters": letters(claim),
-        "assumptions": [
-            {"text": describe_assumption(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, said[0].needed)
+        "steps": [
+            {"relation": relation_latex(claim, s), "latex": latex(s.expr), "reason": s.reason, "witnesses": vouching} for s in claim.steps
         ],
-        "scope": next((v.scope for v in said if v.scope), "notation"),
-        "witnesses": list(map(said_by, said)),
+        "latex": f"{latex(claim.start)} {relation_latex(claim, last)} {latex(last.expr)}",
+        "letters": list_symbols(claim),
+        "assumptions": [
+            {"text": describe_assumption(a, latex_names=True), "needed": needed} for a, needed in zip(claim.given, verdicts[0].needed)
+        ],
+        "scope": next((v.scope for v in verdicts if v.scope), "notation"),
+        "witnesses": list(map(verdict_record, verdicts)),
         "uses": list(claim.uses),
         "because": [latex(e) for e in claim.because],
-        "code": named(claim),
+        "code": named_functions(claim),
     }
     if claim.kind == "refutation":
         result["refuted"] = claim.refuted
         result["counterexample"] = [{"latex": f"{name_latex(n)} = {value_latex(v)}"} for n, v in claim.at]
-        result["left"], result["right"] = both_latex(claim)
+        result["left"], result["right"] = sides_latex(claim)
     return result

@@ -1,6 +1,6 @@
 """Read the list of claims that Coq can state but does not prove.
 
-A file names each of them with the reason. Coq must prove all other claims that it can state.
+The file gives the reason for each of them. Coq must prove all other claims that it can state.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ NAME = "derivations/coq_open.toml"
 FILE = ROOT / NAME
 
 
-def reasons(topic: str = "") -> dict:
-    """Return {topic#claim: reason} for one topic or for all. Raise CertificateError if the file is malformed."""
+def read_reasons(topic: str = "") -> dict[str, str]:
+    """Return {topic#claim: reason} for one topic, or for all topics. Raise CertificateError if the file is malformed."""
     try:
         found = tomllib.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CertificateError(f"{NAME} is not TOML: {error}; write lines such as \"chapter/topic#claim\" = 'why'") from None
-    for key, why in found.items():
-        if not isinstance(why, str) or not why.strip() or key.count("#") != 1 or find_text_fault(why):
+    for key, reason in found.items():
+        if not isinstance(reason, str) or not reason.strip() or key.count("#") != 1 or find_text_fault(reason):
             raise CertificateError(
-                f"{NAME}: expected \"chapter/topic#claim\" = 'why Coq does not prove it', in words, found {key!r} = {why!r}"
+                f"{NAME}: expected \"chapter/topic#claim\" = 'why Coq does not prove it', in words, found {key!r} = {reason!r}"
             )
-    return {key: why for key, why in found.items() if key.startswith(f"{topic}#" if topic else "")}
+    return {key: reason for key, reason in found.items() if key.startswith(f"{topic}#" if topic else "")}

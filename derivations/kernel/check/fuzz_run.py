@@ -1,7 +1,7 @@
 """Have the witnesses check random claims in several processes: `python -m derivations fuzz`.
 
-The outcome for a claim is determined by its seed and its number. The counts are stored, and are valid as long as nothing changes that they
-depend on: the witnesses, the modules that draft and judge claims, and the libraries.
+A claim's seed and number determine its outcome. The counts are stored and remain valid until something that they depend on changes: the
+witnesses, the modules that draft and judge claims, or the libraries.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from itertools import islice
 
 from ..attack import fuzz_claim
 from ..store.fuzz_results import depends_on
-from .dask_cluster import processes
+from .dask_cluster import open_executor
 
 CHUNK = 100  # claims per task
-UNDECIDED = 0.05  # the largest share of claims that the judge may leave undecided
-LISTED = 5  # how many faults of one kind are listed
+MAX_UNDECIDED_SHARE = 0.05  # the largest share of claims that the judge may leave undecided
+MAX_LISTED = 5  # faults of one kind
 
 
-def attempts(seed: int, start: int, stop: int) -> dict:
+def try_claims(seed: int, start: int, stop: int) -> dict:
     """Return the counts for the claims with numbers from `start` to `stop - 1`."""
-    result = nothing()
+    result = empty_counts()
     for number in range(start, stop):
-        add(result, counted(fuzz_claim.fuzz_one(seed, number)))
+        add_counts(result, count_outcome(fuzz_claim.fuzz_one(seed, number)))
     return result
 
 
-def nothing() -> dict:
+def empty_counts() -> dict:
     """Return the counts of no claims."""
     return {"claims": 0, "families": {}, "witnesses": {}, "faults": [], "faulty": {}, "refused": {}, "refused_listed": []}
 
 
-def counted(o: fuzz_claim.Outcome) -> dict:
-    """Return one outcome as counts, which `add` can add to others."""
+def count_outcome(o: fuzz_claim.Outcome) -> dict:
+    """Return one outcome as counts, which `add_counts` can add to others."""
     return {
         "claims": 1,
         "families": {o.family: {o.truth: 1}},
@@ -47,7 +47,7 @@ def counted(o: fuzz_claim.Outcome) -> dict:
     }
 
 
-def add(to: dict, more: dict) -> None:
+def add_counts(to: dict, more: dict) -> None:
     """Add counts to other counts in place."""
     to["claims"] += more["claims"]
     for part in ("families", "witnesses"):
@@ -55,16 +55,16 @@ def add(to: dict, more: dict) -> None:
             to[part][name] = dict(Counter(to[part].get(name, {})) + Counter(counts))
     for part in ("faulty", "refused"):
         to[part] = dict(Counter(to[part]) + Counter(more[part]))
-    to["faults"] = few(to["faults"] + more["faults"], lambda fault: fault[0])
-    to["refused_listed"] = few(to["refused_listed"] + more["refused_listed"], lambda said: tuple(said[:2]))
+    to["faults"] = shortest_of_each_kind(to["faults"] + more["faults"], lambda fault: fault[0])
+    to["refused_listed"] = shortest_of_each_kind(to["refused_listed"] + more["refused_listed"], lambda said: tuple(said[:2]))
 
 
-def few(found: list, kind: Callable) -> list:
-    """Return at most LISTED items of each kind, those whose last entry (a script) is shortest first."""
+def shortest_of_each_kind(found: list, kind: Callable) -> list:
+    """Return the first MAX_LISTED items of each kind, ordered by the length of their last entry, which is a script."""
     kinds: dict = {}
-    for one in sorted(found, key=lambda one: (len(one[-1]), one)):
-        kinds.setdefault(kind(one), []).append(one)
-    return [one for ones in kinds.values() for one in ones[:LISTED]]
+    for item in sorted(found, key=lambda item: (len(item[-1]), item)):
+        kinds.setdefault(kind(item), []).append(item)
+    return [item for items in kinds.values() for item in items[:MAX_LISTED]]
 
 
 def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progress: Callable = lambda done: None, cluster: str = "") -> dict:
@@ -72,32 +72,32 @@ def run(seed: int, claims: int, jobs: int, minutes: float | None = None, progres
 
     `progress(n)` is called when n more claims have been tried.
     """
-    result, began = nothing(), time.monotonic()
-    left = iter(range(0, claims, CHUNK))
-    with processes(jobs, cluster) as pool:
+    result, began = empty_counts(), time.monotonic()
+    starts = iter(range(0, claims, CHUNK))
+    with open_executor(jobs, cluster) as pool:
 
-        def begin(count: int) -> set[Future]:
+        def submit(count: int) -> set[Future]:
             late = minutes is not None and time.monotonic() - began > 60 * minutes
-            return {pool.submit(attempts, seed, at, min(at + CHUNK, claims)) for at in islice(left, 0 if late else count)}
+            return {pool.submit(try_claims, seed, at, min(at + CHUNK, claims)) for at in islice(starts, 0 if late else count)}
 
-        waiting = begin(2 * getattr(pool, "size", jobs))
+        waiting = submit(2 * getattr(pool, "size", jobs))
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
-                add(result, future.result())
+                add_counts(result, future.result())
                 progress(future.result()["claims"])
-            waiting |= begin(len(done))
+            waiting |= submit(len(done))
     return result | {"seed": seed, "seconds": round(time.monotonic() - began), "shares": fuzz_claim.SHARES, "depends_on": depends_on()}
 
 
 def passes(result: dict) -> bool:
-    """Return whether the counts pass the gate.
+    """Return whether the run passes.
 
-    There must be no faults. Each witness must have accepted a true claim and rejected a false one, since otherwise it was not really
-    tested. The judge must have decided enough claims.
+    There must be no faults. Each witness must have accepted a true claim and rejected a false one; otherwise it was not really tested. The
+    judge must have decided enough claims.
     """
     tried = all(
         result["witnesses"].get(name, {}).get(said, 0) for name in fuzz_claim.SHARES for said in ("true, accepted", "false, refused")
     )
     undecided = sum(counts.get("undecided", 0) for counts in result["families"].values())
-    return tried and not result["faulty"] and undecided <= UNDECIDED * result["claims"]
+    return tried and not result["faulty"] and undecided <= MAX_UNDECIDED_SHARE * result["claims"]

@@ -4,7 +4,7 @@ An audit hook sees every file that Python code opens, `os.environ` reports each 
 shows which of the project's modules were imported. Files of Python, of installed libraries and of the kernel are left out: a certificate
 keeps the versions of the libraries and the hashes of the kernel's files.
 
-Nothing else is tracked: the names in a folder, whether a file exists, what C code or another process reads, the clock, the machine.
+These are not tracked: the names in a folder, whether a file exists, what C code or another process reads, the clock, and the machine.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from types import FrameType
 
 from ..store.dependencies import Reads
-from ..store.project_files import ABSENT, state
+from ..store.project_files import ABSENT, file_state
 
 KERNEL = f"{Path(__file__).parents[1]}{os.sep}"
-# The names of files of the standard library begin like this, whether it is a folder, a zip file, or frozen.
-PYTHON = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")
+# Names of the standard library's files begin with one of these, whether it is a folder, a zip file, or frozen.
+STANDARD_LIBRARY = (os.path.join(os.path.dirname(sysconfig.get_path("stdlib")), "python"), "<frozen")
 INSTALLED = ("site-packages", "dist-packages")
 SYSTEM = ("/proc/", "/dev/", "/sys/")
 
@@ -32,7 +32,7 @@ SYSTEM = ("/proc/", "/dev/", "/sys/")
 @cache
 def is_installed(file: str) -> bool:
     """Return whether a file belongs to Python or to an installed library."""
-    return file.startswith(PYTHON) or any(name in file.split(os.sep) for name in INSTALLED)
+    return file.startswith(STANDARD_LIBRARY) or any(name in file.split(os.sep) for name in INSTALLED)
 
 
 @cache
@@ -52,15 +52,15 @@ def imported_files(folders: tuple[Path, ...]) -> list[str]:
 
 
 class Recorder:
-    """The reads of all threads, or of one thread if it is given."""
+    """A record of what all threads read, or only what the given thread reads."""
 
     def __init__(self, thread: int | None):
         self.thread = thread
         self.reads = Reads()
-        self.written: set[str] = set()  # files that the script made itself, which are not inputs
+        self.written: set[str] = set()  # files that the script created, which are not inputs
 
-    def opened(self, path: object, flags: int) -> None:
-        """Record a file that is opened for reading, with its present state, unless the script made it."""
+    def record_file(self, path: object, flags: int) -> None:
+        """Record a file that is opened for reading, with its current state, unless the script created it."""
         if not isinstance(path, (str, bytes, os.PathLike)) or self.thread not in (None, threading.get_ident()):
             return
         name = os.path.abspath(os.fsdecode(path))
@@ -70,12 +70,12 @@ class Recorder:
             self.written.add(name)
         elif flags & os.O_ACCMODE != os.O_WRONLY:
             self.reads.files[name] = ABSENT  # set first, because state() opens the file too and calls this method again
-            self.reads.files[name] = state(name)
+            self.reads.files[name] = file_state(name)
 
-    def looked_up(self, name: object) -> None:
-        """Record an environment variable if the nearest caller outside the standard library is the project's code."""
+    def record_variable(self, name: object) -> None:
+        """Record an environment variable if the nearest caller outside the standard library belongs to the project."""
         frame: FrameType | None = sys._getframe(2)
-        while frame and frame.f_code.co_filename.startswith(PYTHON):
+        while frame and frame.f_code.co_filename.startswith(STANDARD_LIBRARY):
             frame = frame.f_back
         by_project = frame is not None and is_tracked(frame.f_code.co_filename)
         if by_project and isinstance(name, str) and name not in self.reads.variables:
@@ -89,12 +89,12 @@ _installed: list[bool] = []  # not empty once the audit hook is installed, which
 def _hook(event: str, arguments: tuple) -> None:
     if event == "open" and _active:
         path, _, flags = arguments
-        _active[-1].opened(path, flags or 0)
+        _active[-1].record_file(path, flags or 0)
 
 
 @contextmanager
-def recorded(all_threads: bool = True) -> Iterator[Recorder]:
-    """Record what this process reads within the `with` block, or only what the current thread reads."""
+def record_reads(all_threads: bool = True) -> Iterator[Recorder]:
+    """Record what this process reads in the `with` block; if not `all_threads`, only what the current thread reads."""
     if not _installed:
         sys.addaudithook(_hook)
         _installed.append(True)
@@ -102,11 +102,11 @@ def recorded(all_threads: bool = True) -> Iterator[Recorder]:
     kind, method = type(os.environ), "__getitem__"  # `get`, `in` and os.getenv call it too
     look_up = getattr(kind, method)
 
-    def recording(environ: os._Environ, name: str) -> str:
-        recorder.looked_up(name)
+    def recording_look_up(environ: os._Environ, name: str) -> str:
+        recorder.record_variable(name)
         return look_up(environ, name)
 
-    setattr(kind, method, recording)
+    setattr(kind, method, recording_look_up)
     _active.append(recorder)
     try:
         yield recorder

@@ -8,14 +8,14 @@ from concurrent.futures import ProcessPoolExecutor
 from . import runner, worker
 
 
-def of_this_machine(jobs: int) -> ProcessPoolExecutor:
+def local_pool(jobs: int) -> ProcessPoolExecutor:
     """Return a pool of `jobs` processes."""
-    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=start)
+    return ProcessPoolExecutor(jobs, mp_context=runner.CONTEXT, initializer=prepare_process)
 
 
-def start() -> None:
-    """Prepare a new process of the pool: limit its memory, tie its life to its parent's, and discard its output."""
+def prepare_process() -> None:
+    """Prepare a new process of the pool: limit its memory, make it end with its parent, and discard its output."""
     runner.end_with_parent()
     worker.limit_memory()
-    worker.collect_seldom()  # there are millions of short-lived trees and numbers, but no reference cycles
+    worker.collect_garbage_rarely()  # there are millions of short-lived trees and numbers, but no reference cycles
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

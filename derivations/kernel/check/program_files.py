@@ -10,53 +10,54 @@ import sys
 from pathlib import Path
 
 from ..store import project_files
-from ..store.coq_results import PROGRAMS, program_of
+from ..store.coq_results import PROGRAMS, program_path
 
-NOTHING = "a definition has nothing to prove"
+DEFINITION_NOTE = "a definition has nothing to prove"
 TIME_LIMIT = 300  # seconds for one program
 
 
-def folder() -> Path:
+def program_folder() -> Path:
     """Return the folder where programs are published."""
     return project_files.ROOT / "docs" / PROGRAMS
 
 
-def text_of(claim: dict) -> str:
+def program_text(claim: dict) -> str:
     """Return the program in a claim's record, or "" if there is none."""
     return next((w.get("source", "") for w in claim["witnesses"] if w["name"] == "sympy"), "")
 
 
-def why_none(claim: dict) -> str:
-    """Return the reason why a claim's record has no program."""
+def explain_missing_program(claim: dict) -> str:
+    """Return why a claim's record has no program."""
     return next((w["note"] for w in claim["witnesses"] if w["name"] == "sympy"), "SymPy was not asked")
 
 
-def publish(claims: dict, to: Path, every: bool) -> list:
-    """Write the programs of {topic: records of its claims}, remove outdated files, and return the paths of the programs in order.
+def publish_programs(claims: dict[str, list[dict] | None], to: Path, every: bool) -> list[Path]:
+    """Write the programs of topics, remove outdated files, and return the paths of the programs in order.
 
-    Outdated files are removed from the folders of these topics, or from the whole folder if `every`. The records of a rejected topic are
-    None, and its files are left as they are: no page links to them, and they are used again as soon as the topic holds.
+    `claims` maps each topic to the records of its claims, or to None if the topic is rejected. Outdated files are removed from the folders
+    of these topics, or from the whole folder if `every`. The files of a rejected topic are not changed: no page links to them, and they are
+    used again as soon as the topic holds.
     """
     found = {topic: records for topic, records in claims.items() if records is not None}
     wanted = {
-        to / program_of(topic, claim["id"]): text for topic, records in found.items() for claim in records if (text := text_of(claim))
+        to / program_path(topic, claim["id"]): text
+        for topic, records in found.items()
+        for claim in records
+        if (text := program_text(claim))
     }
-    stays = {old for topic in claims.keys() - found.keys() for old in (to / topic).rglob("*.py")}
-    for home in [to] if every else [to / topic for topic in found]:
-        for old in set(home.rglob("*.py")) - wanted.keys() - stays:
-            old.unlink(missing_ok=True)
+    unchanged = {path for topic in claims.keys() - found.keys() for path in (to / topic).rglob("*.py")}
+    for folder in [to] if every else [to / topic for topic in found]:
+        for outdated in set(folder.rglob("*.py")) - wanted.keys() - unchanged:
+            outdated.unlink(missing_ok=True)
     for path, text in wanted.items():
-        project_files.put(path, text)
+        project_files.write_text(path, text)
     return list(wanted)
 
 
-def run(path: Path) -> tuple:
-    """Run a program in a separate process that can import SymPy but no module of this project.
-
-    Return (whether it succeeded, its output).
-    """
+def run_program(path: Path) -> tuple[bool, str]:
+    """Run a program in a separate process that cannot import modules of this project. Return whether it succeeded, and its output."""
     try:
-        said = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=TIME_LIMIT, cwd=path.parent)
+        done = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=TIME_LIMIT, cwd=path.parent)
     except subprocess.TimeoutExpired:
         return False, f"it took longer than {TIME_LIMIT} s"
-    return said.returncode == 0, (said.stdout + said.stderr).strip()
+    return done.returncode == 0, (done.stdout + done.stderr).strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PROOFS = ("proved", "refuted")  # "agrees" is not a proof, since it rests on numbers only
+PROOFS = ("proved", "refuted")  # "agrees" means that numbers agree, which is not a proof
 
 
 def provers(claim: dict) -> list[str]:

@@ -16,6 +16,7 @@ from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
 from threading import Event, Thread, Timer
+from typing import TYPE_CHECKING, Any
 
 from ..errors import quantity, suggest_names
 from ..store import certificates, claim_cache, durations, rejections
@@ -25,33 +26,46 @@ from ..store.project_files import ROOT
 from ..store.store import settings
 from . import installed_packages
 
-TIME_LIMIT = 900  # seconds for one script; generous, because the machine may be busy
-MOST_SAID = 2**28  # the largest size of one record in bytes
-PATIENCE = 0.2  # seconds between two looks at `stop`
-PAUSE = 1.0  # seconds between the topics that somebody waits for and the others, so that the pages of the first are built meanwhile
-BEHIND = 10  # the niceness of a process whose topic nobody waits for
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerContext, SpawnContext
+    from multiprocessing.process import BaseProcess
 
-# Each script runs in a process of its own, forked from one that has loaded SymPy and PyTorch but has run no script.
-CONTEXT = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
-LAZY = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")  # imported lazily by libraries
-if CONTEXT.get_start_method() == "forkserver":
-    CONTEXT.set_forkserver_preload([*LAZY, f"{__package__}.preload"])
+Target = tuple[str, Path]  # a topic, or the name of a script outside the project, and the script's path
+Progress = Callable[[int, int], None]  # called with the numbers of claims that were checked and found
+
+TIME_LIMIT = 900  # seconds for one script; generous, because the machine may be busy
+TIMED_OUT = f"checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims"
+MAX_RECORD_SIZE = 2**28  # bytes
+POLL_INTERVAL = 0.2  # seconds between two checks of `stop`
+HEAD_START = 1.0  # seconds by which urgent topics precede the others, so that the server can build their pages first
+BACKGROUND_NICENESS = 10  # of the processes of the other topics
+
+# Each script runs in its own process, forked from one that has loaded SymPy and PyTorch but has run no script.
+HAS_FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
+CONTEXT: ForkServerContext | SpawnContext = (
+    multiprocessing.get_context("forkserver") if HAS_FORKSERVER else multiprocessing.get_context("spawn")
+)
+# Libraries import these only when they need them.
+LAZY_IMPORTS = ("jaxtyping", "sympy.physics.units", "sympy.stats", "sympy.tensor.tensor", "torch.export._trace")
+if HAS_FORKSERVER:
+    CONTEXT.set_forkserver_preload([*LAZY_IMPORTS, f"{__package__}.preload"])
 os.environ["PYTHONHASHSEED"] = "0"  # for child processes, so that a check always gives the same messages
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # values cached per function; a claim and its mutants need the same ones
 
 
 @dataclass
 class Result:
-    """The result of checking one script: a record for each claim, and the problems that belong to no claim."""
+    """The result of checking one script: a record for each claim, and the problems that concern no single claim."""
 
     topic: str
     script: Path
     title: str = ""
-    records: list = field(default_factory=list)
-    problems: list = field(default_factory=list)  # "file:line: message"
+    records: list[dict] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)  # "file:line: message"
     cached: bool = False  # whether the records come from a valid certificate
     stated: int = 0  # the number of claims in the script
-    imported: list = field(default_factory=list)  # files that the script imported before it ended
+    imported: list[str] = field(default_factory=list)  # files that the script imported before it ended
     reads: Reads = field(default_factory=Reads)  # what else it read
     stopped: bool = False  # the check was stopped, so there is no result
 
@@ -62,16 +76,16 @@ class Result:
 
 
 @dataclass(frozen=True)
-class How:
-    """Settings of a round of checks."""
+class Options:
+    """The options of a round of checks."""
 
-    ask: Callable | None = None  # replaces `run`, for example to check scripts on a cluster
-    loaded: int | None = None  # when the round began (in ns); a checker file that is newer counts as changed
-    first: frozenset = frozenset()  # topics that somebody waits for: checked before the others, and reported at once
-    ready: Callable = lambda result: None  # called with the result of each topic in `first` that holds, before it is reported
+    run: Callable | None = None  # replaces `run_worker`, for example to check scripts on a cluster
+    started: int | None = None  # when the round began (in ns); a checker file that is newer counts as changed
+    urgent: frozenset[str] = frozenset()  # topics that somebody waits for: they are checked first and reported at once
+    on_accepted: Callable[[Result], None] = lambda result: None  # called when an urgent topic is accepted, before it is reported
 
 
-def find(targets: tuple) -> list:
+def find_targets(targets: tuple[str, ...]) -> list[Target]:
     """Return (topic, script) pairs for topics, chapters and paths, or for all topics if `targets` is empty.
 
     Raise LookupError for a target that is none of these.
@@ -79,7 +93,7 @@ def find(targets: tuple) -> list:
     known = certificates.topics()
     if not targets:
         return [(t, certificates.script_of(t)) for t in known]
-    found = []
+    found: list[Target] = []
     for target in targets:
         path = Path(target)
         if target in known:
@@ -96,45 +110,49 @@ def find(targets: tuple) -> list:
     return list(dict.fromkeys(found))
 
 
-def check_all(targets: list, fresh: bool, jobs: int, progress, stop: Event | None = None, how: How | None = None) -> list:
-    """Check (topic, script) pairs, and return the results in the same order.
+def check_all(
+    targets: list[Target], fresh: bool, jobs: int, progress: Progress, stop: Event | None = None, options: Options | None = None
+) -> list[Result]:
+    """Check scripts, and return the results in the same order.
 
-    `progress(done, more)` is called with the numbers of claims that were checked and found. Setting `stop` ends the checks that are left.
-    Topics that were never checked are begun first, the longest script first, then those whose last check took longest.
+    Setting `stop` ends the remaining checks. Topics that were never checked start first, the longest script first, followed by those whose
+    last check took longest.
     """
-    how = replace(how or How(), loaded=time.time_ns())
-    results = each(targets, fresh, jobs, progress, stop, how)
+    options = replace(options or Options(), started=time.time_ns())
+    results = check_each(targets, fresh, jobs, progress, stop, options)
     done = [result for result in results.values() if not result.stopped]
     check_uses(done)
-    settle(done)
+    store_rejections(done)
     claim_cache.STORE.prune()
     return [results[target] for target in targets]
 
 
-def each(targets: list, fresh: bool, jobs: int, progress, stop: Event | None, how: How) -> dict:
-    """Check (topic, script) pairs, and return the results by pair.
+def check_each(
+    targets: list[Target], fresh: bool, jobs: int, progress: Progress, stop: Event | None, options: Options
+) -> dict[Target, Result]:
+    """Check scripts, and return the result of each target.
 
-    The topics in `how.first` are checked alone. The others begin `PAUSE` seconds later, with a lower priority.
+    The urgent topics are checked alone. The others start `HEAD_START` seconds after them, with a lower priority.
     """
-    order = sorted(targets, key=expected, reverse=True)
+    order = sorted(targets, key=expected_duration, reverse=True)
     stop = stop or Event()
-    with ThreadPoolExecutor(max_workers=jobs) as pool, stopping(stop):
+    with ThreadPoolExecutor(max_workers=jobs) as pool, stop_on_error(stop):
 
-        def all_of(some: list, how: How) -> dict:
-            begun = {target: pool.submit(check_script, *target, fresh, progress, stop, how) for target in some}
-            return {target: one.result() for target, one in begun.items()}
+        def check(group: list[Target], options: Options) -> dict[Target, Result]:
+            futures = {target: pool.submit(check_script, *target, fresh, progress, stop, options) for target in group}
+            return {target: future.result() for target, future in futures.items()}
 
-        awaited = [one for one in order if one[0] in how.first]
-        others = [one for one in order if one[0] not in how.first]
-        results = all_of(awaited, how)
-        if awaited and others:
-            stop.wait(PAUSE)
-        return results | all_of(others, replace(how, ask=how.ask or in_the_background) if awaited else how)
+        urgent = [target for target in order if target[0] in options.urgent]
+        others = [target for target in order if target[0] not in options.urgent]
+        results = check(urgent, options)
+        if urgent and others:
+            stop.wait(HEAD_START)
+        return results | check(others, replace(options, run=options.run or run_in_background) if urgent else options)
 
 
 @contextmanager
-def stopping(stop: Event) -> Iterator[None]:
-    """Set `stop` if this thread is interrupted, for example by Ctrl-C. Otherwise the pool would wait until its threads have finished."""
+def stop_on_error(stop: Event) -> Iterator[None]:
+    """Set `stop` if an error or Ctrl-C ends the `with` block. Otherwise the pool would wait until all its threads have finished."""
     try:
         yield
     except BaseException:
@@ -142,14 +160,14 @@ def stopping(stop: Event) -> Iterator[None]:
         raise
 
 
-def expected(target: tuple) -> tuple:
-    """Return a sort key by the time that a script may take: the time of its last check, and the size of its text."""
+def expected_duration(target: Target) -> tuple[float, int]:
+    """Return a sort key for the time that a check may take: the time of the last check, then the size of the script."""
     topic, script = target
     return durations.of_topic(topic), script.stat().st_size if script.is_file() else 0
 
 
-def settle(results: list):
-    """Store the rejections of topics, delete those of topics that hold now, and signal the end of the round if it changed anything."""
+def store_rejections(results: list[Result]) -> None:
+    """Store the rejections of topics, and delete those of topics that hold now. Announce the end of the round if anything changed."""
     inside = [result for result in results if certificates.is_topic(result.topic)]
     before = set(rejections.STORE.keys())
     for result in inside:
@@ -161,41 +179,42 @@ def settle(results: list):
         rejections.end_round()
 
 
-def check_uses(results: list):
-    """Reject claims that use a missing claim of another topic, and claims of topics that use each other in a circle."""
-    ids, links = {}, {}
+def check_uses(results: list[Result]) -> None:
+    """Reject claims that use a missing claim of another topic, and claims of topics that use each other in a cycle."""
+    ids: dict[str, set[str]] = {}
+    links: dict[str, set[str]] = {}
     waiting = [(r.topic, [record["claim"] for record in r.records]) for r in results]
     while waiting:  # starts with the checked topics; those that they use are read from certificates
         topic, claims = waiting.pop(0)
         ids[topic] = {claim["id"] for claim in claims if claim["kind"] != "refutation"}  # a refutation cannot be used as a fact
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
-        waiting += [(other, stored(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
+        waiting += [(other, stored_claims(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
         for record in (one for one in result.records if one["verdict"] == "holds"):
             foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
-            around = foreign and circle(links, result.topic)
+            cycle = find_cycle(links, result.topic) if foreign else []
             if missing:
-                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]))
-            elif around:
-                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
+                reject(result, record, explain_missing_use(missing[0], ids[missing[0].partition("#")[0]]))
+            elif cycle:
+                reject(result, record, "its uses lead back to its own topic: " + " → ".join(cycle))
 
 
-def unmet(use: str, held: set) -> str:
-    """Return why `use` cannot be used: its topic has no valid certificate, or no claim with that id. `held` contains the topic's ids."""
+def explain_missing_use(use: str, accepted: set[str]) -> str:
+    """Return why a claim cannot use `use`. `accepted` contains the ids of the accepted claims of that topic."""
     topic, _, name = use.partition("#")
-    if not held:
+    if not accepted:
         return f"it uses '{use}', and '{topic}' was not checked as it is, or does not hold; run: python -m derivations check {topic}"
-    return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(held), 'there are')}"
+    return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(accepted), 'there are')}"
 
 
-def refuse(result: Result, record: dict, message: str):
+def reject(result: Result, record: dict, message: str) -> None:
     """Reject a claim of a checked topic, and delete the topic's certificate."""
     record.update(verdict="refused", message=message)
     certificates.STORE.delete(result.topic)
 
 
-def stored(topic: str) -> list:
+def stored_claims(topic: str) -> list[dict]:
     """Return the claims in a topic's certificate, or [] if it has no valid one."""
     try:
         return certificates.load(topic)["claims"]
@@ -203,25 +222,27 @@ def stored(topic: str) -> list:
         return []
 
 
-def circle(links: dict, start: str) -> list:
+def find_cycle(links: dict[str, set[str]], start: str) -> list[str]:
     """Return a path along the links from `start` back to `start`, or [] if there is none."""
-    ways = [[start]]
-    while ways:
-        way = ways.pop()
-        for following in sorted(links.get(way[-1], ())):
-            if following == start:
-                return [*way, start]
-            if following not in way:
-                ways.append([*way, following])
+    paths = [[start]]
+    while paths:
+        path = paths.pop()
+        for topic in sorted(links.get(path[-1], ())):
+            if topic == start:
+                return [*path, start]
+            if topic not in path:
+                paths.append([*path, topic])
     return []
 
 
-def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | None = None, how: How | None = None) -> Result:
-    """Return the result for one script: from its certificate if that is valid, otherwise by a check, whose results are stored.
+def check_script(
+    topic: str, script: Path, fresh: bool, progress: Progress, stop: Event | None = None, options: Options | None = None
+) -> Result:
+    """Return the result for one script from its certificate if that is valid. Otherwise check the script and store the result.
 
-    If `fresh`, neither the certificate nor records of earlier checks are used.
+    If `fresh`, use neither the certificate nor the records of earlier checks.
     """
-    stop, how = stop or Event(), how or How()
+    stop, options = stop or Event(), options or Options()
     if stop.is_set():
         return Result(topic, script, stopped=True)
     inside = certificates.is_topic(topic)
@@ -237,134 +258,147 @@ def check_script(topic: str, script: Path, fresh: bool, progress, stop: Event | 
     earlier = claim_cache.get(topic) if inside and not fresh else {}
     picked = {id_: one for id_, one in earlier.get("claims", {}).items() if settings.recheck.picks(f"{topic}#{id_}")}
     usable = {id_: one for id_, one in earlier.get("claims", {}).items() if id_ not in picked}
-    result, last = (how.ask or run)(topic, script, progress, stop, usable)
+    result, last = (options.run or run_worker)(topic, script, progress, stop, usable)
     if result.stopped:
         return result
     reject_differing(result, picked)
     if inside and last:
-        keep(result, last, began, how.loaded, earlier.get("depends") if any(r.get("taken") for r in result.records) else None)
+        reused = any(record.get("reused") for record in result.records)
+        store_result(result, last, began, options.started, earlier.get("depends") if reused else None)
     if inside and not result.holds:
         certificates.STORE.delete(topic)
-    if topic in how.first and result.holds:
-        how.ready(result)
+    if topic in options.urgent and result.holds:
+        options.on_accepted(result)
         rejections.end_round()
     return result
 
 
-def reject_differing(result: Result, stored: dict):
-    """Reject claims whose new record differs from the stored one, and in that case delete all stored records."""
+def reject_differing(result: Result, stored: dict[str, dict]) -> None:
+    """Reject claims whose new record differs from the stored one. If there is such a claim, delete the stored records of all topics."""
     for record in result.records:
-        one = stored.get(record["claim"]["id"])
-        if one and claim_cache.differs(one, record):
+        earlier = stored.get(record["claim"]["id"])
+        if earlier and claim_cache.differs(earlier, record):
             record.update(verdict="refused", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
             claim_cache.STORE.clear()
 
 
-def keep(result: Result, last: dict, began: int, loaded: int | None, earlier: Dependencies | None):
-    """Store the topic's certificate if all its claims hold, and in either case the records of the claims that hold.
+def store_result(result: Result, last: dict, began: int, started: int | None, earlier: Dependencies | None) -> None:
+    """Store the topic's certificate if all its claims hold. Store the records of the claims that hold in either case.
 
-    Store neither if an input changed during the check; if all claims hold, add a problem that says so. Store no records of a script that
-    imports snippets or is imported itself.
+    Store nothing if an input changed during the check; if all claims hold, report the change as a problem. Store no records if the script
+    imports snippets or is imported itself. `last` is the worker's last record. `began` is the time at which the check began, and `started`
+    that at which the round began (in ns).
     """
     script, imported = result.script, [Path(p) for p in last["imported"]]
-    depends, changed = certificates.depended_on(script, imported, began, last["libraries"], result.reads, earlier, loaded)
-    durations.put(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("taken")})
+    depends, changed = certificates.collect_dependencies(script, imported, began, last["libraries"], result.reads, earlier, started)
+    durations.put(result.topic, {r["claim"]["id"]: r["seconds"] for r in result.records if not r.get("reused")})
     if result.holds and not changed:
         certificates.put(result.topic, result.title, [durations.without(r["claim"]) for r in result.records], depends)
     elif result.holds:
         result.problems.append(f"{script}: {', '.join(changed)} changed while it was checked; run the check again")
-    if last["entangled"]:
+    if not last["reusable"]:
         claim_cache.delete(result.topic)
     elif not changed:
         claim_cache.put(result.topic, result.records, depends)
 
 
-def run(topic: str, script: Path, progress, stop: Event, before: dict, nice: int = 0):
+def run_worker(topic: str, script: Path, progress: Progress, stop: Event, earlier: dict, nice: int = 0) -> tuple[Result, dict | None]:
     """Check a script in a separate process and read its records as they arrive.
 
-    Return (result, last record). The last record is None if the process did not finish. `before` maps claims to the records of earlier
+    Return the result and the last record, which is None if the process did not finish. `earlier` maps claims to the records of earlier
     checks.
     """
-    result, last, late, garbled = Result(topic, script), None, False, False
-    homes = looked_through_meanwhile()
-    deadline = time.monotonic() + TIME_LIMIT
-    with tempfile.NamedTemporaryFile("r", errors="replace") as said:
+    result = Result(topic, script)
+    packages = find_packages()
+    with tempfile.NamedTemporaryFile("r", errors="replace") as output:
         records, sender = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=work, args=(nice, str(script), str(ROOT), sender, said.name, dict(os.environ), homes, before))
+        arguments = (nice, str(script), str(ROOT), sender, output.name, dict(os.environ), packages, earlier)
+        process = CONTEXT.Process(target=start_worker, args=arguments)
         process.start()
         sender.close()
-        # The timer ends a process that stops in the middle of a record, for which `recv_bytes` would wait without end.
-        waits = Timer(TIME_LIMIT + PATIENCE, end, [process])
-        waits.daemon = True
-        waits.start()
-        try:
-            while not last and not late and not stop.is_set():
-                left = deadline - time.monotonic()
-                if records.poll(max(0.0, min(left, PATIENCE))):
-                    last = take(json.loads(records.recv_bytes(MOST_SAID)), result, progress)
-                else:
-                    late = left <= PATIENCE
-        except EOFError:
-            pass
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script itself wrote to the pipe
-            garbled = True
-        finally:
-            waits.cancel()
+        last, problem = read_records(records, process, result, progress, stop)
         result.stopped = stop.is_set() and not last
-        process.join(0 if late or result.stopped else 5)
-        end(process)
-        words = (said.read().strip().splitlines() or [""])[-1]
+        process.join(0 if result.stopped or problem == TIMED_OUT else 5)
+        end_process(process)
+        last_line = (output.read().strip().splitlines() or [""])[-1]
     if result.stopped:
         return result, None
-    if late:
-        result.problems.append(f"{script}: checking took longer than {TIME_LIMIT} s and was stopped; split it into smaller claims")
-    elif garbled:
-        result.problems.append(
-            f"{script}: what its process says is no record of a check; let the script write to no file that it did not open"
-        )
-    elif not last:
-        result.problems.append(f"{script}: the process that checked it died (exit {process.exitcode}){': ' + words if words else ''}")
+    if not last and not problem:
+        problem = f"the process that checked it died (exit {process.exitcode}){': ' * bool(last_line)}{last_line}"
+    if problem:
+        result.problems.append(f"{script}: {problem}")
     return result, last
 
 
-def looked_through_meanwhile() -> dict:
-    """Return the packages that contain each module. The process from which the others are forked loads its libraries meanwhile."""
-    if CONTEXT.get_start_method() == "forkserver":
+def read_records(records: Connection, process: BaseProcess, result: Result, progress: Progress, stop: Event) -> tuple[dict | None, str]:
+    """Add a worker's records to the result until the last one arrives, the time is over, or `stop` is set.
+
+    Return the last record, or None, and a message if the process took too long or sent something else than records.
+    """
+    last = None
+    deadline = time.monotonic() + TIME_LIMIT
+    # A process that stops in the middle of a record would block `recv_bytes` for ever, so a timer ends it.
+    timer = Timer(TIME_LIMIT + POLL_INTERVAL, end_process, [process])
+    timer.daemon = True
+    timer.start()
+    try:
+        while not last and not stop.is_set():
+            left = deadline - time.monotonic()
+            if records.poll(max(0.0, min(left, POLL_INTERVAL))):
+                last = add_event(json.loads(records.recv_bytes(MAX_RECORD_SIZE)), result, progress)
+            elif left <= POLL_INTERVAL:
+                return last, TIMED_OUT
+    except EOFError:
+        pass
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the script itself wrote to the pipe
+        return last, "what its process says is no record of a check; let the script write to no file that it did not open"
+    finally:
+        timer.cancel()
+    return last, ""
+
+
+def find_packages() -> dict[str, list[str]]:
+    """Return the packages that contain each module. The fork server, if there is one, loads its libraries meanwhile."""
+    if HAS_FORKSERVER:
         forkserver.ensure_running()
-    return dict(installed_packages.homes())
+    return dict(installed_packages.packages_by_module())
 
 
-in_the_background = partial(run, nice=BEHIND)
+run_in_background = partial(run_worker, nice=BACKGROUND_NICENESS)
 
 
-def work(nice: int, *arguments):
-    """Run the worker in the new process. It is imported here, so that the process that only waits does not load SymPy."""
-    from . import worker
+def start_worker(nice: int, *arguments: Any) -> None:
+    """Run the worker in the new process."""
+    from . import worker  # imported here so that the parent process does not load SymPy
 
     end_with_parent()
     os.nice(nice)
     worker.main(*arguments)
 
 
-def end_with_parent():
+def end_with_parent() -> None:
     """End this process as soon as its parent has ended, even if the parent was killed.
 
-    Otherwise the fork server would go on as well, since it lives as long as the last process that it forked.
+    Otherwise the fork server would keep running too, since it lives as long as the last process that it forked.
     """
     Thread(target=wait_for_parent, daemon=True).start()
 
 
-def wait_for_parent():
+def wait_for_parent() -> None:
     """Wait until the parent has ended, then end this process and its group."""
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    if parent is None:  # this is the main process
+        return
+    parent.join()
     try:
         os.killpg(os.getpid(), signal.SIGKILL)  # together with all processes that the script started
     except ProcessLookupError:
         os._exit(1)
 
 
-def end(process):
+def end_process(process: BaseProcess) -> None:
     """End a script's process, and all processes that it started."""
+    assert process.pid is not None  # it was started
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -372,7 +406,7 @@ def end(process):
     process.join()
 
 
-def take(event: dict, result: Result, progress):
+def add_event(event: dict, result: Result, progress: Progress) -> dict | None:
     """Add one of the worker's records to the result. Return the record if it is the last one, otherwise None."""
     kind = event.pop("event")
     if kind == "loaded":
@@ -382,8 +416,8 @@ def take(event: dict, result: Result, progress):
         result.records.append(event)
         progress(1, 0)
     elif kind == "done":
-        result.imported, result.reads = event["imported"], Reads(**event["read"])
-        event = {name: event[name] for name in ("imported", "libraries", "entangled")}
+        result.imported, result.reads = event["imported"], Reads(**event["reads"])
+        event = {name: event[name] for name in ("imported", "libraries", "reusable")}
     if kind == "done" and len(result.records) < result.stated:
         result.problems.append(f"{result.script}: {quantity(result.stated, 'claim')} stated, and only {len(result.records)} checked")
     if kind == "problem":

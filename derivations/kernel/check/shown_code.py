@@ -1,14 +1,14 @@
 """Check that the code that runs is the code that a page shows.
 
-A page shows lines of a file; a witness calls the object that a module holds under a name. For each snippet module that a claim's code is
-in or imports, this module checks
+A page shows lines of a file, but a witness calls an object of the loaded module. For each snippet module that contains a claim's code, or
+that such a module imports, this module checks
 
   the text      the function that the claim names is a `def` at the top level, and no two statements bind the same name
-  the module    its functions and methods have the code that its text compiles to
+  the module    its functions and methods have the code to which its text compiles
 
-Ruff finds the other mistakes that an honest author may make (snippets/ruff.toml): F811 and F403 for names that are defined twice or
-imported by `*`, S102 and S307 for `exec` and `eval`, PLW0603 for names that a function declares global. `site/page_lint.py` checks that
-pages show the lines.
+Ruff finds the other mistakes that an honest author may make (snippets/ruff.toml): names that are defined twice or imported by `*` (F811,
+F403), `exec` and `eval` (S102, S307), and names that a function declares global (PLW0603). `site/page_lint.py` checks that pages show the
+lines.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ..snippet_source.scopes import first_line
 from ..store import project_files
 
 BOUND_TWICE = "'{name}' is bound here and on line {first}, so a page would show one thing and another one be run; bind each name once"
-NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrapper of `torch.no_grad()`
+NO_GRAD_FILE = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrapper of `torch.no_grad()`
 
 
-class NotShown(KernelError):
+class CodeDiffers(KernelError):
     """The code that runs differs from the code that a page shows; the message names file and line."""
 
 
 class LoadedLibrary(Library):
-    """The project's snippet modules, and those that were loaded from other places."""
+    """The project's snippet modules, and modules that were loaded from other places."""
 
     def __init__(self) -> None:
         super().__init__(project_files.ROOT)
 
     def path(self, module: str) -> Path:
-        """Return the path of a module's file: in the project, or else where the module was loaded from."""
+        """Return the path of a module's file in the project or, if there is none, the path from which the module was loaded."""
         path = super().path(module)
         file = getattr(sys.modules.get(module), "__file__", None)
         return Path(file) if file and not path.is_file() else path
@@ -49,13 +49,13 @@ class LoadedLibrary(Library):
 def require_shown_code(claim: Claim) -> None:
     """Raise Rejected if a function that the claim's `code=` names differs from what its lines define."""
     try:
-        for name in named(claim):
+        for name in named_functions(claim):
             check_function(name)
-    except NotShown as error:
+    except CodeDiffers as error:
         raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
 
 
-def named(claim: Claim) -> list[str]:
+def named_functions(claim: Claim) -> list[str]:
     """Return the names of the functions in a claim's `code=`, including those of nested calls, without duplicates."""
     from ..pytorch.snippet_arguments import snippet_names
 
@@ -63,55 +63,57 @@ def named(claim: Claim) -> list[str]:
 
 
 def check_function(name: str) -> None:
-    """Raise NotShown unless the module in a function's name defines it, and all modules that it uses hold the code of their texts."""
+    """Raise NotShown unless the module in a function's name defines it, and all modules that it uses contain the code of their texts."""
     from ..pytorch.errors import Disagreement
     from ..pytorch.snippet_arguments import locate_snippet
 
     try:
         module, function, _ = locate_snippet(name)
     except Disagreement as error:
-        raise NotShown(f"{error}; name it as snippets.chapter.topic.function") from None
+        raise CodeDiffers(f"{error}; name it as snippets.chapter.topic.function") from None
     library = LoadedLibrary()
     try:
         snippet = library.find(module.__name__)
         if snippet is None or function not in snippet.definitions:
             found = "its module has it from elsewhere" if hasattr(module, function) else "there is none"
             file = snippet.file if snippet else module.__name__
-            raise NotShown(f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does")
-        for one in library.closure([module.__name__]).values():
-            check_module(one, sys.modules.get(one.module))
+            raise CodeDiffers(
+                f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does"
+            )
+        for used in library.closure([module.__name__]).values():
+            check_module(used, sys.modules.get(used.module))
     except SyntaxError as error:
-        raise NotShown(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
+        raise CodeDiffers(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
-    """Raise NotShown if a name is bound twice, or if the loaded module holds other code than its text defines."""
+    """Raise NotShown if a name is bound twice, or if the loaded module contains other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
-        raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
+        raise CodeDiffers(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
     for name, node in snippet.definitions.items() if module else ():
-        if not all(has_code(held, snippet, qualified, line) for held, qualified, line in functions(vars(module).get(name), node)):
-            raise NotShown(
+        if not all(has_code(value, snippet, qualified, line) for value, qualified, line in pair_functions(vars(module).get(name), node)):
+            raise CodeDiffers(
                 f"{snippet.file}:{first_line(node)}: what is run as '{name}' is not what these lines define; let nothing be put in its place "
                 "or around it"
             )
 
 
-def functions(held: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
-    """Yield (object, qualified name, first line) for a function, or for each method of a class. `held` is the module's object."""
+def pair_functions(value: object, node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[object, str, int]]:
+    """Yield (object, qualified name, first line) for a function, or for each method of a class. `value` is the module's object."""
     if isinstance(node, ast.FunctionDef):
-        yield held, node.name, first_line(node)
+        yield value, node.name, first_line(node)
         return
-    for one in node.body:
-        if isinstance(one, ast.FunctionDef):
-            method = vars(held).get(one.name) if isinstance(held, type) else None
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef):
+            method = vars(value).get(statement.name) if isinstance(value, type) else None
             if isinstance(method, property):
-                setter = any(ast.unparse(decorator) == f"{one.name}.setter" for decorator in one.decorator_list)
-                method = method.fset if setter else method.fget
-            yield getattr(method, "__func__", method), f"{node.name}.{one.name}", first_line(one)
+                is_setter = any(ast.unparse(decorator) == f"{statement.name}.setter" for decorator in statement.decorator_list)
+                method = method.fset if is_setter else method.fget
+            yield getattr(method, "__func__", method), f"{node.name}.{statement.name}", first_line(statement)
 
 
-def has_code(held: object, snippet: Snippet, name: str, line: int) -> bool:
+def has_code(value: object, snippet: Snippet, name: str, line: int) -> bool:
     """Return whether an object is the function that a snippet's text defines on a line, possibly wrapped by `torch.no_grad()`."""
-    if isinstance(held, FunctionType) and held.__code__.co_filename.endswith(NO_GRADIENTS):
-        held = getattr(held, "__wrapped__", None)
-    return isinstance(held, FunctionType) and held.__code__ == snippet.code_of(name, line)
+    if isinstance(value, FunctionType) and value.__code__.co_filename.endswith(NO_GRAD_FILE):
+        value = getattr(value, "__wrapped__", None)
+    return isinstance(value, FunctionType) and value.__code__ == snippet.code_of(name, line)

@@ -9,23 +9,25 @@ from pathlib import Path
 
 from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
-from ..store.project_files import ROOT, named
+from ..core.claims import Claim
+from ..store.project_files import ROOT, name_of
 from ..traced import witness
-from .dask_cluster import processes
+from ..traced.witness import CallVerdict
+from .dask_cluster import open_executor
 from .worker import load_script
 
-Left = tuple[str, str, str, str]  # the claim, the function, the change, and the outcome
+LiveMutation = tuple[str, str, str, str]  # the claim, the function, the change and the outcome of a mutation that was not killed
 
 
 def run(
     targets: list[tuple[str, Path]], jobs: int, progress: Callable[[int], None], cluster: str = ""
-) -> dict[str, tuple[Counter, list[Left]]]:
+) -> dict[str, tuple[Counter, list[LiveMutation]]]:
     """Return {topic: (number of mutations by outcome, mutations that were not killed)} for (topic, script) pairs.
 
     `progress(1)` is called after each topic.
     """
-    with processes(jobs, cluster) as pool:
-        waiting = {pool.submit(of_topic, topic, named(script) if cluster else str(script)): topic for topic, script in targets}
+    with open_executor(jobs, cluster) as pool:
+        waiting = {pool.submit(try_topic, topic, name_of(script) if cluster else str(script)): topic for topic, script in targets}
         found = {}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
@@ -33,27 +35,28 @@ def run(
     return {topic: found[topic] for topic, _ in targets}
 
 
-def of_topic(topic: str, script: str) -> tuple[Counter, list[Left]]:
+def try_topic(topic: str, script: str) -> tuple[Counter, list[LiveMutation]]:
     """Try the mutations of each function that a topic's claims name, with the first call of it that is proved."""
     load_script(Path(ROOT, script))
     counts: Counter = Counter()
-    left: list[Left] = []
-    for claim, k, said in first_calls(list(claims.LOADED[0].claims)):
+    live: list[LiveMutation] = []
+    for claim, k, verdict in first_proved_calls(list(claims.LOADED[0].claims)):
         name = claim.code[k][0].partition("[")[0]
-        for slip, outcome in try_mutations(claim, k, said):
+        for mutation, outcome in try_mutations(claim, k, verdict):
             counts[outcome] += 1
-            left += [(f"{topic}#{claim.id}", name, slip.what, outcome)] * (outcome != "killed")
-    return counts, left
+            if outcome != "killed":
+                live.append((f"{topic}#{claim.id}", name, mutation.what, outcome))
+    return counts, live
 
 
-def first_calls(stated: list) -> Iterator[tuple]:
+def first_proved_calls(stated: list[Claim]) -> Iterator[tuple[Claim, int, CallVerdict]]:
     """Yield (claim, number of the call, verdict on the call) for the first proved call of each function."""
     seen = set()
     for claim in stated:
         for k, (name, *_) in enumerate(claim.code):
             if (bare := name.partition("[")[0]) in seen:
                 continue
-            said = witness.check_call(claim, k)
-            if said.state == "proved":
+            verdict = witness.check_call(claim, k)
+            if verdict.state == "proved":
                 seen.add(bare)
-                yield claim, k, said
+                yield claim, k, verdict

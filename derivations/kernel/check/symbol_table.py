@@ -1,6 +1,6 @@
 """List the symbols of a claim with their kinds and shapes.
 
-A formula alone does not say whether the letters in A B = B A are numbers or matrices.
+A formula alone does not say whether A and B in A B = B A are numbers or matrices.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from ..printing.name_latex import name_latex
 SHAPES = ("a number", "a vector", "a matrix", "a tensor")
 
 
-def letters(claim: Claim) -> list:
+def list_symbols(claim: Claim) -> list[dict]:
     """Return the LaTeX, kind and axis lengths of each symbol in a claim: tensors first, then numbers, indices and sizes."""
-    found = {one.data[0]: one for one in named_nodes(*claim.trees)}
-    return [described(found[name]) for name in sorted(found, key=lambda name: (order(found[name]), name))]
+    found = {node.data[0]: node for node in named_nodes(*claim.trees)}
+    return [describe_symbol(found[name]) for name in sorted(found, key=lambda name: (sort_key(found[name]), name))]
 
 
-def order(one: Expr) -> tuple:
+def sort_key(node: Expr) -> tuple:
     """Return the sort key of a symbol. Tensors with more axes come first."""
-    return (one.op == "symbol" and one.data[1] == "size", one.op == "index", -len(one.shape))
+    return (node.op == "symbol" and node.data[1] == "size", node.op == "index", -len(node.shape))
 
 
-def described(one: Expr) -> dict:
+def describe_symbol(node: Expr) -> dict:
     """Return the LaTeX, kind and axis lengths of a symbol."""
-    axes = [one.data[1]] if one.op == "index" else one.shape
-    return {"latex": name_latex(one.data[0]), "is": kind(one), "axes": [latex(size) for size in axes]}
+    axes = [node.data[1]] if node.op == "index" else node.shape
+    return {"latex": name_latex(node.data[0]), "is": describe_kind(node), "axes": [latex(size) for size in axes]}
 
 
-def kind(one: Expr) -> str:
+def describe_kind(node: Expr) -> str:
     """Return the kind of a symbol in words."""
-    if one.op == "index":
+    if node.op == "index":
         return "an index"
-    if one.data[1] == "size":
+    if node.data[1] == "size":
         return "a size"
-    words = SHAPES[min(len(one.shape), 3)]
-    return words.replace("a ", "a random ", 1) if one.data[1] == "random" else words
+    words = SHAPES[min(len(node.shape), 3)]
+    return words.replace("a ", "a random ", 1) if node.data[1] == "random" else words

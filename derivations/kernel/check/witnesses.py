@@ -13,45 +13,45 @@ if TYPE_CHECKING:
     from ..traced.witness import CodeVerdict
 
 
-def exact(claim: Claim) -> Verdict:
+def ask_exact(claim: Claim) -> Verdict:
     """Return the verdict of the exact witness. Raise Rejected if it rejects the claim."""
-    from ..exact.witness import exact as witness
+    from ..exact.witness import exact
 
-    return witness(claim)
+    return exact(claim)
 
 
-def sympy(claim: Claim) -> Verdict:
+def ask_sympy(claim: Claim) -> Verdict:
     """Return the verdict of the SymPy witness. Raise Rejected if it rejects the claim."""
     from ..sympy.witness import check_with_program
 
-    *said, source = check_with_program(claim)
-    return Verdict("sympy", *said, source=source)
+    verdict, scope, note, source = check_with_program(claim)
+    return Verdict("sympy", verdict, scope, note, source=source)
 
 
-def torch(claim: Claim) -> Verdict:
+def ask_torch(claim: Claim) -> Verdict:
     """Return the verdict of the PyTorch witness. Raise Rejected if it rejects the claim."""
     from ..pytorch.witness import check_with_snippets
 
-    *said, ran = check_with_snippets(claim)
-    return Verdict("torch", *said, ran=ran)
+    verdict, scope, note, ran = check_with_snippets(claim)
+    return Verdict("torch", verdict, scope, note, ran=ran)
 
 
-def code(claim: Claim) -> CodeVerdict:
+def ask_code(claim: Claim) -> CodeVerdict:
     """Return the code witness's verdict on the snippets that a claim names. Raise Rejected if they compute something else."""
-    from ..traced.witness import check_code as witness
+    from ..traced.witness import check_code
 
-    return witness(claim)
+    return check_code(claim)
 
 
 def timed(witness: Callable[[Claim], Verdict]) -> Callable[[Claim], Verdict]:
-    """Return a function that calls a witness and adds the seconds that it took to the verdict."""
+    """Return a function that calls a witness and adds the time that it took, in seconds, to the verdict."""
 
-    def asked(claim: Claim) -> Verdict:
+    def timed_witness(claim: Claim) -> Verdict:
         start = time.perf_counter()
         verdict = witness(claim)
         return replace(verdict, seconds=time.perf_counter() - start)
 
-    return asked
+    return timed_witness
 
 
-WITNESSES = {"exact": timed(exact), "sympy": timed(sympy), "torch": timed(torch)}
+WITNESSES = {"exact": timed(ask_exact), "sympy": timed(ask_sympy), "torch": timed(ask_torch)}

@@ -15,8 +15,10 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..core import claims
 from ..core.claims import Claim, Rejected
@@ -24,21 +26,28 @@ from ..errors import KernelError, explain, raised_in_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
-from .claim_records import fault_of_words, refuse_unseen, witnessed
-from .input_tracking import imported_files, recorded
+from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault
+from .input_tracking import imported_files, record_reads
 
-MEMORY = 6 * 2**30  # bytes of address space
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+MEMORY_LIMIT = 6 * 2**30  # of address space, in bytes
 LOCALE = "C.UTF-8"
-GARBAGE = 10**6  # the garbage collector runs after this many new objects
-ROOM = 2**17  # slots of the frame of `with_room`; the chunk of stack that Python allocates for it has at least as many more
-WRITTEN = 2**26  # the largest size of a file that a script writes in bytes, including its output
+GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
+STACK_SLOTS = (
+    2**17
+)  # slots in the frame of `call_with_large_frame`; Python allocates a chunk of stack with at least as many free slots after it
+FILE_SIZE_LIMIT = 2**26  # of each file that a script writes, including its output, in bytes
 
 
-def load_script(path: Path):
-    """Run a script, which puts its derivation into `claims.LOADED`.
+# What is wrong with a script: the line, the message, and the id of the claim on this line, if there is one
+Problem = tuple[int, str, str | None]
+Emit = Callable[..., None]  # sends a record, given the kind of event and its content
 
-    Return None, or (line, message, id of the claim or None) if it fails.
-    """
+
+def load_script(path: Path) -> Problem | None:
+    """Run a script, which puts its derivation into `claims.LOADED`. Return the problem if the script fails, otherwise None."""
     del claims.LOADED[:]
     scripts.watched = True
     try:
@@ -46,14 +55,14 @@ def load_script(path: Path):
     except Rejected as error:
         return error.line, error.message, error.claim
     except KernelError as error:
-        return stopped(path, error, str(error))
+        return locate_error(path, error, str(error))
     except SyntaxError as error:
         return error.lineno or 0, f"this is not Python: {error.msg}", None
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
-        said = explain(error) if raised_in_script(error.__traceback__) else error
-        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
+        reason = explain(error) if raised_in_script(error.__traceback__) else error
+        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
@@ -63,14 +72,14 @@ def load_script(path: Path):
     return None
 
 
-def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
-    """Return the line at which an error stopped a script, the message, and the id of the claim that this line states."""
-    line = line_in(path, error)
-    return line, message, claim_at(path, line)
+def locate_error(path: Path, error: BaseException, message: str) -> Problem:
+    """Return the problem of a script that an error stopped: its line, the message, and the id of the claim on this line."""
+    line = last_line_in(path, error)
+    return line, message, find_claim_at(path, line)
 
 
-def claim_at(path: Path, line: int) -> str | None:
-    """Return the id of the claim that a method call on this line states, according to the script's text; None if there is none."""
+def find_claim_at(path: Path, line: int) -> str | None:
+    """Return the id of the claim that a line states, or None if the line states no claim. Only the text of the script is read."""
     for node in ast.walk(ast.parse("".join(linecache.getlines(str(path))))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno <= line <= (node.end_lineno or 0):
             match node.func.value, node.args:
@@ -79,62 +88,64 @@ def claim_at(path: Path, line: int) -> str | None:
     return None
 
 
-def line_in(path: Path, error: BaseException) -> int:
+def last_line_in(path: Path, error: BaseException) -> int:
     """Return the last line of the script itself in an error's traceback, or 0 if there is none."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    return lines[-1] if lines else 0
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] or 0 if lines else 0
 
 
-def main(path: str, root: str, out, said: str, environment: dict, homes: dict, earlier: dict):
-    """Check the script at `path` in this environment, and send its records as JSON to the connection `out`.
+def main(
+    path: str, root: str, records: Connection, output: str, environment: dict[str, str], packages: dict[str, list[str]], earlier: dict
+) -> None:
+    """Check the script at `path` in this environment, and send its records as JSON to the connection `records`.
 
-    `earlier` maps claims to the records of earlier checks, which are used if they are current. The script's output goes to the file
-    `said`. `homes` maps modules to the packages that contain them.
+    The script's output goes to the file `output`. `packages` maps modules to the packages that contain them. `earlier` maps claims to the
+    records of earlier checks, which are used if they are current.
     """
-    installed_packages.know(homes)
+    installed_packages.set_packages(packages)
     os.environ.clear()  # this process may be forked from one with an older environment
     os.environ.update(environment)
-    be_anywhere()
-    collect_seldom()
+    set_time_zone_and_locale()
+    collect_garbage_rarely()
     limit_memory()
-    limit_files()
+    limit_file_size()
     script = Path(path).resolve()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
-        os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
+        os.dup2(os.open(output, os.O_WRONLY | os.O_APPEND), stream)
     os.setsid()  # so that all processes that the script starts can be ended with it
     sys.path.insert(0, str(script.parent))
     sys.argv[:] = sys.orig_argv[:] = [str(script)]
     os.chdir(script.parent)
 
-    def emit(event, **content):
-        out.send_bytes(json.dumps({"event": event, **content}).encode())
+    def emit(event: str, **content: Any) -> None:
+        records.send_bytes(json.dumps({"event": event, **content}).encode())
 
-    with_room(check_script, script, Path(root), emit, earlier)
+    call_with_large_frame(check_script, script, Path(root), emit, earlier)
 
 
-def with_room(run, *arguments):
+def call_with_large_frame(run: Callable[..., None], *arguments: Any) -> None:
     """Call a function from a frame so large that the frames of all further calls fit into the same chunk of Python's stack.
 
-    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk, and frees it on return. In a loop,
+    Python allocates its stack in chunks. A call that crosses the end of a chunk allocates a new chunk and frees it on return. In a loop,
     this may take most of the time.
     """
     return run(*arguments)
 
 
-with_room.__code__ = with_room.__code__.replace(co_stacksize=ROOM)
+call_with_large_frame.__code__ = call_with_large_frame.__code__.replace(co_stacksize=STACK_SLOTS)
 
 
-def collect_seldom():
+def collect_garbage_rarely() -> None:
     """Make the garbage collector run rarely, and exclude existing objects from it.
 
-    The process ends with its script, and little of what the script creates needs to be freed earlier.
+    The process ends with its script, and few of the script's objects need to be freed earlier.
     """
     gc.freeze()
-    gc.set_threshold(GARBAGE)
+    gc.set_threshold(GC_THRESHOLD)
 
 
-def be_anywhere():
+def set_time_zone_and_locale() -> None:
     """Set the same time zone and locale on every machine, because neither is recorded as an input."""
     for name in [name for name in os.environ if name in ("TZ", "LANG", "LANGUAGE") or name.startswith("LC_")]:
         del os.environ[name]
@@ -147,40 +158,46 @@ def be_anywhere():
         locale.setlocale(locale.LC_ALL, "C")
 
 
-def check_script(script: Path, root: Path, emit, earlier: dict | None = None):
-    """Check a script, and send the records of its claims and what it read."""
-    with recorded() as recorder:
-        entangled = check_claims(script, emit, earlier or {})
+def check_script(script: Path, root: Path, emit: Emit, earlier: dict | None = None) -> None:
+    """Check a script, and send the records of its claims and the list of what it read."""
+    with record_reads() as recorder:
+        imports_snippets = check_claims(script, emit, earlier or {})
     imported = imported_files((root, script.parent))
-    emit("done", imported=imported, libraries=libraries(), read=asdict(recorder.reads), entangled=entangled or str(script) in imported)
+    emit(
+        "done",
+        imported=imported,
+        libraries=library_versions(),
+        reads=asdict(recorder.reads),
+        reusable=not (imports_snippets or str(script) in imported),
+    )
 
 
-def check_claims(script: Path, emit, earlier: dict) -> bool:
+def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     """Check each claim of a script and send its record. Return whether the script itself imports snippets.
 
-    Such a script may change the snippets in ways that no claim shows. Therefore no records of earlier checks are used for it.
+    If it does, it may change the snippets in ways that no claim shows. Therefore no records of earlier checks are used.
     """
     problem = load_script(script)
-    entangled = any(name.partition(".")[0] == "snippets" for name in sys.modules)
+    imports_snippets = any(name.partition(".")[0] == "snippets" for name in sys.modules)
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
-    if derivation and (fault := fault_of_words(derivation.title)):
+    if derivation and (fault := find_text_fault(derivation.title)):
         problem = problem or (derivation.line, f"the title of the derivation, {fault}", None)
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
         try:
-            found = checked(claim, None if entangled else earlier.get(claim.id))
+            content = check_or_reuse(claim, None if imports_snippets else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
-            emit("claim", verdict="holds", seconds=seconds, message="", stated=in_words(claim), **found)
+            emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **content)
         except Rejected as error:
-            refused(emit, claim, error.message, start)
+            emit_rejection(emit, claim, error.message, start)
         except RecursionError:
-            refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
+            emit_rejection(emit, claim, "the expression is nested too deeply to check; split it with define", start)
         except MemoryError:
-            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+            emit_rejection(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
         except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
-            refused(
+            emit_rejection(
                 emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
             )
     if problem and problem[2]:
@@ -194,27 +211,27 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
         problem = (problem[0], "the script stopped there; what follows was not checked", None)
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
-    return entangled
+    return imports_snippets
 
 
-def checked(claim: Claim, before: dict | None) -> dict:
-    """Return a claim's record, what it depends on, and whether it is the record of an earlier check.
+def check_or_reuse(claim: Claim, earlier: dict | None) -> dict:
+    """Return a claim's record, the fingerprints of what its verdict depends on, and whether the record is that of an earlier check.
 
-    The record of the earlier check is used if it is current. Raise Rejected if `refuse_unseen` or a witness rejects the claim.
+    The earlier record is used if it is current. Raise Rejected if `check_code_and_text` or a witness rejects the claim.
     """
-    refuse_unseen(claim)
-    stands_on = {"told": claim_fingerprints.told(claim)} | claim_fingerprints.code(claim)
-    taken = before is not None and claim_cache.is_current(before, stands_on)
-    record = before["record"] | {"line": claim.line} if taken else witnessed(claim)
-    return {"claim": record, "stands_on": stands_on, "taken": taken}
+    check_code_and_text(claim)
+    fingerprints = {"statement": claim_fingerprints.hash_statement(claim)} | claim_fingerprints.hash_code(claim)
+    if earlier is not None and claim_cache.is_current(earlier, fingerprints):
+        return {"claim": earlier["record"] | {"line": claim.line}, "fingerprints": fingerprints, "reused": True}
+    return {"claim": check_with_witnesses(claim), "fingerprints": fingerprints, "reused": False}
 
 
-def libraries() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the versions, by name, of all installed packages that contain an imported module."""
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def refused(emit, claim: Claim, message: str, start: float):
+def emit_rejection(emit: Emit, claim: Claim, message: str, start: float) -> None:
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
@@ -228,34 +245,34 @@ def refused(emit, claim: Claim, message: str, start: float):
             "line": claim.line,
             "scope": "",
             "witnesses": [],
-            "stated": in_words(claim),
+            "stated": claim_text(claim),
             "uses": list(claim.uses),
         },
     )
 
 
-def in_words(claim: Claim) -> str:
-    """Return a claim as one line of plain text; "" if it is nested too deeply or is not made of valid expressions."""
+def claim_text(claim: Claim) -> str:
+    """Return a claim as one line of plain text, or "" if it is nested too deeply or contains invalid expressions."""
     try:
         return " ".join([plain(claim.start), *(f"{SIGNS[step.relation]} {plain(step.expr)}" for step in claim.steps)])
     except (RecursionError, KernelError, AttributeError, TypeError):
         return ""
 
 
-def limit_memory():
+def limit_memory() -> None:
     """Limit the memory of this process."""
-    limit("RLIMIT_AS", MEMORY)
+    set_limit("RLIMIT_AS", MEMORY_LIMIT)
 
 
-def limit_files():
-    """Limit the size of files, so that endless output does not fill the disk."""
-    limit("RLIMIT_FSIZE", WRITTEN)
+def limit_file_size() -> None:
+    """Limit the size of files that this process writes, so that endless output does not fill the disk."""
+    set_limit("RLIMIT_FSIZE", FILE_SIZE_LIMIT)
 
 
-def limit(what: str, most: int):
-    """Set the soft limit of a resource, where the system has such limits."""
+def set_limit(name: str, limit: int) -> None:
+    """Set the soft limit of a resource, if the system has such limits."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    resource.setrlimit(getattr(resource, what), (most, resource.getrlimit(getattr(resource, what))[1]))
+    resource.setrlimit(getattr(resource, name), (limit, resource.getrlimit(getattr(resource, name))[1]))

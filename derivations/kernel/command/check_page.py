@@ -18,14 +18,14 @@ from ..check import runner
 from ..errors import quantity
 from ..store import certificates, project_files
 from . import line_coverage
-from .progress import report
-from .sympy_programs import publish
+from .progress import print_result
+from .sympy_programs import publish_programs
 
 if TYPE_CHECKING:
     from ..site.page_lint import Finding
 
 # Tests that run for every topic, each with a name that contains the topic.
-SWEEPS = ("tests/snippets/test_public.py", "tests/kernel/test_golden.py")
+ALL_TOPIC_TESTS = ("tests/snippets/test_public.py", "tests/kernel/test_golden.py")
 
 
 def find_page_errors(topic: str) -> list[Finding]:
@@ -35,7 +35,7 @@ def find_page_errors(topic: str) -> list[Finding]:
     return page_lint.check_topic(project_files.ROOT, topic, time.time_ns())
 
 
-def unwritten(topic: str) -> list[str]:
+def find_course_errors(topic: str) -> list[str]:
     """Return the parts of a course page that the page lacks, and the wrong links to the next page on it and on the page before it."""
     from ..site import course_boxes, page_source
 
@@ -57,10 +57,19 @@ def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
         raise click.UsageError("--page takes one topic, and no other topics can be named")
     if not certificates.is_topic(topic):
         raise click.UsageError(f"there is no topic '{topic}'; python -m derivations list shows all topics")
-    (result,) = runner.check_all(runner.find((topic,)), fresh, jobs, lambda done, more: None)
-    publish([result])
-    report(result, quiet=False)
-    errors = [str(error) for error in (*find_page_errors(topic), *unwritten(topic), *tested(topic), *swept(topic), *formed(topic))]
+    (result,) = runner.check_all(runner.find_targets((topic,)), fresh, jobs, lambda done, more: None)
+    publish_programs([result])
+    print_result(result, quiet=False)
+    errors = [
+        str(error)
+        for error in (
+            *find_page_errors(topic),
+            *find_course_errors(topic),
+            *find_test_errors(topic),
+            *find_all_topic_test_errors(topic),
+            *find_style_errors(topic),
+        )
+    ]
     for error in errors:
         click.secho(error, fg="red", err=True)
     count = len(errors) + (not result.holds)
@@ -68,7 +77,7 @@ def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
     return bool(count)
 
 
-def tested(topic: str) -> list[str]:
+def find_test_errors(topic: str) -> list[str]:
     """Run the examples of the topic's snippet and its tests. Return the failures or, without failures, the shown lines that did not run."""
     chapter, _, name = topic.partition("/")
     test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
@@ -82,19 +91,19 @@ def tested(topic: str) -> list[str]:
     command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-m", "not coq"]
     with TemporaryDirectory() as folder:
         executed = Path(folder) / "lines"
-        environment = os.environ | {line_coverage.OF: str(project_files.ROOT / snippet), line_coverage.TO: str(executed)}
+        environment = os.environ | {line_coverage.TRACED_FILE: str(project_files.ROOT / snippet), line_coverage.OUTPUT_FILE: str(executed)}
         command += ["-p", line_coverage.__name__, *existing]
         done = subprocess.run(command, cwd=project_files.ROOT, capture_output=True, text=True, env=environment)
         run = set(json.loads(executed.read_text(encoding="utf-8"))) if executed.is_file() else set()
     if done.returncode == 0:
         return missing + [f"{snippet}:{line}: {message}" for line, message in line_coverage.find_unreached(topic, run)]
     again = f"python -m pytest {' '.join(existing)}"
-    return missing + (failures(done.stdout, str(project_files.ROOT)) or [f"{existing[-1]}: its tests fail; run: {again}"])
+    return missing + (parse_failures(done.stdout, str(project_files.ROOT)) or [f"{existing[-1]}: its tests fail; run: {again}"])
 
 
-def swept(topic: str) -> list[str]:
+def find_all_topic_test_errors(topic: str) -> list[str]:
     """Return the failures of the tests that run for every topic, such as those of public functions, for this topic."""
-    existing = [path for path in SWEEPS if (project_files.ROOT / path).is_file()]
+    existing = [path for path in ALL_TOPIC_TESTS if (project_files.ROOT / path).is_file()]
     if not existing:
         return []
     command = [sys.executable, "-m", "pytest", "--quiet", "--tb=line", "--color=no", "-p", "no:cacheprovider", "-k", topic, *existing]
@@ -102,31 +111,31 @@ def swept(topic: str) -> list[str]:
     if done.returncode == 0:
         return []
     again = f"run: python -m pytest {' '.join(existing)} -k {topic}"
-    return [f"{failure}; {again}" for failure in failures(done.stdout, str(project_files.ROOT))] or [
+    return [f"{failure}; {again}" for failure in parse_failures(done.stdout, str(project_files.ROOT))] or [
         f"the tests of all topics fail; {again}"
     ]
 
 
-def formed(topic: str) -> list[str]:
+def find_style_errors(topic: str) -> list[str]:
     """Return what ruff reports about the topic's files. `make lint`, which takes longer, checks their types."""
     chapter, _, name = topic.partition("/")
     files = [f"derivations/{topic}.py", f"snippets/{topic}.py", f"tests/{chapter}/test_{name}.py", f"docs/figures/{topic}.py"]
     existing = [path for path in files if (project_files.ROOT / path).is_file()]
     if not existing:
         return []
-    done = ruff("check", "--quiet", "--output-format", "concise", *existing)
+    done = run_ruff("check", "--quiet", "--output-format", "concise", *existing)
     again = f"python -m ruff check --fix {' '.join(existing)}"
     errors = [f"{line}; correct it, or run: {again}" for line in (done.stdout + done.stderr).strip().splitlines()]
     # Status 2 means that the file cannot be parsed, which `ruff check` has reported.
-    unformatted = [path for path in existing if ruff("format", "--check", "--quiet", path).returncode == 1]
+    unformatted = [path for path in existing if run_ruff("format", "--check", "--quiet", path).returncode == 1]
     return errors + [f"{path}: not formatted; run: python -m ruff format {path}" for path in unformatted]
 
 
-def ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=project_files.ROOT, capture_output=True, text=True)
 
 
-def failures(output: str, root: str = "") -> list[str]:
+def parse_failures(output: str, root: str = "") -> list[str]:
     """Return a message for each failure in pytest's output, with its file and line or, if there is no line, with the test's name."""
     lines = re.findall(rf"^{re.escape(root)}/(\S+\.py):(\d+): (.*)$", output, flags=re.M)
     named = re.findall(r"^(?:FAILED|ERROR) ((\S+?\.py)\S*)", output, flags=re.M)

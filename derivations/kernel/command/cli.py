@@ -18,12 +18,12 @@ from ..errors import KernelError, quantity
 from ..store import certificates, durations, project_files
 from ..store.certificates import CertificateError
 from . import new_topic, sympy_programs
-from .progress import Progress, report
-from .storing import store_options, using_store
+from .progress import Progress, print_result
+from .storing import store_options, use_store
 
 Target = tuple[str, Path]  # a topic, or the name of a script outside the project, and the script's path
 
-ON_A_CLUSTER = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
+cluster_option = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,7 +36,7 @@ def main() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON record for each claim to standard output.")
 @click.option("--fresh", is_flag=True, help="Check everything again; ignore stored results.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of scripts to check at once.")
-@ON_A_CLUSTER
+@cluster_option
 @store_options
 @click.option("--watch", "watching", is_flag=True, help="Keep running, and check again whatever a change affects; Ctrl-C ends it.")
 @click.option("--page", "page", metavar="TOPIC", help="Check everything about one topic: its claims, page, code and tests.")
@@ -65,24 +65,24 @@ def check(
         from .check_page import find_page_errors
         from .watch import watch
 
-        chosen(targets)
-        watch(lambda: still_chosen(targets), jobs, fresh, find_page_errors)
+        find_targets(targets)
+        watch(lambda: find_existing_targets(targets), jobs, fresh, find_page_errors)
         return
-    wanted = chosen(targets)
+    wanted = find_targets(targets)
     if not wanted:
         raise click.UsageError("there is no topic to check")
-    with Progress() as progress, using_store(shared, replay, seed):
+    with Progress() as progress, use_store(shared, replay, seed):
         if cluster:
             results = check_on_cluster(cluster, wanted, fresh, progress)
         else:
             results = runner.check_all(wanted, fresh, jobs, progress)
-    sympy_programs.publish(results)
+    sympy_programs.publish_programs(results)
     if as_json:
-        records = [flat(result, r) for result in results for r in result.records]
+        records = [flatten_record(result, r) for result in results for r in result.records]
         problems = [{"id": None, "topic": r.topic, "verdict": "refused", "message": problem} for r in results for problem in r.problems]
         click.echo(json.dumps(records + problems, indent=1))
     for result in results:
-        report(result, quiet=as_json)
+        print_result(result, quiet=as_json)
     if not as_json:
         click.echo(summary(results))
     sys.exit(not all(r.holds for r in results))
@@ -95,7 +95,7 @@ def summary(results: Sequence[runner.Result]) -> str:
     '0 claims in 0 topics: all accepted'
     """
     claims = sum(len(r.records) for r in results)
-    unchanged = sum(r.cached or bool(record.get("taken")) for r in results for record in r.records)
+    unchanged = sum(r.cached or bool(record.get("reused")) for r in results for record in r.records)
     verdict = "all accepted" if all(r.holds for r in results) else "NOT all accepted"
     since = f" ({unchanged} unchanged since the last check)" if unchanged else ""
     return f"{quantity(claims, 'claim')} in {quantity(len(results), 'topic')}: {verdict}{since}"
@@ -108,12 +108,12 @@ def check_on_cluster(address: str, wanted: list[Target], fresh: bool, progress: 
     outside = [topic for topic, _ in wanted if not certificates.is_topic(topic)]
     if outside:
         raise click.UsageError(f"{outside[0]} is not one of the project's topics, so the machines of the cluster do not have it")
-    with on_a_cluster(), dask_cluster.executor(address) as workers:
-        return runner.check_all(wanted, fresh, workers.size, progress, how=runner.How(ask=dask_cluster.asking(workers)))
+    with report_cluster_errors(), dask_cluster.connect(address) as workers:
+        return runner.check_all(wanted, fresh, workers.size, progress, options=runner.Options(run=dask_cluster.make_cluster_check(workers)))
 
 
 @contextmanager
-def on_a_cluster() -> Iterator[None]:
+def report_cluster_errors() -> Iterator[None]:
     """Report a cluster's errors as errors of the command."""
     from ..check.dask_cluster import ClusterError
 
@@ -123,27 +123,27 @@ def on_a_cluster() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-def chosen(targets: tuple[str, ...]) -> list[Target]:
+def find_targets(targets: tuple[str, ...]) -> list[Target]:
     """Return the named topics and scripts, or all topics if none is named. Raise UsageError if one does not exist."""
     try:
-        return runner.find(targets)
+        return runner.find_targets(targets)
     except LookupError as error:
         raise click.UsageError(str(error)) from None
 
 
-def still_chosen(targets: tuple[str, ...]) -> list[Target]:
+def find_existing_targets(targets: tuple[str, ...]) -> list[Target]:
     """Return the same, without those that no longer exist."""
     try:
-        return runner.find(targets)
+        return runner.find_targets(targets)
     except LookupError:
         existing: list[Target] = []
         for target in targets:
             with suppress(LookupError):
-                existing += runner.find((target,))
+                existing += runner.find_targets((target,))
         return existing
 
 
-def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
+def flatten_record(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
     """Return a claim's record as `check --json` prints it."""
     claim = record["claim"]
     return {
@@ -159,7 +159,7 @@ def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
         "code": durations.without(claim.get("computed", {"state": "not asked"})),
         "seconds": record["seconds"],
         "message": record["message"],
-        "cached": result.cached or bool(record.get("taken")),
+        "cached": result.cached or bool(record.get("reused")),
     }
 
 
@@ -167,14 +167,14 @@ def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
 @click.argument("targets", nargs=-1, metavar="[TOPIC ...]")
 @click.option("--fresh", is_flag=True, help="Run Coq on every file again; ignore stored results.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of files to check at once.")
-@ON_A_CLUSTER
+@cluster_option
 @store_options
 def coq(targets: tuple[str, ...], fresh: bool, jobs: int, cluster: str, shared: str | None, replay: int, seed: str) -> None:
     """Check claims with Coq. Exit with status 0 only if it proves every claim that it can state, except those known to be open."""
     from .coq_report import main as run_coq
 
-    wanted = chosen(targets)
-    with on_a_cluster(), using_store(shared, replay, seed):
+    wanted = find_targets(targets)
+    with report_cluster_errors(), use_store(shared, replay, seed):
         sys.exit(run_coq(wanted, fresh, jobs, cluster))
 
 
@@ -190,7 +190,7 @@ def coq(targets: tuple[str, ...], fresh: bool, jobs: int, cluster: str, shared: 
 )
 @click.option("--fresh", is_flag=True, help="Try every mutant again; ignore stored results.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of processes.")
-@ON_A_CLUSTER
+@cluster_option
 @store_options
 @click.option("--record", is_flag=True, help="Store the counts of all topics, with the current commit, for the trust page.")
 @click.option("--code", "of_code", is_flag=True, help="Corrupt the source of the snippets that claims name, instead of the claims.")
@@ -209,7 +209,7 @@ def mutants(
     of_code: bool,
 ) -> None:
     """Corrupt every claim on purpose. Exit with status 0 only if each witness rejects every false mutant that it covers."""
-    from .git_changes import NoCommit
+    from .git_changes import GitError
     from .mutants_report import main as run_mutants
     from .snippet_mutants import main as run_code_mutants
 
@@ -218,11 +218,11 @@ def mutants(
     if of_code and (since or replay or shared):
         raise click.UsageError("the results of --code are not stored: leave out --since, --replay and --shared")
     try:
-        with recorded(record) as keep, on_a_cluster(), using_store(shared, replay, seed):
+        with counts_recorder(record) as keep, report_cluster_errors(), use_store(shared, replay, seed):
             if of_code:
-                sys.exit(run_code_mutants(chosen(targets), as_json, jobs, keep, cluster))
+                sys.exit(run_code_mutants(find_targets(targets), as_json, jobs, keep, cluster))
             sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, since))
-    except (LookupError, ValueError, NoCommit) as error:
+    except (LookupError, ValueError, GitError) as error:
         raise click.UsageError(str(error)) from None
 
 
@@ -233,18 +233,18 @@ def mutants(
 @click.option("--json", "as_json", is_flag=True, help="Write the counts as JSON to standard output.")
 @click.option("--fresh", is_flag=True, help="Try all claims again; ignore stored counts.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Number of processes.")
-@ON_A_CLUSTER
+@cluster_option
 @click.option("--record", is_flag=True, help="Store the counts, with the current commit, for the trust page.")
 def fuzz(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bool, jobs: int, cluster: str, record: bool) -> None:
     """Check random claims, true and false. Exit with status 0 only if no witness accepts a false one."""
     from .fuzz_report import main as run_fuzz
 
-    with recorded(record) as keep, on_a_cluster():
+    with counts_recorder(record) as keep, report_cluster_errors():
         sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep, cluster))
 
 
 @contextmanager
-def recorded(wanted: bool) -> Iterator[Callable[..., None]]:
+def counts_recorder(wanted: bool) -> Iterator[Callable[..., None]]:
     """Yield a function that stores the counts of a run, or does nothing unless `wanted`. Fail before the run if it cannot store them."""
     from ..store import full_runs
 
@@ -267,7 +267,7 @@ def uses(targets: tuple[str, ...], as_json: bool) -> None:
     from .uses_report import main as report_uses
 
     try:
-        sys.exit(report_uses(chosen(targets), as_json))
+        sys.exit(report_uses(find_targets(targets), as_json))
     except CertificateError as error:
         raise click.ClickException(str(error)) from None
 
@@ -279,7 +279,7 @@ def code(targets: tuple[str, ...], as_json: bool) -> None:
     """Compare code with the claims that name it. Exit with status 0 if none of it contradicts its claim."""
     from .code_report import main as read_code
 
-    sys.exit(read_code(chosen(targets), as_json))
+    sys.exit(read_code(find_targets(targets), as_json))
 
 
 @main.command("list")

@@ -17,7 +17,7 @@ from ..store.store import Differs
 from . import sympy_programs
 from .progress import Progress
 
-NOT_HERE = (
+NOT_INSTALLED = (
     "not run: coqc is not installed. On Debian or Ubuntu: apt-get install coq libcoq-mathcomp-algebra "
     "libcoq-coquelicot libcoq-interval libcoq-mathcomp-analysis"
 )
@@ -26,19 +26,19 @@ NOT_HERE = (
 def main(wanted: list[tuple[str, Path]], fresh: bool, jobs: int, address: str) -> int:
     """Check the claims with Coq, on a cluster if there is an address, and print the report. Return the exit status."""
     if not witness.available():
-        raise click.ClickException(NOT_HERE)
-    with Progress() as progress, dask_cluster.executor(address) if address else nullcontext() as workers:
+        raise click.ClickException(NOT_INSTALLED)
+    with Progress() as progress, dask_cluster.connect(address) if address else nullcontext() as workers:
         checked = runner.check_all(wanted, False, jobs, lambda done, more: None)
         if not all(result.holds for result in checked):
             raise click.ClickException("not all claims are accepted; python -m derivations check says which")
-        sympy_programs.publish(checked)
+        sympy_programs.publish_programs(checked)
         totals: list[int] = []
 
         def count(total: int) -> None:
             progress(1, 0 if totals else total)
             totals.append(total)
 
-        ask = coq_run.there(workers, count) if workers else coq_run.here(jobs, count)
+        ask = coq_run.make_cluster_prover(workers, count) if workers else coq_run.make_local_prover(jobs, count)
         try:
             results = coq_run.run([topic for topic, _ in wanted], fresh, ask)
         except (CertificateError, Differs) as error:
@@ -50,7 +50,7 @@ def report(results: dict[str, dict[str, Any]]) -> int:
     """Print a line for each topic, the errors, and a summary. Return 1 if Coq failed to prove a claim, else 0."""
     total: Counter[str] = Counter()
     for topic, found in results.items():
-        here = Counter(map(coq_run.outcome, found.values()))
+        here = Counter(map(coq_run.describe_outcome, found.values()))
         total += here
         counts = f"{here['proved']} proved, {here['not for Coq']} not for Coq" + f", {here['open']} open" * bool(here["open"])
         click.echo(f"{'NO ' if here['NOT proved'] else 'ok '} {topic:28} {counts}")

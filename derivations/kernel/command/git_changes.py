@@ -8,25 +8,25 @@ from ..errors import KernelError
 from ..store import project_files
 
 
-class NoCommit(KernelError):
+class GitError(KernelError):
     """Git does not know the commit, or cannot be run; the message says which."""
 
 
-def changed(commit: str) -> set[str]:
+def changed_files(commit: str) -> set[str]:
     """Return the names of files that differ from the last common ancestor of the commit and HEAD. Raise NoCommit."""
-    base = git("merge-base", commit, "HEAD")
-    tracked, new = git("diff", "--name-only", "--no-renames", base), git("ls-files", "--others", "--exclude-standard")
+    base = run_git("merge-base", commit, "HEAD")
+    tracked, new = run_git("diff", "--name-only", "--no-renames", base), run_git("ls-files", "--others", "--exclude-standard")
     return {*tracked.splitlines(), *new.splitlines()}
 
 
-def git(*command: str) -> str:
+def run_git(*command: str) -> str:
     """Return the output of a git command. Raise NoCommit if it fails."""
     try:
         done = subprocess.run(
             ["git", "-c", "core.quotePath=off", "--no-pager", *command], cwd=project_files.ROOT, capture_output=True, text=True
         )
     except OSError as error:
-        raise NoCommit(f"cannot run git to see what changed: {error}") from None
+        raise GitError(f"cannot run git to see what changed: {error}") from None
     if done.returncode:
-        raise NoCommit(f"git cannot tell what changed: {done.stderr.strip().partition(chr(10))[0] or f'git {command[0]} failed'}")
+        raise GitError(f"git cannot tell what changed: {done.stderr.strip().partition(chr(10))[0] or f'git {command[0]} failed'}")
     return done.stdout.strip()

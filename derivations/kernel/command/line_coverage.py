@@ -18,13 +18,13 @@ from typing import Any
 
 from ..store import project_files
 
-OF, TO = "LINES_OF", "LINES_TO"  # environment variables: the file to trace, and the file to write the line numbers to
-_run: set[int] = set()
+TRACED_FILE, OUTPUT_FILE = "LINES_OF", "LINES_TO"  # environment variables: the file to trace, and the file to write the line numbers to
+_executed: set[int] = set()
 
 
 def pytest_configure(config: Any) -> None:
     """Start tracing in this thread and in later ones, before any test is loaded."""
-    traced = os.environ.get(OF, "")
+    traced = os.environ.get(TRACED_FILE, "")
     if traced:
         tracer = trace_file(traced)
         threading.settrace(tracer)
@@ -33,23 +33,23 @@ def pytest_configure(config: Any) -> None:
 
 def pytest_unconfigure(config: Any) -> None:
     """Stop tracing and write the numbers of the lines that ran."""
-    if os.environ.get(TO):
+    if os.environ.get(OUTPUT_FILE):
         sys.settrace(None)
         threading.settrace(None)
-        Path(os.environ[TO]).write_text(json.dumps(sorted(_run)), encoding="utf-8")
+        Path(os.environ[OUTPUT_FILE]).write_text(json.dumps(sorted(_executed)), encoding="utf-8")
 
 
 def trace_file(path: str) -> Any:
     """Return a trace function that records the lines that run in the file."""
 
     def line(frame: FrameType, event: str, argument: Any) -> Any:
-        _run.add(frame.f_lineno)
+        _executed.add(frame.f_lineno)
         return line
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != path:
             return None
-        _run.add(frame.f_lineno)
+        _executed.add(frame.f_lineno)
         return line
 
     return call

@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from ..check import mutation_run, runner
-from ..check.affected_topics import touched
+from ..check.affected_topics import find_affected
 from ..errors import quantity
 from ..store import rejections
 from ..store.mutant_results import COUNTS, passes, totals
 from ..store.store import Differs
-from .git_changes import changed
+from .git_changes import changed_files
 
 Targets = list[tuple[str, Path]]  # topics and their scripts
 Results = dict[str, dict[str, Any]]  # what became of each claim's mutants, by topic and id
@@ -42,7 +42,7 @@ def main(
     `keep` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and NoCommit if git cannot tell what
     changed `since`.
     """
-    wanted = select_affected(runner.find(targets), share, since) if since else share_of(runner.find(targets), share)
+    wanted = select_affected(runner.find_targets(targets), share, since) if since else select_share(runner.find_targets(targets), share)
     if not wanted:
         click.echo(f"no topic is affected by what changed since {since}: there is no mutant to try", err=as_json)
         if as_json:
@@ -59,7 +59,7 @@ def main(
         except BrokenProcessPool:
             click.secho("a process that tried mutants died, perhaps from lack of memory; try again with fewer --jobs", fg="red", err=True)
             return 1
-        except (mutation_run.NotStated, Differs) as error:
+        except (mutation_run.ScriptFailed, Differs) as error:
             click.secho(str(error), fg="red", err=True)
             return 1
     rejections.end_round()
@@ -81,7 +81,7 @@ def count_outcomes(results: Results) -> dict[str, int]:
     return {"claims": len(claims), "tried": sum(claim["mutants"] for claim in claims), "left": left}
 
 
-def share_of(targets: Targets, share: str) -> Targets:
+def select_share(targets: Targets, share: str) -> Targets:
     """Return every N-th target, starting at the K-th, for a share "K/N". The N shares together have each target once.
 
     Raise ValueError if the share is malformed or contains no target.
@@ -100,8 +100,10 @@ def share_of(targets: Targets, share: str) -> Targets:
 
 def select_affected(targets: Targets, share: str, commit: str) -> Targets:
     """Return the targets that changes since the commit affect and, if the checker or the attack on it changed, the share of all targets."""
-    paths = changed(commit)
-    topics = touched(paths).topics | ({topic for topic, _ in share_of(targets, share)} if any(map(CHECKER.match, paths)) else set())
+    paths = changed_files(commit)
+    topics = find_affected(paths).topics | (
+        {topic for topic, _ in select_share(targets, share)} if any(map(CHECKER.match, paths)) else set()
+    )
     return [target for target in targets if target[0] in topics]
 
 
@@ -129,9 +131,9 @@ def print_table(results: Results) -> None:
     for topic, claims in results.items():
         for id_, result in claims.items():
             if result["mutants"]:
-                click.echo(f"{topic + '#' + id_:44}" + "".join(f"{cell(result['witnesses'][name]):>24}" for name in names))
+                click.echo(f"{topic + '#' + id_:44}" + "".join(f"{format_cell(result['witnesses'][name]):>24}" for name in names))
     sums = totals(results)
-    click.echo(f"{'total':44}" + "".join(f"{cell(sums[name] | {'covers': True}):>24}" for name in names))
+    click.echo(f"{'total':44}" + "".join(f"{format_cell(sums[name] | {'covers': True}):>24}" for name in names))
     mutants = sum(r["mutants"] for claims in results.values() for r in claims.values())
     tried = sum(bool(r["mutants"]) for claims in results.values() for r in claims.values())
     controls, failed = (sum(w[k] for w in sums.values()) for k in ("controls", "controls failed"))
@@ -142,6 +144,6 @@ def print_table(results: Results) -> None:
     )
 
 
-def cell(w: dict[str, Any]) -> str:
+def format_cell(w: dict[str, Any]) -> str:
     """Return a witness's counts as a cell of the table."""
     return " / ".join(str(w[k]) for k in COUNTS) if w["covers"] else "-"

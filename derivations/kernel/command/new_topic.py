@@ -176,7 +176,7 @@ The page before it in mkdocs.yml now links to yours: adapt the sentence around t
 Before you commit: python -m derivations check --page {topic}
 """
 # Folders that are not chapters
-TAKEN = ("assets", "contributing", "figures", "kernel", "labs")
+RESERVED = ("assets", "contributing", "figures", "kernel", "labs")
 
 
 class ScaffoldError(Exception):
@@ -188,9 +188,9 @@ def create(topic: str) -> list[str]:
 
     Raise ScaffoldError, and create nothing, if the name is not allowed or one of the files exists.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(tuple(f"{name}/" for name in TAKEN)):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", topic) or topic.startswith(tuple(f"{name}/" for name in RESERVED)):
         raise ScaffoldError(
-            f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores (taken: {', '.join(TAKEN)})"
+            f"'{topic}' is not CHAPTER/TOPIC: two names of lower-case letters, digits and underscores (taken: {', '.join(RESERVED)})"
         )
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
@@ -198,9 +198,9 @@ def create(topic: str) -> list[str]:
     from ..site.course_boxes import find_neighbours  # loads PyTorch
 
     title = name.replace("_", " ").capitalize()
-    navigation = with_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
+    navigation = add_page((ROOT / "mkdocs.yml").read_text(), chapter, topic, title)
     before, after = find_neighbours(navigation, f"{topic}.md")
-    following = f"[The next page]({link(topic, after)}) follows from this one.\n\n" if after else ""
+    following = f"[The next page]({relative_link(topic, after)}) follows from this one.\n\n" if after else ""
     values = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
     files = {ROOT / fill(path, values): fill(text, values) for path, text in FILES.items()}
     package = ROOT / "snippets" / chapter / "__init__.py"
@@ -209,34 +209,34 @@ def create(topic: str) -> list[str]:
         raise ScaffoldError(f"{', '.join(existing)} exists already; nothing was created")
     if not package.exists():
         files[package] = ""
-    files |= {ROOT / "mkdocs.yml": navigation, **with_row(ROOT / fill(ROWS, values), values), **with_link(before, topic)}
+    files |= {ROOT / "mkdocs.yml": navigation, **add_row(ROOT / fill(ROWS, values), values), **add_link(before, topic)}
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return [path.relative_to(ROOT).as_posix() for path in files]
 
 
-def with_row(path: Path, values: dict[str, str]) -> dict[Path, str]:
+def add_row(path: Path, values: dict[str, str]) -> dict[Path, str]:
     """Return {path: text} for the chapter's file of rows, with a row for the topic's function."""
     text = path.read_text() if path.exists() else fill(NEW_ROWS, values)
     beginning, mark, rest = text.partition("\nROWS = {\n")
     return {path: beginning + mark + fill(ROW, values) + rest}
 
 
-def with_link(before: str, topic: str) -> dict[Path, str]:
+def add_link(before: str, topic: str) -> dict[Path, str]:
     """Return {path: text} for the page before the topic's, with its link to the next page; {} if that page belongs to no topic."""
     from ..site.course_boxes import NEXT_PAGE_LINK
 
     path = ROOT / "docs" / before
     if not is_topic(before.removesuffix(".md")):
         return {}
-    text, target = path.read_text(), link(before, f"{topic}.md")
+    text, target = path.read_text(), relative_link(before, f"{topic}.md")
     if NEXT_PAGE_LINK.search(text):
         return {path: NEXT_PAGE_LINK.sub(lambda match: match[0].replace(match[1], target), text)}
     return {path: f"{text.rstrip()}\n\n[The next page]({target}) follows from this one.\n"}
 
 
-def link(page: str, target: str) -> str:
+def relative_link(page: str, target: str) -> str:
     """Return the relative link from one page to another."""
     return relpath(target, dirname(page))
 
@@ -253,7 +253,7 @@ def fill(text: str, values: dict[str, str]) -> str:
     return text
 
 
-def with_page(config: str, chapter: str, topic: str, title: str) -> str:
+def add_page(config: str, chapter: str, topic: str, title: str) -> str:
     """Return mkdocs.yml with the page added after its chapter's last page.
 
     A new chapter goes before the reference pages, or to the end if there are none. Raise ScaffoldError if there is no navigation.

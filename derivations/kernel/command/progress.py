@@ -12,7 +12,7 @@ from ..check.runner import Result
 from ..errors import quantity
 
 
-def report(result: Result, quiet: bool) -> None:
+def print_result(result: Result, quiet: bool) -> None:
     """Print the errors of a topic or script to standard error and, unless `quiet`, a line with its verdict."""
     for r in result.records:
         if r["verdict"] != "holds":
@@ -22,7 +22,7 @@ def report(result: Result, quiet: bool) -> None:
     if not result.records and not result.problems:
         click.secho(f"{result.script}: no claim was checked", fg="red", err=True)
     if not quiet:
-        accepted, reused = sum(r["verdict"] == "holds" for r in result.records), sum(bool(r.get("taken")) for r in result.records)
+        accepted, reused = sum(r["verdict"] == "holds" for r in result.records), sum(bool(r.get("reused")) for r in result.records)
         unchanged = "  (unchanged)" if result.cached else f"  ({reused} unchanged)" if reused else ""
         claims = f"{accepted}/{quantity(len(result.records), 'claim')}"
         click.echo(f"{'ok ' if result.holds else 'NO '} {result.topic:28} {claims}{unchanged}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from ..store.store import Folder, NoFolder, Recheck, settings
+from ..store.store import Folder, InvalidFolder, Recheck, settings
 
 FAILED = {"read": "read from", "write": "written to"}
 
@@ -25,9 +25,9 @@ def store_options(command: Callable) -> Callable:
 
 
 @contextmanager
-def using_store(shared: str | None, replay: int, seed: str = "") -> Iterator[None]:
+def use_store(shared: str | None, replay: int, seed: str = "") -> Iterator[None]:
     """Apply the options while a command runs. Say at the end if the shared folder could not be used."""
-    folder, before = folder_at(shared), (settings.shared, settings.recheck)
+    folder, before = open_folder(shared), (settings.shared, settings.recheck)
     settings.shared, settings.recheck = folder, Recheck(replay, seed) if seed else Recheck(replay)
     if replay:
         click.echo(f"computing one stored result in {replay} again (--seed {settings.recheck.seed})", err=True)
@@ -39,10 +39,10 @@ def using_store(shared: str | None, replay: int, seed: str = "") -> Iterator[Non
             click.secho(f"{shared}: nothing could be {FAILED[what]} it: {fault}", fg="yellow", err=True)
 
 
-def folder_at(address: str | None) -> Folder | None:
+def open_folder(address: str | None) -> Folder | None:
     if address == "":
         raise click.UsageError("--shared needs an address, and was given none")
     try:
         return Folder(address) if address else None
-    except NoFolder as error:
+    except InvalidFolder as error:
         raise click.UsageError(str(error)) from None

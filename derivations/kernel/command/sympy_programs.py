@@ -15,11 +15,11 @@ from ..errors import quantity
 from ..store import certificates
 
 
-def publish(results: Sequence[runner.Result], to: Path | None = None) -> list[Path]:
+def publish_programs(results: Sequence[runner.Result], to: Path | None = None) -> list[Path]:
     """Write the programs of checked topics and return their paths. If a topic has a rejected claim, its old programs stay."""
     claims = {r.topic: [record["claim"] for record in r.records] if r.holds else None for r in results if certificates.is_topic(r.topic)}
     every = to is None and set(claims) == set(certificates.topics())
-    return program_files.publish(claims, to or program_files.folder(), every)
+    return program_files.publish_programs(claims, to or program_files.program_folder(), every)
 
 
 @click.command()
@@ -30,7 +30,7 @@ def publish(results: Sequence[runner.Result], to: Path | None = None) -> list[Pa
 def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int) -> None:
     """Write each claim's SymPy program, which needs only SymPy. With --run, exit with status 0 only if all programs succeed."""
     try:
-        wanted = runner.find(targets)
+        wanted = runner.find_targets(targets)
     except LookupError as error:
         raise click.UsageError(str(error)) from None
     outside = [str(path) for topic, path in wanted if not certificates.is_topic(topic)]
@@ -39,28 +39,28 @@ def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int)
     results = runner.check_all(wanted, False, jobs, lambda done, more: None)
     if not all(result.holds for result in results):
         raise click.ClickException("not all claims are accepted; python -m derivations check says which")
-    files = publish(results, out)
+    files = publish_programs(results, out)
     missing = [
-        (f"{r.topic}#{record['claim']['id']}", program_files.why_none(record["claim"]))
+        (f"{r.topic}#{record['claim']['id']}", program_files.explain_missing_program(record["claim"]))
         for r in results
         for record in r.records
-        if not program_files.text_of(record["claim"])
+        if not program_files.program_text(record["claim"])
     ]
     definitions = sum(record["claim"]["kind"] == "definition" for r in results for record in r.records)
     click.echo(
-        f"{quantity(len(files), 'program')} in {out or program_files.folder()}; definitions, which have nothing to prove: {definitions}"
+        f"{quantity(len(files), 'program')} in {out or program_files.program_folder()}; definitions, which have nothing to prove: {definitions}"
     )
     for name, why in missing:
-        if why != program_files.NOTHING:
+        if why != program_files.DEFINITION_NOTE:
             click.echo(f"no program for {name}: {why}")
     if run_them:
-        sys.exit(not run_all(files, jobs))
+        sys.exit(not run_programs(files, jobs))
 
 
-def run_all(files: Sequence[Path], jobs: int) -> bool:
+def run_programs(files: Sequence[Path], jobs: int) -> bool:
     """Run the programs, print the errors of those that fail, and return whether all succeed."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = list(pool.map(program_files.run, files))
+        results = list(pool.map(program_files.run_program, files))
     failed = [(path, text) for path, (holds, text) in zip(files, results) if not holds]
     for path, text in failed:
         click.secho(f"{path}: {text}", fg="red", err=True)

@@ -33,7 +33,7 @@ from ..exact.assumption_needs import is_proved_under
 from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")
-TRIES = 4  # sums and products with at most one more operand than this are matched in any order
+MAX_EXTRA_OPERANDS = 4  # sums and products with at most one more operand than this are matched in any order
 Bound = dict[str, Expr]
 
 
@@ -52,11 +52,11 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     Raise ClickException if a script cannot be loaded or a used claim does not exist.
     """
     everything = [(topic, certificates.script_of(topic)) for topic in certificates.topics()]
-    stated = loaded(dict(everything) | dict(targets))
+    stated = load_claims(dict(everything) | dict(targets))
     topics = [topic for topic, _ in targets]
     using = [(id_, claim) for id_, claim in stated.items() if id_.partition("#")[0] in topics and claim.uses]
-    unproved = [id_ for id_, claim in using if not proved_alone(claim)]
-    uses = [use for id_, claim in using for use in uses_of(id_, claim, stated)]
+    unproved = [id_ for id_, claim in using if not is_proved_without_uses(claim)]
+    uses = [use for id_, claim in using for use in find_uses(id_, claim, stated)]
     unused = unused_results(topics)
     if as_json:
         click.echo(json.dumps({"not proved alone": unproved, "uses": [vars(use) for use in uses], "nothing rests on": unused}, indent=1))
@@ -65,7 +65,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     return int(bool(unproved))
 
 
-def loaded(scripts: dict[str, Path]) -> dict[str, Claim]:
+def load_claims(scripts: dict[str, Path]) -> dict[str, Claim]:
     """Return all claims that the scripts state, by topic and id. Raise ClickException if a script cannot be loaded."""
     found: dict[str, Claim] = {}
     for topic, script in scripts.items():
@@ -75,12 +75,12 @@ def loaded(scripts: dict[str, Path]) -> dict[str, Claim]:
     return found
 
 
-def proved_alone(claim: Claim) -> bool:
+def is_proved_without_uses(claim: Claim) -> bool:
     """Return whether the claim is proved without its uses. Refutations and definitions need no proof."""
-    return claim.kind in ("refutation", "definition") or proved(replace(claim, uses=()))
+    return claim.kind in ("refutation", "definition") or is_proved(replace(claim, uses=()))
 
 
-def proved(claim: Claim) -> bool:
+def is_proved(claim: Claim) -> bool:
     """Return whether the exact witness proves the claim."""
     try:
         return is_proved_under(claim, claim.given)
@@ -88,35 +88,35 @@ def proved(claim: Claim) -> bool:
         return False
 
 
-def uses_of(id_: str, claim: Claim, stated: dict[str, Claim]) -> Iterator[Use]:
+def find_uses(id_: str, claim: Claim, stated: dict[str, Claim]) -> Iterator[Use]:
     """Yield the uses of a claim. Raise ClickException if a used claim does not exist."""
     for name in claim.uses:
         used = name if "#" in name else f"{id_.partition('#')[0]}#{name}"
         if used not in stated:
             raise click.ClickException(f"{id_} uses {used!r}, and there is no such claim")
-        yield Use(id_, used, outcome(claim, stated[used]))
+        yield Use(id_, used, classify_use(claim, stated[used]))
 
 
 # One use -------------------------------------------------------------------------------------------------------------------------
 
 
-def outcome(claim: Claim, used: Claim) -> str:
+def classify_use(claim: Claim, used: Claim) -> str:
     """Return one of OUTCOMES for a use of `used` by `claim`."""
-    bare = changed(claim, lambda tree: strip_brackets(unfold_definitions(tree)))
+    bare = map_trees(claim, lambda tree: strip_brackets(unfold_definitions(tree)))
     sides = [side for side in map(strip_brackets, map(unfold_definitions, (used.start, *(step.expr for step in used.steps)))) if side.args]
-    parts = [node for node in within(bare) if any(matches(side, node, {}) is not None for side in sides)]
+    parts = [node for node in subtrees(bare) if any(match_tree(side, node, {}) is not None for side in sides)]
     if not parts:
         return "not seen"
-    unknown = with_unknowns(bare, parts)
-    return "passed over" if unknown and claim.kind != "refutation" and proved(unknown) else "occurs"
+    unknown = replace_by_unknowns(bare, parts)
+    return "passed over" if unknown and claim.kind != "refutation" and is_proved(unknown) else "occurs"
 
 
-def within(claim: Claim) -> list[Expr]:
+def subtrees(claim: Claim) -> list[Expr]:
     """Return all subtrees of the claim that have arguments."""
     return list(dict.fromkeys(node for tree in claim.trees for node in walk(tree) if node.args))
 
 
-def changed(claim: Claim, change: Callable[[Expr], Expr]) -> Claim:
+def map_trees(claim: Claim, change: Callable[[Expr], Expr]) -> Claim:
     """Return the claim with every tree changed, those of its assumptions too."""
     return replace(
         claim,
@@ -129,13 +129,13 @@ def changed(claim: Claim, change: Callable[[Expr], Expr]) -> Claim:
     )
 
 
-def with_unknowns(claim: Claim, parts: list[Expr]) -> Claim | None:
+def replace_by_unknowns(claim: Claim, parts: list[Expr]) -> Claim | None:
     """Return the claim with a new symbol in place of each part, or None if a symbol cannot replace one of them."""
     if any(not can_be_unknown(part, claim) for part in parts):
         return None
     unknowns = {part: symbol(f"unknown{n}", "real", part.shape) for n, part in enumerate(parts)}
     try:
-        return changed(claim, lambda tree: substitute(tree, unknowns))
+        return map_trees(claim, lambda tree: substitute(tree, unknowns))
     except KernelError:
         return None
 
@@ -163,7 +163,7 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
 # Pattern matching ----------------------------------------------------------------------------------------------------------------
 
 
-def matches(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
+def match_tree(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
     """Match a tree against a form whose symbols may stand for any trees. Return what they stand for, or None if it does not match.
 
     `bound` holds what is already known about the symbols.
@@ -178,7 +178,7 @@ def matches(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
         return None
     if form.op in BINDERS:
         inner = Expr("index", (), (), tree.data)
-        found = matches(form.args[0], tree.args[0], bound | {form.data[0]: inner})
+        found = match_tree(form.args[0], tree.args[0], bound | {form.data[0]: inner})
         return None if found is None else {name: value for name, value in found.items() if name != form.data[0]}
     return match_each(form.args, tree.args, bound)
 
@@ -190,7 +190,7 @@ def match_symbol(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
 
 def match_each(forms: tuple[Expr, ...], trees: tuple[Expr, ...], bound: Bound) -> Bound | None:
     for form, tree in zip(forms, trees):
-        extended = matches(form, tree, bound)
+        extended = match_tree(form, tree, bound)
         if extended is None:
             return None
         bound = extended
@@ -202,7 +202,7 @@ def match_in_any_order(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
     forms, trees = operands(form, form.op), operands(tree, form.op)
     if len(forms) > len(trees):
         return None
-    orders = permutations(trees, len(forms)) if len(trees) <= TRIES + 1 else [tuple(trees[: len(forms)])]
+    orders = permutations(trees, len(forms)) if len(trees) <= MAX_EXTRA_OPERANDS + 1 else [tuple(trees[: len(forms)])]
     return next((found for order in orders if (found := match_each(tuple(forms), order, bound)) is not None), None)
 
 

@@ -93,7 +93,7 @@ class Rejected(KernelError):
 class Derivation:
     """A named sequence of claims: one script, one page.
 
-    The methods that scripts call are in `language/derivation.py`. All of them create claims through `_state`.
+    The methods that scripts call are in `language/derivation.py`. All of them create claims through `_add_claim`.
     """
 
     title: str
@@ -105,7 +105,7 @@ class Derivation:
         self.file, self.line = calling_line()
         LOADED.append(self)
 
-    def _state(
+    def _add_claim(
         self,
         kind: str,
         id: str,

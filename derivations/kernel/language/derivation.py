@@ -166,7 +166,7 @@ class Derivation(claims.Derivation):
         body = lift(body)
         result = Expr("defined", (body,), body.shape, symbol(name, "defined").data)
         steps = [(":=", body, "")]
-        self._state("definition", id or define_id(name), result, steps, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("definition", id or define_id(name), result, steps, given=given, title=title, uses=uses, without=without, code=code)
         return result
 
     @states_claim
@@ -194,7 +194,7 @@ class Derivation(claims.Derivation):
             >>> derivation.identity("square", (x + y) ** 2, x**2 + 2 * x * y + y**2)
         """
         steps = [("=", right, reason)]
-        self._state("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("identity", id, left, steps, given=given, title=title, uses=uses, without=without, code=code)
 
     @states_claim
     def chain(
@@ -225,7 +225,7 @@ class Derivation(claims.Derivation):
         if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
             raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
         stated = [("=", e, reason) for e, reason in steps]
-        self._state("chain", id, start, stated, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("chain", id, start, stated, given=given, title=title, uses=uses, without=without, code=code)
 
     @states_claim
     def inequality(
@@ -256,7 +256,7 @@ class Derivation(claims.Derivation):
         """
         because = because if isinstance(because, tuple) else (because,)
         form, steps = tuple(map(lift, because)), [("<=", right, reason)]
-        self._state("inequality", id, left, steps, because=form, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("inequality", id, left, steps, because=form, given=given, title=title, uses=uses, without=without, code=code)
 
     @states_claim
     def limit(
@@ -289,7 +289,7 @@ class Derivation(claims.Derivation):
         if isinstance(variable, str) or variable.op != "symbol" or variable.shape:
             raise KernelError("a limit is taken in a size or a scalar symbol")
         towards, steps = (variable, to), [("->", value, reason)]
-        self._state("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
 
     @states_claim
     def refute(
@@ -322,7 +322,7 @@ class Derivation(claims.Derivation):
         if relation not in ("=", "<="):
             raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
         values, steps = read_values(at), [("!" + relation, right, reason)]
-        self._state("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
+        self._add_claim("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
 
     @cached_property
     def _origins(self) -> Origins:

@@ -37,21 +37,21 @@ def holds(a: Assumption, t: Trial) -> Tensor:
     """Return a mask of the points at which an assumption about numbers certainly holds."""
     if a.kind == "representable":
         found = [evaluate_exactly(x, t) for x in a.args]
-        return torch.stack([((x.v.to(torch.float32).double() == x.v) & (x.e == 0)).flatten(1).all(1) for x in found]).all(0)
+        return torch.stack([((x.value.to(torch.float32).double() == x.value) & (x.error == 0)).flatten(1).all(1) for x in found]).all(0)
     elif a.kind == "zero_or_one":
         x = evaluate(a.args[0], t)
-        good = ((x.v == 0) | (x.v == 1)) & (x.e == 0)
+        good = ((x.value == 0) | (x.value == 1)) & (x.error == 0)
     elif a.kind == "product":
-        left, right = (evaluate(x, t).v for x in a.args[:2])  # the error bounds are not needed
+        left, right = (evaluate(x, t).value for x in a.args[:2])  # the error bounds are not needed
         x = product(left, right, len(a.args[0].shape) == 1, len(a.args[1].shape) == 1)
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
     elif a.kind == "invertible":
         x = t.values[a.args[0].data[0]]
-        found, info = torch.linalg.inv_ex(x.v)
-        good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.v) < 1e6)
+        found, info = torch.linalg.inv_ex(x.value)
+        good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.value) < 1e6)
     elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):
         x = evaluate_exactly(a.args[-1], t)
-        good = x.v.abs() > x.e if a.kind == "nonzero" else x.v > x.e if a.kind == "positive" else x.v >= x.e
+        good = x.value.abs() > x.error if a.kind == "nonzero" else x.value > x.error if a.kind == "positive" else x.value >= x.error
     else:
         return torch.tensor(True)
     return good.flatten(1).all(1)

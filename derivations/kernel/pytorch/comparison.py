@@ -13,8 +13,8 @@ MAX_RELATIVE_BOUND = 2.0**-20  # a bound larger than this, relative to the value
 
 def is_decisive(*parts: BoundedValue) -> Tensor:
     """Return a mask of the entries where all values exist and their bounds are small enough."""
-    size = torch.stack(torch.broadcast_tensors(*(x.v.abs() for x in parts))).amax(0).clamp(min=1)
-    return torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & (x.e <= MAX_RELATIVE_BOUND * size) for x in parts))).all(0)
+    size = torch.stack(torch.broadcast_tensors(*(x.value.abs() for x in parts))).amax(0).clamp(min=1)
+    return torch.stack(torch.broadcast_tensors(*(x.value.isfinite() & (x.error <= MAX_RELATIVE_BOUND * size) for x in parts))).all(0)
 
 
 def count_points(good: Tensor) -> int:
@@ -25,13 +25,13 @@ def count_points(good: Tensor) -> int:
 def first_entries(bad: Tensor, *parts: BoundedValue) -> list:
     """Return the entries of some values at the first place where a mask is true."""
     at = tuple(bad.nonzero()[0])
-    return [x.v.expand(bad.shape)[at].item() for x in parts]
+    return [x.value.expand(bad.shape)[at].item() for x in parts]
 
 
 def compare(left: BoundedValue, right: BoundedValue, what: str, sizes: dict, factor: float = 1.0) -> Tensor:
     """Return a mask of the entries that were compared. Raise Disagrees if two of them differ; `what` begins the message."""
     good = is_decisive(left, right)
-    bad = good & ((left.v - right.v).abs() > COVER * factor * (left.e + right.e))
+    bad = good & ((left.value - right.value).abs() > COVER * factor * (left.error + right.error))
     if bad.any():
         a, b = first_entries(bad, left, right)
         raise Disagreement(f"{what}{describe_sizes(sizes)}: {a:.17g} and {b:.17g}")

@@ -28,8 +28,8 @@ COVER = 1.125  # covers the roundings made in computing the bounds themselves
 class BoundedValue(NamedTuple):
     """A tensor, and a bound on the error of each of its entries."""
 
-    v: Tensor
-    e: Tensor
+    value: Tensor
+    error: Tensor
 
 
 def gamma(n: int) -> float:
@@ -83,102 +83,106 @@ def two_sum_error(a: Tensor, b: Tensor, s: Tensor) -> Tensor:
 
 def add(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a + b."""
-    v = a.v + b.v
-    new_error = torch.where(two_sum_error(a.v, b.v, v) == 0, 0.0, rounding_error(v)) if exactly else rounding_error(v)
-    return BoundedValue(v, a.e + b.e + new_error)
+    v = a.value + b.value
+    new_error = torch.where(two_sum_error(a.value, b.value, v) == 0, 0.0, rounding_error(v)) if exactly else rounding_error(v)
+    return BoundedValue(v, a.error + b.error + new_error)
 
 
 def multiply(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a * b."""
-    v = a.v * b.v
-    v_, a_, b_ = v.abs(), a.v.abs(), b.v.abs()
-    new_error, bound_a, bound_b = v_ * unit(v), a_ + a.e, b_ + b.e
+    v = a.value * b.value
+    v_, a_, b_ = v.abs(), a.value.abs(), b.value.abs()
+    new_error, bound_a, bound_b = v_ * unit(v), a_ + a.error, b_ + b.error
     if exactly:
-        new_error = torch.where((two_product_error(a.v, b.v, v) == 0) & (v_ > TINY) | (v == 0), 0.0, new_error)
+        new_error = torch.where((two_product_error(a.value, b.value, v) == 0) & (v_ > TINY) | (v == 0), 0.0, new_error)
     underflowed = (v_ < TINY) & torch.logical_and(bound_a, bound_b)  # the product of bounds may underflow as well
-    return BoundedValue(v, new_error.addcmul(a_, b.e).addcmul(a.e, bound_b) + underflow_error(underflowed))
+    return BoundedValue(v, new_error.addcmul(a_, b.error).addcmul(a.error, bound_b) + underflow_error(underflowed))
 
 
 def divide(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a / b. Raise Undefined if b is exactly 0 somewhere; the bound is infinite where b may be 0."""
-    if ((b.v == 0) & (b.e == 0)).any():
+    if ((b.value == 0) & (b.error == 0)).any():
         raise UndefinedValue("something is divided by zero")
-    v = a.v / b.v
+    v = a.value / b.value
     v_ = v.abs()
     new_error = v_ * unit(v)
     if exactly:
-        product = v * b.v
-        new_error = torch.where((product == a.v) & (two_product_error(v, b.v, product) == 0), 0.0, new_error)
-    smallest_divisor = b.v.abs() - b.e
+        product = v * b.value
+        new_error = torch.where((product == a.value) & (two_product_error(v, b.value, product) == 0), 0.0, new_error)
+    smallest_divisor = b.value.abs() - b.error
     return BoundedValue(
         v,
-        torch.where(smallest_divisor > 0, (a.e + v_ * b.e) / smallest_divisor + new_error + underflow_error((v_ < TINY) & (a.v != 0)), inf),
+        torch.where(
+            smallest_divisor > 0,
+            (a.error + v_ * b.error) / smallest_divisor + new_error + underflow_error((v_ < TINY) & (a.value != 0)),
+            inf,
+        ),
     )
 
 
 def power(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     """Return a ** b: an integer power, or a real power of nonnegative numbers. Raise Undefined where it has no value."""
-    exponent = b.v.flatten()[0]
-    if not b.e.any() and not b.v.is_complex() and (b.v == b.v.round()).all() and b.v.isfinite().all():
-        if (b.v == exponent).all():
+    exponent = b.value.flatten()[0]
+    if not b.error.any() and not b.value.is_complex() and (b.value == b.value.round()).all() and b.value.isfinite().all():
+        if (b.value == exponent).all():
             return integer_power(a, int(exponent), exactly)
-        if not a.v.is_complex():
-            return integer_power(a, b.v, exactly)
+        if not a.value.is_complex():
+            return integer_power(a, b.value, exactly)
     reject_complex(a, "a root is taken of a number")
-    if b.v.is_complex():
+    if b.value.is_complex():
         raise CannotDecide("a power with a complex exponent")
-    if (a.v < -a.e).any():
+    if (a.value < -a.error).any():
         raise UndefinedValue("a root is taken of a negative number")
-    if ((a.v == 0) & (a.e == 0) & (b.v < -b.e)).any():
+    if ((a.value == 0) & (a.error == 0) & (b.value < -b.error)).any():
         raise UndefinedValue("something is divided by zero")
-    v = a.v**b.v
-    log_error = -torch.log1p(-a.e / a.v)  # the error of the logarithm of the base
-    e = v * (torch.expm1(b.v.abs() * log_error + a.v.log().abs() * b.e + b.e * log_error) + 4 * U)
-    zero_base = (a.v == 0) & (a.e == 0) & (b.v > b.e)
-    return BoundedValue(v, torch.where(zero_base, 0.0, torch.where(a.v > a.e, e, inf)))
+    v = a.value**b.value
+    log_error = -torch.log1p(-a.error / a.value)  # the error of the logarithm of the base
+    e = v * (torch.expm1(b.value.abs() * log_error + a.value.log().abs() * b.error + b.error * log_error) + 4 * U)
+    zero_base = (a.value == 0) & (a.error == 0) & (b.value > b.error)
+    return BoundedValue(v, torch.where(zero_base, 0.0, torch.where(a.value > a.error, e, inf)))
 
 
 def integer_power(a: BoundedValue, n: int | Tensor, exactly: bool) -> BoundedValue:
     """Return a ** n for an integer n, or a tensor of integers; a may be negative."""
-    exponent, size = abs(n), a.v.abs()
-    v = a.v**exponent
+    exponent, size = abs(n), a.value.abs()
+    v = a.value**exponent
     v_ = v.abs()
-    propagated = (size + a.e) ** exponent - size**exponent
-    new_error = (a.e > 0) * 8 * exponent * U * v_ + (exponent > 1) * 4 * exponent * (v_ * unit(v))
+    propagated = (size + a.error) ** exponent - size**exponent
+    new_error = (a.error > 0) * 8 * exponent * U * v_ + (exponent > 1) * 4 * exponent * (v_ * unit(v))
     result = BoundedValue(
-        v, propagated * (1 + 8 * U) + new_error + underflow_error((v_ < TINY) & ((a.v != 0) | (a.e > 0)) & (exponent > 1))
+        v, propagated * (1 + 8 * U) + new_error + underflow_error((v_ < TINY) & ((a.value != 0) | (a.error > 0)) & (exponent > 1))
     )
     if exactly and isinstance(n, int) and exponent == 2:
         result = multiply(a, a, exactly)
     negative = torch.as_tensor(n) < 0
     if not negative.any():
         return result
-    unit_value = BoundedValue(torch.ones_like(result.v), torch.zeros_like(result.e))
+    unit_value = BoundedValue(torch.ones_like(result.value), torch.zeros_like(result.error))
     reciprocal = divide(unit_value, BoundedValue(*(torch.where(negative, x, y) for x, y in zip(result, unit_value))), exactly)
     return BoundedValue(*(torch.where(negative, x, y) for x, y in zip(reciprocal, result)))
 
 
 def absolute(x: BoundedValue) -> BoundedValue:
     """Return the absolute value, which is exact for real numbers."""
-    return BoundedValue(x.v.abs(), x.e + (rounding_error(x.v) if x.v.is_complex() else 0))
+    return BoundedValue(x.value.abs(), x.error + (rounding_error(x.value) if x.value.is_complex() else 0))
 
 
 def exponential(x: BoundedValue) -> BoundedValue:
     """Return exp(x)."""
-    v = x.v.exp()
+    v = x.value.exp()
     v_ = v.abs()
-    return BoundedValue(v, v_ * (torch.expm1(x.e) + (16 if v.is_complex() else 4) * U) + underflow_error(v_ < TINY))
+    return BoundedValue(v, v_ * (torch.expm1(x.error) + (16 if v.is_complex() else 4) * U) + underflow_error(v_ < TINY))
 
 
 def nonexpansive(function: Callable[[Tensor], Tensor]) -> Callable[[BoundedValue], BoundedValue]:
     """Return a function of values for one whose derivative is at most 1 in absolute value, so that it does not enlarge errors."""
 
     def run(x: BoundedValue) -> BoundedValue:
-        if x.v.is_complex():
+        if x.value.is_complex():
             raise CannotDecide(f"{function.__name__} of a complex number")
-        v = function(x.v)
+        v = function(x.value)
         v_ = v.abs()
-        return BoundedValue(v, x.e + 4 * U * v_ + underflow_error((v_ < TINY) & ((x.v != 0) | (x.e > 0))))
+        return BoundedValue(v, x.error + 4 * U * v_ + underflow_error((v_ < TINY) & ((x.value != 0) | (x.error > 0))))
 
     return run
 
@@ -191,8 +195,8 @@ def reject_complex(x: BoundedValue, says: str) -> None:
 
     Undefined if x is certainly none; NotForTorch if it may be one that was computed as a complex number.
     """
-    if x.v.is_complex():
-        if ((x.v.imag.abs() > x.e) | (x.v.real < -x.e)).any():
+    if x.value.is_complex():
+        if ((x.value.imag.abs() > x.error) | (x.value.real < -x.error)).any():
             raise UndefinedValue(f"{says} that is negative, or not real")
         raise CannotDecide(f"{says} that is computed as a complex one")
 
@@ -200,16 +204,16 @@ def reject_complex(x: BoundedValue, says: str) -> None:
 def logarithm(x: BoundedValue) -> BoundedValue:
     """Return log(x). Raise Undefined if x is certainly not positive somewhere; the bound is infinite where x may be 0."""
     reject_complex(x, "a logarithm is taken of a number")
-    if (x.v < -x.e).any() or ((x.v == 0) & (x.e == 0)).any():
+    if (x.value < -x.error).any() or ((x.value == 0) & (x.error == 0)).any():
         raise UndefinedValue("a logarithm is taken of a number that is not positive")
-    v = x.v.log()
-    return BoundedValue(v, torch.where(x.v > x.e, -torch.log1p(-x.e / x.v) + 4 * U * v.abs(), inf))
+    v = x.value.log()
+    return BoundedValue(v, torch.where(x.value > x.error, -torch.log1p(-x.error / x.value) + 4 * U * v.abs(), inf))
 
 
 def round_to_fp32(x: BoundedValue) -> BoundedValue:
     """Return x rounded to fp32. Rounding is monotone, so the result is exact where both ends of the error interval round to the same number."""
-    if x.v.is_complex():
+    if x.value.is_complex():
         raise CannotDecide("the rounding of a complex number")
-    near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.v, x.v - x.e, x.v + x.e))
-    low, high = (torch.where(x.e == 0, near, y) for y in (low, high))
+    near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.value, x.value - x.error, x.value + x.error))
+    low, high = (torch.where(x.error == 0, near, y) for y in (low, high))
     return BoundedValue(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))

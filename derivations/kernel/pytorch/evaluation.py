@@ -63,8 +63,8 @@ def power(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     base, exponent = e.args
     whole = integer_value(exponent, t)
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
-    if whole is None and is_integer(exponent) and (power.e < 0.25).all():  # then it is the integer nearest to the computed value
-        power = BoundedValue(power.v.round(), torch.zeros_like(power.v))
+    if whole is None and is_integer(exponent) and (power.error < 0.25).all():  # then it is the integer nearest to the computed value
+        power = BoundedValue(power.value.round(), torch.zeros_like(power.value))
     return error_bounds.power(evaluate(base, t, axes, deep), power, t.exactly)
 
 
@@ -110,7 +110,7 @@ def round_to_fp32(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Round to fp32. Raise Disagrees on overflow if the claim does not assume that exponents stay in range."""
     x = evaluate(e.args[0], t, axes, deep)
     result = error_bounds.round_to_fp32(x)
-    if t.overflows and (x.v.isfinite() & (x.e == 0) & ~result.v.isfinite()).any():
+    if t.overflows and (x.value.isfinite() & (x.error == 0) & ~result.value.isfinite()).any():
         raise Disagreement(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
     return result
 
@@ -169,21 +169,21 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     separate = (POINT,) if is_averaged(body) else (POINT, OUTCOME)
     if OUTCOME in separate and any(n.op in AVERAGE_OPERATORS and contains_leaf(n, target) for n in walk(body)):
         raise CannotDecide("the derivative of an average beside what is random itself")
-    lead_sizes = [max([1, *(x.v.shape[k] for x in t.values.values())]) if k in separate else 1 for k in range(t.leading)]
+    lead_sizes = [max([1, *(x.value.shape[k] for x in t.values.values())]) if k in separate else 1 for k in range(t.leading)]
     for i in free_indices(body):
         lead_sizes[axes[i.data]] = t.size(i.data[1])
     step = 2.0**-26
     with torch.inference_mode(False):
-        leaf = known.v.expand(*lead_sizes, *known.v.shape[t.leading :]).clone().requires_grad_()
+        leaf = known.value.expand(*lead_sizes, *known.value.shape[t.leading :]).clone().requires_grad_()
         values = {n: BoundedValue(*(y.clone() for y in x)) for n, x in t.values.items()}  # copies, which may record gradients
         perturbed = t.but({**values, name: BoundedValue(leaf, torch.zeros_like(leaf) + step)})
         perturbed.weights = t.weights and BoundedValue(*(x.clone() for x in t.weights))
         value = evaluate(body, perturbed, axes, deep)
-        if value.v.is_complex():
+        if value.value.is_complex():
             raise CannotDecide("the derivative of a complex number")
-        gradient = torch.autograd.grad(value.v.sum(), leaf, allow_unused=True)[0] if value.v.requires_grad else None
+        gradient = torch.autograd.grad(value.value.sum(), leaf, allow_unused=True)[0] if value.value.requires_grad else None
     gradient = torch.zeros_like(leaf) if gradient is None else gradient
-    path_sum = value.e.detach()[(...,) + (None,) * len(target.shape)] / step
+    path_sum = value.error.detach()[(...,) + (None,) * len(target.shape)] / step
     result = BoundedValue(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
     return take_entry(result, by.args[1:], t, axes) if by.op == "entry" else result
 
@@ -192,15 +192,17 @@ def average(x: BoundedValue, t: Trial) -> BoundedValue:
     """Return the weighted mean over the outcomes of a trial."""
     if t.weights is None:
         raise CannotDecide("an expectation of what is not random")
-    if x.v.shape[OUTCOME] == 1:
+    if x.value.shape[OUTCOME] == 1:
         return x
     w = t.weights
     mean = tensor_operations.sum_along(
-        BoundedValue(w.v * x.v, w.v * x.e + w.e * x.v.abs() + error_bounds.rounding_error(w.v * x.v)), OUTCOME, w.v.shape[OUTCOME]
+        BoundedValue(w.value * x.value, w.value * x.error + w.error * x.value.abs() + error_bounds.rounding_error(w.value * x.value)),
+        OUTCOME,
+        w.value.shape[OUTCOME],
     )
-    first = x.v.narrow(OUTCOME, 0, 1)
-    constant = ((x.v == first) & (x.e == 0)).all(OUTCOME, keepdim=True)  # a constant is its own mean, exactly
-    return BoundedValue(torch.where(constant, first, mean.v), torch.where(constant, 0.0, mean.e))
+    first = x.value.narrow(OUTCOME, 0, 1)
+    constant = ((x.value == first) & (x.error == 0)).all(OUTCOME, keepdim=True)  # a constant is its own mean, exactly
+    return BoundedValue(torch.where(constant, first, mean.value), torch.where(constant, 0.0, mean.error))
 
 
 def expectation(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -211,7 +213,7 @@ def variance(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
     first, second = average(x, t), average(error_bounds.multiply(x, x, t.exactly), t)
     square = error_bounds.multiply(first, first, t.exactly)
-    return error_bounds.add(second, BoundedValue(-square.v, square.e), t.exactly)
+    return error_bounds.add(second, BoundedValue(-square.value, square.error), t.exactly)
 
 
 def symbol(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -242,7 +244,7 @@ def rearrange(change: Callable[[torch.Tensor], torch.Tensor]) -> Rule:
 
 def negate(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
-    return BoundedValue(-x.v, x.e)
+    return BoundedValue(-x.value, x.error)
 
 
 RULES: dict[str, Rule] = {

@@ -84,7 +84,7 @@ class ValueCache:
 
     def keep(self, key: tuple, x: BoundedValue) -> None:
         """Store a value, unless the cache is full."""
-        self.kept += x.v.numel() + x.e.numel()
+        self.kept += x.value.numel() + x.error.numel()
         if self.kept <= MAX_CACHED:
             self.found[key] = x
 

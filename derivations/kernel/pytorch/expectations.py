@@ -50,7 +50,7 @@ def degree(e: Expr, name: str) -> float:
     if e.op == "pow" and is_averaged(e):
         return below[0]
     if e.op == "pow" and not symbols(e.args[1]):
-        exponent = float(evaluate(e.args[1], Trial([e], {})).v)
+        exponent = float(evaluate(e.args[1], Trial([e], {})).value)
         if exponent >= 0 and exponent == int(exponent):
             return int(exponent) * below[0]
     if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):

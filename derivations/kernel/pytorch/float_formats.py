@@ -74,9 +74,9 @@ def evaluate_in_format(e: Expr, t: Trial, f: Format, axes: dict | None = None, d
     if key in t.remembered.found:
         return t.remembered.found[key]
     x = rule(e, t, f, axes, deep)
-    if x.v.is_complex():
+    if x.value.is_complex():
         raise CannotDecide("no rounding bound is derived for complex numbers")
-    x = BoundedValue(x.v, torch.where(x.v.abs() + x.e <= f.largest, x.e, inf))  # also where either is NaN
+    x = BoundedValue(x.value, torch.where(x.value.abs() + x.error <= f.largest, x.error, inf))  # also where either is NaN
     t.remembered.keep(key, x)
     return x
 
@@ -99,7 +99,7 @@ def rearrange(rule: Callable[[Tensor], Tensor]) -> Rule:
 
     def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
         x = evaluate_in_format(e.args[0], t, f, axes, deep)
-        return BoundedValue(rule(x.v), x.e) if rule in (torch.neg, torch.abs) else BoundedValue(rule(x.v), rule(x.e))
+        return BoundedValue(rule(x.value), x.error) if rule in (torch.neg, torch.abs) else BoundedValue(rule(x.value), rule(x.error))
 
     return run
 
@@ -107,8 +107,8 @@ def rearrange(rule: Callable[[Tensor], Tensor]) -> Rule:
 def constant(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a constant, which is rounded if the format cannot represent it."""
     x = IN_FP64[e.op](e, t, axes, deep)
-    same = x.v.to(f.dtype).to(x.v.dtype) == x.v
-    return BoundedValue(x.v, torch.where(same & (x.e == 0), 0.0, f.u * x.v.abs() + f.tiny * (x.v != 0).double()))
+    same = x.value.to(f.dtype).to(x.value.dtype) == x.value
+    return BoundedValue(x.value, torch.where(same & (x.error == 0), 0.0, f.u * x.value.abs() + f.tiny * (x.value != 0).double()))
 
 
 def symbol(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
@@ -119,35 +119,35 @@ def symbol(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
 
 def add(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
-    exact_zero = ((a.v == 0) & (a.e == 0)) | ((b.v == 0) & (b.e == 0))
-    result = operation(a.v + b.v, a.e + b.e, f, underflows=False)
-    return BoundedValue(result.v, torch.where(exact_zero, a.e + b.e, result.e))
+    exact_zero = ((a.value == 0) & (a.error == 0)) | ((b.value == 0) & (b.error == 0))
+    result = operation(a.value + b.value, a.error + b.error, f, underflows=False)
+    return BoundedValue(result.value, torch.where(exact_zero, a.error + b.error, result.error))
 
 
 def multiply(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
-    return operation(a.v * b.v, a.v.abs() * b.e + a.e * b.v.abs() + a.e * b.e, f)
+    return operation(a.value * b.value, a.value.abs() * b.error + a.error * b.value.abs() + a.error * b.error, f)
 
 
 def divide(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
-    v, smallest_divisor = a.v / b.v, b.v.abs() - b.e
-    return operation(v, torch.where(smallest_divisor > 0, (a.e + v.abs() * b.e) / smallest_divisor, inf), f)
+    v, smallest_divisor = a.value / b.value, b.value.abs() - b.error
+    return operation(v, torch.where(smallest_divisor > 0, (a.error + v.abs() * b.error) / smallest_divisor, inf), f)
 
 
 def power(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     a, b = parts(e, t, f, axes, deep)
-    exponent = b.v.flatten()[0]
-    n = abs(int(exponent)) if (b.v == exponent).all() and (b.e == 0).all() and exponent == exponent.round() else None
+    exponent = b.value.flatten()[0]
+    n = abs(int(exponent)) if (b.value == exponent).all() and (b.error == 0).all() and exponent == exponent.round() else None
     if n == 1 and exponent > 0:
         return a
-    v = a.v**b.v
+    v = a.value**b.value
     if n is not None and exponent >= 0:
-        return operation(v, (a.v.abs() + a.e) ** n - a.v.abs() ** n, f, n)
-    log_error = -torch.log1p(-a.e / a.v.abs())
-    e_ = v.abs() * torch.expm1(b.v.abs() * log_error + a.v.abs().log().abs() * b.e + b.e * log_error)
-    certain = (a.v.abs() > a.e) & ((a.v > 0) if n is None else torch.tensor(True))
-    zero_base = (a.v == 0) & (a.e == 0) & (b.v > b.e)
+        return operation(v, (a.value.abs() + a.error) ** n - a.value.abs() ** n, f, n)
+    log_error = -torch.log1p(-a.error / a.value.abs())
+    e_ = v.abs() * torch.expm1(b.value.abs() * log_error + a.value.abs().log().abs() * b.error + b.error * log_error)
+    certain = (a.value.abs() > a.error) & ((a.value > 0) if n is None else torch.tensor(True))
+    zero_base = (a.value == 0) & (a.error == 0) & (b.value > b.error)
     return operation(v, torch.where(zero_base, 0.0, torch.where(certain, e_, inf)), f, 2 if n is None else n + 1)
 
 
@@ -162,20 +162,20 @@ def nonexpansive(name: str) -> Rule:
 
     def run(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
         x = evaluate_in_format(e.args[0], t, f, axes, deep)
-        return operation(getattr(torch, name)(x.v), x.e, f, 2)
+        return operation(getattr(torch, name)(x.value), x.error, f, 2)
 
     return run
 
 
 def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     x = evaluate_in_format(e.args[0], t, f, axes, deep)
-    v = x.v.exp()
-    return operation(v, v * torch.expm1(x.e), f, 2)
+    v = x.value.exp()
+    return operation(v, v * torch.expm1(x.error), f, 2)
 
 
 def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     x = evaluate_in_format(e.args[0], t, f, axes, deep)
-    return operation(x.v.log(), torch.where(x.v > x.e, -torch.log1p(-x.e / x.v), inf), f, 2)
+    return operation(x.value.log(), torch.where(x.value > x.error, -torch.log1p(-x.error / x.value), inf), f, 2)
 
 
 FUNCTIONS: dict[str, Rule] = {
@@ -192,10 +192,10 @@ FUNCTIONS: dict[str, Rule] = {
 
 def softmax(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     s = evaluate_in_format(e.args[0], t, f, axes, deep)
-    m = s.v.shape[-1]
-    v = torch.softmax(s.v, dim=-1)
-    off = s.e.amax(-1, keepdim=True)
-    spread = s.v.amax(-1, keepdim=True) - s.v.amin(-1, keepdim=True) + 2 * off  # a bound on that of the computed scores
+    m = s.value.shape[-1]
+    v = torch.softmax(s.value, dim=-1)
+    off = s.error.amax(-1, keepdim=True)
+    spread = s.value.amax(-1, keepdim=True) - s.value.amin(-1, keepdim=True) + 2 * off  # a bound on that of the computed scores
     # associativity/tolerance#perturbed, #above and #below: in the numerator and in the denominator, each exponential is off by a factor of at
     # most exp(off + u spread) and two roundings; then come m - 1 additions, a division, and one rounding for underflows in the sum.
     factor = torch.exp(2 * (off + f.u * spread)) * (1 + f.gamma(m + 5)) - 1
@@ -208,10 +208,10 @@ def matmul(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     row, column = len(e.args[0].shape) == 1, len(e.args[1].shape) == 1
     a = BoundedValue(*(x.unsqueeze(-2) for x in a)) if row else a
     b = BoundedValue(*(x.unsqueeze(-1) for x in b)) if column else b
-    n = a.v.shape[-1]
-    magnitude = (a.v.abs() + a.e) @ (b.v.abs() + b.e)
-    e_ = a.v.abs() @ b.e + a.e @ (b.v.abs() + b.e) + f.gamma(n) * magnitude + n * f.tiny * (magnitude > 0).double()
-    result = BoundedValue(a.v @ b.v, torch.where(magnitude * (1 + f.gamma(n)) <= f.largest, e_, inf))
+    n = a.value.shape[-1]
+    magnitude = (a.value.abs() + a.error) @ (b.value.abs() + b.error)
+    e_ = a.value.abs() @ b.error + a.error @ (b.value.abs() + b.error) + f.gamma(n) * magnitude + n * f.tiny * (magnitude > 0).double()
+    result = BoundedValue(a.value @ b.value, torch.where(magnitude * (1 + f.gamma(n)) <= f.largest, e_, inf))
     result = BoundedValue(*(x.squeeze(-1) for x in result)) if column else result
     return BoundedValue(*(x.squeeze(-1 if column else -2) for x in result)) if row else result
 
@@ -220,12 +220,12 @@ def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate a sum: associativity/rounding#error-of-a-sum. Nested sums may be computed as one, as in a convolution."""
     x = evaluate_in_format(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     n = t.size(e.data[1])
-    if x.v.shape[deep] == 1:
+    if x.value.shape[deep] == 1:
         x = BoundedValue(*(y.expand(*(n if k == deep else size for k, size in enumerate(y.shape))) for y in x))
-    magnitude, e_ = ((x.v.abs() + x.e).sum(deep, keepdim=True), x.e.sum(deep, keepdim=True))
+    magnitude, e_ = ((x.value.abs() + x.error).sum(deep, keepdim=True), x.error.sum(deep, keepdim=True))
     relative_error = f.gamma(count_terms(e, t) - 1)
     fits = magnitude * (1 + relative_error) <= f.largest
-    return BoundedValue(x.v.sum(deep, keepdim=True), torch.where(fits, e_ + relative_error * magnitude, inf))
+    return BoundedValue(x.value.sum(deep, keepdim=True), torch.where(fits, e_ + relative_error * magnitude, inf))
 
 
 def count_terms(e: Expr, t: Trial) -> int:

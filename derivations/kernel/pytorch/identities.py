@@ -46,14 +46,14 @@ def inequality(claim: Claim) -> Verdict:
     def check(t: Trial, found: list[BoundedValue], sizes: dict) -> list[Tensor]:
         smaller, larger, expected, certificate = found
         compared = is_decisive(smaller, larger)
-        bad = compared & (smaller.v - larger.v > COVER * (smaller.e + larger.e))
+        bad = compared & (smaller.value - larger.value > COVER * (smaller.error + larger.error))
         if bad.any():
             raise Disagreement(
                 "the left side is larger{}: {:.17g} and {:.17g}".format(describe_sizes(sizes), *first_entries(bad, smaller, larger))
             )
-        if left.op != "rank" and (is_decisive(certificate) & (certificate.v < -COVER * certificate.e)).any():
+        if left.op != "rank" and (is_decisive(certificate) & (certificate.value < -COVER * certificate.error)).any():
             raise Disagreement(f"the certificate is negative{describe_sizes(sizes)}")
-        if left.op == "rank" and (larger.v != t.size(claim.because[0].shape[-1])).any():
+        if left.op == "rank" and (larger.value != t.size(claim.because[0].shape[-1])).any():
             raise Disagreement(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
         compare(expected, certificate, "it is not what the certificate says", sizes)
         return [compared]
@@ -127,7 +127,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
             if trial is None:
                 continue
             any_values, (t, found) = True, trial
-            compared = tally.add(sizes, check(t, found, sizes), max(len(x.v) for x in (*t.values.values(), *found)), once_more=k > 0)
+            compared = tally.add(sizes, check(t, found, sizes), max(len(x.value) for x in (*t.values.values(), *found)), once_more=k > 0)
             trials.extend([(t, [found[k] for k in ends])] if claim.code else [])
             if compared:
                 break

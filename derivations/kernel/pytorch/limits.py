@@ -67,7 +67,7 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
                 raise
             last_distance = None  # far from the limit, a side may have no value
             continue
-        good, distance, bound = is_decisive(a, b), (a.v - b.v).abs(), COVER * (a.e + b.e)
+        good, distance, bound = is_decisive(a, b), (a.value - b.value).abs(), COVER * (a.error + b.error)
         if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
             compared += count_points(good)
             drawn += len(good)
@@ -80,6 +80,6 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
                 )
         last_distance = distance
         code.compare(t, [a])
-    if (good & (distance > bound + (1 + b.v.abs()) / 10)).any():  # sides that come closer may still have different limits
+    if (good & (distance > bound + (1 + b.value.abs()) / 10)).any():  # sides that come closer may still have different limits
         raise CannotDecide(f"at {name} = {float(point):g} the two sides are still far apart")
     return compared, drawn

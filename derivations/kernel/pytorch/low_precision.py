@@ -58,7 +58,7 @@ class FormatResults:
             if not sides:
                 self.left_out.update({(k, f): reasons[0] for k in numbers})
                 continue
-            points, given = max(len(x.v) for x in (*sides.values(), *low.values.values())), Arguments(low, f.dtype, self.calls)
+            points, given = max(len(x.value) for x in (*sides.values(), *low.values.values())), Arguments(low, f.dtype, self.calls)
             expected = {end: tuple(y.unbind() for y in as_snippet_sees(x, low, self.free)) for end, x in sides.items()}
             for point in range(points):
                 self.at(
@@ -74,7 +74,7 @@ class FormatResults:
         """Run the snippets at one point, and count it."""
         ran = [self.run(k, point, given, f, wanted, reasons) for k in numbers]
         if any(ran):
-            self.ran[f][0] += any((x.v.abs() > SLACK * x.e).any() for x in wanted.values())
+            self.ran[f][0] += any((x.value.abs() > SLACK * x.error).any() for x in wanted.values())
             self.ran[f][1] += 1
 
     def run(self, k: int, point: int, given: Arguments, f: Format, wanted: dict, reasons: list) -> bool:
@@ -82,7 +82,7 @@ class FormatResults:
         name = self.claim.code[k][0]
         if (k, f) in self.left_out:
             return False
-        if not any((x.e < inf).any() for x in wanted.values()):  # a snippet that may overflow may also stop
+        if not any((x.error < inf).any() for x in wanted.values()):  # a snippet that may overflow may also stop
             return False
         try:
             results, bound = call_snippet(self.claim.code[k], given, point)
@@ -128,17 +128,17 @@ class FormatResults:
 
 def outside(result: Tensor, want: BoundedValue) -> Tensor:
     """Return a mask of the entries whose error exceeds the bound; an infinite bound is never exceeded."""
-    if result.shape != want.v.shape:
-        raise Disagreement(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.v.shape)}")
-    return ~((result.double() - want.v).abs() <= SLACK * want.e) & (want.e < inf)
+    if result.shape != want.value.shape:
+        raise Disagreement(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.value.shape)}")
+    return ~((result.double() - want.value).abs() <= SLACK * want.error) & (want.error < inf)
 
 
 def rounded(claim: Claim, t: Trial, f: Format) -> Trial | None:
     """Return a trial with its numbers rounded to the format, at two of the points where the assumptions still hold; None if there are none."""
-    low = t.but({name: BoundedValue(x.v.to(f.dtype).double(), torch.zeros_like(x.e)) for name, x in t.values.items()})
-    keep = torch.ones(max((len(x.v) for x in low.values.values()), default=1), dtype=torch.bool)
+    low = t.but({name: BoundedValue(x.value.to(f.dtype).double(), torch.zeros_like(x.error)) for name, x in t.values.items()})
+    keep = torch.ones(max((len(x.value) for x in low.values.values()), default=1), dtype=torch.bool)
     for x in low.values.values():
-        keep &= x.v.isfinite().flatten(1).all(1)
+        keep &= x.value.isfinite().flatten(1).all(1)
     for a in claim.given:
         keep &= holds(a, low)
     if not keep.any():

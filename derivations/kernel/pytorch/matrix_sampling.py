@@ -90,7 +90,7 @@ def put_product(t: Trial, a: Assumption, random: torch.Generator) -> bool:
         shear = torch.zeros(m, m, dtype=torch.float64)
         shear[i, j] = 1 - 2 * torch.randint(0, 2, (), generator=random)
         basis, inverse_basis = basis + shear @ basis, inverse_basis - inverse_basis @ shear
-    points = max(len(x.v) for x in t.values.values())
+    points = max(len(x.value) for x in t.values.values())
     left, right = (torch.randint(-3, 4, (points, *shape), generator=random).double() for shape in ((n, m), (m, p)))
     if a.args[2].data:
         if m < n:

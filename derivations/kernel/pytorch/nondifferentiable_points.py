@@ -29,7 +29,7 @@ def reject_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
     target = differentiation_symbol(by)
     doubtful = possible_corners(body, target, t, axes, deep, evaluate)
     for point in doubtful.nonzero().flatten().tolist():
-        at_point_ = t.but({name: BoundedValue(at_point(x.v, point), at_point(x.e, point)) for name, x in t.values.items()})
+        at_point_ = t.but({name: BoundedValue(at_point(x.value, point), at_point(x.error, point)) for name, x in t.values.items()})
         for position in differentiated_positions(by, t):
             if has_corner(body, target, position, at_point_, axes, deep, evaluate):
                 raise Disagreement(
@@ -40,7 +40,7 @@ def reject_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
 def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate) -> Tensor:
     """Return a mask of the points where e may have a corner: the argument of a root, absolute value or non-integer power is exactly 0, or two
     entries are the largest."""
-    mask = torch.zeros(max(len(x.v) for x in t.values.values()), dtype=torch.bool)
+    mask = torch.zeros(max(len(x.value) for x in t.values.values()), dtype=torch.bool)
     if not contains_leaf(e, target):
         return mask
     fractional = e.op == "pow" and not (e.args[1].op == "const" and e.args[1].data.denominator == 1)
@@ -55,12 +55,12 @@ def possible_corners(e: Expr, target: Expr, t: Trial, axes: dict, deep: int, eva
 
 def at_zero(x: BoundedValue) -> Tensor:
     """Return a mask of the points where an entry is exactly 0."""
-    return ((x.v == 0) & (x.e == 0)).flatten(1).any(1)
+    return ((x.value == 0) & (x.error == 0)).flatten(1).any(1)
 
 
 def at_ties(x: BoundedValue) -> Tensor:
     """Return a mask of the points where the largest entry occurs twice."""
-    return ((x.v == x.v.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
+    return ((x.value == x.value.amax(-1, keepdim=True)).sum(-1) > 1).flatten(1).any(1)
 
 
 # The points where a function has a corner, by the value of its argument. Autograd has no value at the corner of a norm.
@@ -79,12 +79,12 @@ def has_corner(body: Expr, target: Expr, position: tuple, t: Trial, axes: dict, 
 
     def evaluate_at(distance: float) -> BoundedValue:
         known = t.values[target.data[0]]
-        moved = known.v.clone()
+        moved = known.value.clone()
         moved[(..., *position)] += distance
-        return evaluate(body, t.but({**t.values, target.data[0]: BoundedValue(moved, known.e)}), axes, deep)
+        return evaluate(body, t.but({**t.values, target.data[0]: BoundedValue(moved, known.error)}), axes, deep)
 
     middle = evaluate_at(0)
-    if not middle.v.isfinite().all():
+    if not middle.value.isfinite().all():
         return False
     differences = []
     for step in STEPS:
@@ -92,8 +92,8 @@ def has_corner(body: Expr, target: Expr, position: tuple, t: Trial, axes: dict, 
             left, right = evaluate_at(-step), evaluate_at(step)
         except Disagreement:  # one side has no value
             return True
-        bound = COVER * (left.e + 2 * middle.e + right.e) / step
-        differences.append((((right.v - middle.v) - (middle.v - left.v)).abs() / step, bound))
+        bound = COVER * (left.error + 2 * middle.error + right.error) / step
+        differences.append((((right.value - middle.value) - (middle.value - left.value)).abs() / step, bound))
     (coarse, _), (fine, bound) = differences
     return bool(((fine > 2 * bound) & (fine > coarse / 2)).any())
 
@@ -102,7 +102,7 @@ def show_point(body: Expr, t: Trial) -> str:
     """Return the values of the symbols of an expression at the only point of a trial, as text."""
     texts = []
     for name, s in sorted(symbols(body).items()):
-        if name in t.values and t.values[name].v.shape[OUTCOME] == 1:
-            v = t.values[name].v
+        if name in t.values and t.values[name].value.shape[OUTCOME] == 1:
+            v = t.values[name].value
             texts.append(f"{name} = {v.reshape(v.shape[t.leading :]).tolist() if s.shape else format(v.flatten()[POINT].item(), 'g')}")
     return ", ".join(texts)

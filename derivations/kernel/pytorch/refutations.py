@@ -42,8 +42,8 @@ def refutation(claim: Claim) -> Verdict:
         if not holds(assumption, t).all():
             raise Disagreement("the values given break an assumption of the claim")
     a, b = evaluate(left, t), evaluate(right, t)
-    if a.v.shape[t.leading :] == b.v.shape[t.leading :]:
-        if not (a.v.isfinite().all() and b.v.isfinite().all() and (refutes(claim.refuted, a, b) & is_decisive(a, b)).any()):
+    if a.value.shape[t.leading :] == b.value.shape[t.leading :]:
+        if not (a.value.isfinite().all() and b.value.isfinite().all() and (refutes(claim.refuted, a, b) & is_decisive(a, b)).any()):
             raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
     else:
         raise Disagreement("the two sides have different shapes")
@@ -80,7 +80,7 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
     try:
         code.compare(t, [evaluate(side, t)], which=[k])
     except UndefinedValue:
-        points = max((len(x.v) for x in t.values.values()), default=1)
+        points = max((len(x.value) for x in t.values.values()), default=1)
         for point in range(points) if points > 1 else ():
             one = t.but(t.values)
             one.points(torch.tensor([point]))
@@ -89,9 +89,9 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
 
 def refutes(relation: str, a: BoundedValue, b: BoundedValue) -> Tensor:
     """Return a mask of the entries that refute a relation: they differ by more than their bounds, or for <= the left one is larger."""
-    if relation == "<=" and (a.v.is_complex() or b.v.is_complex()):
+    if relation == "<=" and (a.value.is_complex() or b.value.is_complex()):
         raise Disagreement("complex numbers have no order")
-    return ((a.v - b.v).abs() if relation == "=" else a.v - b.v) > COVER * (a.e + b.e)
+    return ((a.value - b.value).abs() if relation == "=" else a.value - b.value) > COVER * (a.error + b.error)
 
 
 def refute_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
@@ -106,7 +106,7 @@ def refute_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
     for of_one_side in zip(*sides):
         reference = BoundedValue(*(y[:1] for y in of_one_side[0]))
         for x in of_one_side:
-            different = is_decisive(x, reference) & ((x.v - reference.v).abs() > COVER * (x.e + reference.e))
+            different = is_decisive(x, reference) & ((x.value - reference.value).abs() > COVER * (x.error + reference.error))
             if different.any():
                 raise Disagreement(
                     "a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(

@@ -257,11 +257,11 @@ def put_on_edge(x: Expr, t: Trial, at: Tensor) -> None:
             continue
         for sign in (-1, 1):
             known = t.values[name]
-            moved = (known.v + sign * evaluate(x, t).v).expand(len(at), *known.v.shape[1:])
+            moved = (known.value + sign * evaluate(x, t).value).expand(len(at), *known.value.shape[1:])
             t.values[name] = BoundedValue(moved, torch.zeros_like(moved))
-            there = chosen & (evaluate(x, t).v == 0)
-            v = torch.where(there, moved, known.v)
-            t.values[name] = BoundedValue(v, torch.where(there, 0.0, known.e))
+            there = chosen & (evaluate(x, t).value == 0)
+            v = torch.where(there, moved, known.value)
+            t.values[name] = BoundedValue(v, torch.where(there, 0.0, known.error))
 
 
 def put_near_edges(assumed: list, t: Trial, points: int) -> None:
@@ -291,7 +291,7 @@ def put_near_edge(assumed: Iterable[Expr], at: Tensor, t: Trial, apart: bool = F
             again = name in moved and not (apart and s.shape)
             open_ = indices_of_symbol(x, name, s)
             if s.data[1] == "real" and not again and open_ is not None and set(open_) == free_indices(x):
-                before = t.values[name].v
+                before = t.values[name].value
                 v = move_near_edge(x, name, moved.get(name, before), open_, at, t)
                 if name in moved:
                     first = torch.zeros(t.shape(s), dtype=torch.bool)
@@ -316,12 +316,12 @@ def move_near_edge(x: Expr, name: str, v: Tensor, open_: tuple, at: Tensor, t: T
     chosen, before = at.reshape(-1, *(1,) * (t.leading - 1)), t.values[name]
     for _ in range(NEWTON_STEPS):
         t.values[name] = BoundedValue(v, torch.zeros_like(v))
-        here = evaluate(x, t).v
+        here = evaluate(x, t).value
         far = chosen & (here.abs() > NEAR_ENOUGH)
         if not far.any():
             break
         t.values[name] = BoundedValue(v + 1, torch.zeros_like(v))
-        step = (here - here.abs() * AIMED_DISTANCE) / (evaluate(x, t).v - here)
+        step = (here - here.abs() * AIMED_DISTANCE) / (evaluate(x, t).value - here)
         step = torch.where((far & step.isfinite()).expand(step.shape), step, 0.0)
         for i in open_:  # the axis of the index becomes the tensor's own
             step = step.unsqueeze(-1).transpose(t.axes[i.data], -1)
@@ -334,7 +334,7 @@ def edges_first(kept: Tensor, edges: list, t: Trial) -> Tensor:
     """Return the points, with up to two points on each edge first."""
     first: list[int] = []
     for x in edges:
-        on = (evaluate(x, t).v == 0).flatten(1).any(1).expand(max(len(y.v) for y in t.values.values()))
+        on = (evaluate(x, t).value == 0).flatten(1).any(1).expand(max(len(y.value) for y in t.values.values()))
         first += [k for k in kept.tolist() if on[k]][:2]
     return torch.tensor(list(dict.fromkeys([*first, *kept.tolist()])), dtype=torch.long)
 
@@ -349,7 +349,7 @@ def draw_with_values(claim: Claim, trees: list, sizes: dict, seed: int) -> tuple
         coarse = draw(claim, sizes, seed, fewer=2)
         assert coarse is not None  # fewer nodes have fewer outcomes
         again = [evaluate(e, coarse) for e in trees]
-        if any(x.v.shape != y.v.shape for x, y in zip(found, again)):  # it has a value for each outcome
+        if any(x.value.shape != y.value.shape for x, y in zip(found, again)):  # it has a value for each outcome
             raise CannotDecide("a random entry outside an expectation")
-        found = [BoundedValue(x.v, x.e + 2 * (x.v - y.v).abs()) for x, y in zip(found, again)]
+        found = [BoundedValue(x.value, x.error + 2 * (x.value - y.value).abs()) for x, y in zip(found, again)]
     return t, found

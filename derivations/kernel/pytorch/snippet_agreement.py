@@ -44,7 +44,7 @@ class Snippets:
         which = tuple(k for k in (self.ran if which is None else which) if k in self.ran)
         if not which:
             return
-        points = max(len(x.v) for x in (*values, *t.values.values()))
+        points = max(len(x.value) for x in (*values, *t.values.values()))
         wanted, given = ExpectedValues([as_snippet_sees(x, t, self.free) for x in values], points), Arguments(t, calls=self.calls)
         look = self.turns.setdefault(which, Rotation()).look(t.sizes, points, bool(trees), t.scaled)
         for point in look.points:
@@ -88,9 +88,9 @@ class ExpectedValues:
     """The values that a snippet may return: the ends of the claim, where they are defined, and the allowed error."""
 
     def __init__(self, values: list, points: int) -> None:
-        bounded = torch.stack(torch.broadcast_tensors(*(x.v.isfinite() & x.e.isfinite() for x in values))).all(0)
-        room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.e + U * x.v.abs() for x in values))).amax(0)
-        self.values, self.bounded, self.room = [x.v.unbind() for x in values], bounded.unbind(), room.unbind()
+        bounded = torch.stack(torch.broadcast_tensors(*(x.value.isfinite() & x.error.isfinite() for x in values))).all(0)
+        room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.error + U * x.value.abs() for x in values))).amax(0)
+        self.values, self.bounded, self.room = [x.value.unbind() for x in values], bounded.unbind(), room.unbind()
         self.any = at_points(bounded, points)  # by point: whether there is something to compare
         self.tells = at_points(is_decisive(*values), points)  # by point: whether the bounds are small enough to count it
 

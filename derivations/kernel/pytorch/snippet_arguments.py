@@ -30,9 +30,9 @@ def as_snippet_sees(x: BoundedValue, t: Trial, free: list) -> BoundedValue:
         y = y.permute(POINT, *rest, *(t.axes[i.data] for i in free), *range(t.leading, y.dim()))
         return y.reshape(len(y), *y.shape[1 + len(rest) :])
 
-    if x.v.shape[OUTCOME] > 1:
+    if x.value.shape[OUTCOME] > 1:
         raise CannotDecide("a snippet of a random number")
-    return BoundedValue(view(x.v), view(x.e))
+    return BoundedValue(view(x.value), view(x.error))
 
 
 class Call(NamedTuple):
@@ -70,7 +70,7 @@ class Arguments:
         """Return an expression at every point, or once if it is the same at all; in the dtype, unless it is a number or complex."""
         if id(x) not in self.numbers:
             t = self.trial
-            v = as_snippet_sees(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).v
+            v = as_snippet_sees(evaluate(x, t), t, sorted(free_indices(x), key=lambda i: t.axes[i.data])).value
             self.numbers[id(x)] = (v if v.dim() == 1 or v.is_complex() else v.to(self.dtype)).unbind()
         return self.numbers[id(x)]
 

@@ -72,7 +72,7 @@ class Trial:
             points = t.shape[: t.dim() - rank] or (1,)
             return t.reshape(*points, *(1,) * (self.leading - 1), *t.shape[t.dim() - rank :])
 
-        return BoundedValue(put(x.v), put(x.e))
+        return BoundedValue(put(x.value), put(x.error))
 
     def put(self, symbol_: Expr, v: Tensor, e: Tensor | None = None) -> None:
         """Set the value of a symbol, with error e or none."""
@@ -80,7 +80,7 @@ class Trial:
 
     def points(self, keep: Tensor) -> None:
         """Keep only the points with these numbers."""
-        self.values = {name: BoundedValue(x.v[keep], x.e[keep]) if len(x.v) > 1 else x for name, x in self.values.items()}
+        self.values = {name: BoundedValue(x.value[keep], x.error[keep]) if len(x.value) > 1 else x for name, x in self.values.items()}
 
 
 @cache_last
@@ -119,11 +119,14 @@ def take_entry(x: BoundedValue, indices: tuple, t: Trial, axes: dict) -> Bounded
     """Return the entry of x at each value of the indices, which are constants or run along leading axes."""
     index_axes = [None if i.op == "const" else axes[i.data] for i in indices]
     used_axes = [k for k in index_axes if k is not None]
-    if len(set(used_axes)) == len(used_axes) and all(x.v.shape[k] == 1 for k in used_axes):
+    if len(set(used_axes)) == len(used_axes) and all(x.value.shape[k] == 1 for k in used_axes):
         return BoundedValue(
-            *(move_axes(y, indices, index_axes, t) for y in (x.v, x.e if x.e.shape == x.v.shape else x.e.expand(x.v.shape)))
+            *(
+                move_axes(y, indices, index_axes, t)
+                for y in (x.value, x.error if x.error.shape == x.value.shape else x.error.expand(x.value.shape))
+            )
         )
-    positions = [range_along(n, k, t.leading) for k, n in enumerate(x.v.shape[: t.leading])]
+    positions = [range_along(n, k, t.leading) for k, n in enumerate(x.value.shape[: t.leading])]
     for i in indices:
         positions.append(
             torch.tensor(int(i.data) - 1).reshape((1,) * t.leading)
@@ -131,7 +134,10 @@ def take_entry(x: BoundedValue, indices: tuple, t: Trial, axes: dict) -> Bounded
             else range_along(t.size(i.data[1]), axes[i.data], t.leading)
         )
     # A leading axis of size one is broadcast against the index that runs along it.
-    return BoundedValue(x.v[tuple(positions)], x.e[tuple(positions)] if x.e.shape == x.v.shape else x.e.expand(x.v.shape)[tuple(positions)])
+    return BoundedValue(
+        x.value[tuple(positions)],
+        x.error[tuple(positions)] if x.error.shape == x.value.shape else x.error.expand(x.value.shape)[tuple(positions)],
+    )
 
 
 def move_axes(x: Tensor, indices: tuple, index_axes: list, t: Trial) -> Tensor:

@@ -67,7 +67,7 @@ def tight_shapes(claim: Claim, names: list) -> Iterator[dict]:
         kinds = {s.data[1] for s in symbols(*a.args).values()}
         if a.kind in ("positive", "nonnegative") and kinds == {"size"} and not free_indices(a.args[0]):
             grid = [dict(zip(names, chosen)) for chosen in product(range(1, top + 1), repeat=len(names))]
-            left = [(float(evaluate(a.args[0], Trial([*a.args], sizes)).v), k) for k, sizes in enumerate(grid)]
+            left = [(float(evaluate(a.args[0], Trial([*a.args], sizes)).value), k) for k, sizes in enumerate(grid)]
             enough = sorted((v, -max(grid[k].values()), k) for v, k in left if v > 0 or v == 0 and a.kind == "nonnegative")
             yield from [grid[k] for _, _, k in enough[:MAX_TIGHT]]
 

@@ -26,7 +26,7 @@ from types import ModuleType
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 from ..check import input_tracking
-from ..store.dependencies import Dependencies, installed
+from ..store.dependencies import Dependencies, installed_version
 from ..store.project_files import ROOT, file_hash
 from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
@@ -112,7 +112,7 @@ def _draw_or_reuse(path: Path, function: str) -> dict:
         page_dependencies.note_files([path, *path.parent.glob("*.py"), *(ROOT / PACKAGE).rglob("*.py")])
         # Hashed before drawing, so that a change during drawing is noticed next time.
         depends = Dependencies.now([ROOT / name for name in _find_dependencies(path)], libraries=_find_versions())
-        with input_tracking.recorded(all_threads=False) as recorder:  # a server's other threads read files for other purposes
+        with input_tracking.record_reads(all_threads=False) as recorder:  # a server's other threads read files for other purposes
             drawn = _run_function(path, function)
         depends.inputs |= _LOADED
         return _to_json(drawn) | {"depends": Dependencies.now([], recorder.reads).merged(depends).stored()}
@@ -136,7 +136,7 @@ def _to_json(drawn: Picture) -> dict:
 
 
 def _find_versions() -> dict[str, str]:
-    return {name: installed(name) for name in ("python", "torch")}
+    return {name: installed_version(name) for name in ("python", "torch")}
 
 
 def _find_dependencies(path: Path) -> list[str]:

@@ -99,10 +99,14 @@ def list_files(folder: str) -> list[Path]:
 def read_topic_state(topic: str) -> object:
     """Return the state of a topic's certificate and of Coq's results; without a valid certificate, the state of its rejection."""
     try:
-        return certificates.identity(topic), project_files.state(coq_results.STORE.path(topic))
+        return certificates.certificate_digest(topic), project_files.file_state(coq_results.STORE.path(topic))
     except CertificateError as error:
         rejection = rejections.get(topic)
-        return str(error), project_files.state(rejections.STORE.path(topic)), *(rejections.changes(rejection) if rejection else ())
+        return (
+            str(error),
+            project_files.file_state(rejections.STORE.path(topic)),
+            *(rejections.find_changes(rejection) if rejection else ()),
+        )
 
 
 def find_outdated_pages() -> dict[str, set[str]]:
@@ -160,10 +164,10 @@ def has_many_topics(page: str, changed: set[str]) -> bool:
 def is_checked(topic: str) -> bool:
     """Return whether the current state of a topic was checked: it has a valid certificate or an up-to-date rejection."""
     try:
-        certificates.identity(topic)
+        certificates.certificate_digest(topic)
     except CertificateError:
         rejection = rejections.get(topic)
-        return rejection is not None and not rejections.changes(rejection)
+        return rejection is not None and not rejections.find_changes(rejection)
     return True
 
 

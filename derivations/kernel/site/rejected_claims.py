@@ -28,7 +28,7 @@ def find_rejected(topic: str, name: str | None, message: str) -> RejectedClaims:
     rejection = rejections.get(topic)
     if rejection is None:
         return RejectedClaims(message, [], _select(_outdated_claims(topic), name))
-    changed = rejections.changes(rejection)
+    changed = rejections.find_changes(rejection)
     since = [f"{', '.join(changed)} changed since; check again: python -m derivations check {topic}"] if changed else []
     claims, script = _select(rejection["claims"], name), rejection["script"]
     messages = {

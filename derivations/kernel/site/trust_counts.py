@@ -102,7 +102,7 @@ def find_claims_with_one_proof() -> list[tuple[str, str]]:
 
 def find_claims_open_in_coq() -> list[tuple[str, str]]:
     """Return the claims that Coq can state but does not prove, each with the reason."""
-    return sorted(coq_exceptions.reasons().items())
+    return sorted(coq_exceptions.read_reasons().items())
 
 
 # By name: the function that lists the claims, and the text for an empty list.
@@ -119,7 +119,7 @@ MUTANTS = "python -m derivations mutants"
 
 def count_killed_mutants() -> Table:
     """Count the mutants by kind of claim, and how many of the false ones that it judged each witness killed."""
-    by_topic = mutant_results.of_topics(topics())
+    by_topic = mutant_results.get_topics(topics())
     claims = [(claim["kind"], results[claim["id"]]) for topic, results in by_topic.items() if results for claim in load(topic)["claims"]]
     names = list(dict.fromkeys(name for _, result in claims for name in result["witnesses"]))
     groups = {kind: [result for k, result in claims if k == kind] for kind, _ in Counter(kind for kind, _ in claims).most_common()}
@@ -150,7 +150,7 @@ def count_mutants() -> Table:
     """Count the outcomes of mutants by topic, over all witnesses. A last row counts the topics without current results."""
     rows: list[list[str]] = []
     sums: Counter[str] = Counter()
-    by_topic = mutant_results.of_topics(topics())
+    by_topic = mutant_results.get_topics(topics())
     tried = {topic: claims for topic, claims in by_topic.items() if claims is not None}
     for topic, claims in tried.items():
         counts = Counter(mutants=sum(c["mutants"] for c in claims.values()), alike=sum(len(c["alike"]) for c in claims.values()))

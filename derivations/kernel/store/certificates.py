@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import project_files
-from .dependencies import Dependencies, Reads, versions
+from .dependencies import Dependencies, Reads, library_versions
 from .project_files import file_hash, relative
 from .store import Missing, Store, StoreError, secret
 
@@ -34,44 +34,44 @@ def is_topic(topic: str) -> bool:
 
 def topics() -> list[str]:
     """Return the names of all topics, sorted."""
-    home = project_files.ROOT / "derivations"
-    found = (path.relative_to(home).with_suffix("").as_posix() for path in home.glob("*/*.py"))
+    folder = project_files.ROOT / "derivations"
+    found = (path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.py"))
     return sorted(topic for topic in found if is_topic(topic) and not topic.endswith("/__init__"))
 
 
 # Dependencies of a check -------------------------------------------------------------------------------------------------------------
 
 
-def depended_on(
+def collect_dependencies(
     script: Path,
     imported: list[Path],
     began: int | None = None,
     libraries: dict[str, str] | None = None,
     reads: Reads | None = None,
     earlier: Dependencies | None = None,
-    loaded: int | None = None,
+    started: int | None = None,
 ) -> tuple[Dependencies, list[str]]:
     """Return the dependencies of a check, and the names of those that changed while it ran.
 
-    A script or module has changed if it was modified after the check `began`; a file of the checker, if it was modified after it was
-    `loaded` (times in ns). `earlier` holds the dependencies of an earlier check whose records are used again.
+    A script or module has changed if it was modified after the check `began`; a file of the checker, if it was modified after the round
+    `started` (times in ns). `earlier` contains the dependencies of an earlier check whose records are used again.
     """
     checker = project_files.checker_files()
     found = Dependencies.now([], reads)
     if earlier:
         found = found.with_earlier(earlier)
     changed = found.changes()
-    since = dict.fromkeys([script, *imported], began) | dict.fromkeys(checker, loaded or began)
-    changed += [relative(path) for path, was in since.items() if was and (not path.exists() or path.stat().st_mtime_ns > was)]
+    since = dict.fromkeys([script, *imported], began) | dict.fromkeys(checker, started or began)
+    changed += [relative(path) for path, time in since.items() if time and (not path.exists() or path.stat().st_mtime_ns > time)]
     found.inputs |= Dependencies.now(since).inputs
-    found.versions = versions() | found.versions | (libraries or {})
+    found.versions = library_versions() | found.versions | (libraries or {})
     return found, sorted(set(changed))
 
 
-def changes(content: dict) -> list[str]:
+def find_changes(content: dict) -> list[str]:
     """Return the names of the dependencies of a certificate that have changed, including new files of the checker and new libraries."""
     new = [name for name in map(relative, project_files.checker_files()) if name not in content["inputs"]]
-    return sorted({*Dependencies.of(content).changes(), *new, *(versions().keys() - content["versions"].keys())})
+    return sorted({*Dependencies.of(content).changes(), *new, *(library_versions().keys() - content["versions"].keys())})
 
 
 # Storing and loading -----------------------------------------------------------------------------------------------------------------
@@ -99,23 +99,23 @@ def load(topic: str) -> dict:
 
 def reject_stale(topic: str, content: dict) -> None:
     """Raise CertificateError if a dependency of the certificate has changed."""
-    if changed := changes(content):
+    if changed := find_changes(content):
         raise CertificateError(
             f"the certificate of '{topic}' is stale, since {', '.join(changed)} changed; run: python -m derivations check {topic}"
         )
 
 
-def identity(topic: str) -> str:
+def certificate_digest(topic: str) -> str:
     """Return a hash of a topic's certificate. Raise CertificateError if there is no valid one. Read the file only if it has changed."""
     path = STORE.path(topic)
     now = (file_hash(path), secret()) if path.is_file() else None
-    was, known = _known.get(path, (None, {}))
-    if now and now == was and is_topic(topic):
-        reject_stale(topic, known)
+    before, content = _loaded.get(path, (None, {}))
+    if now and now == before and is_topic(topic):
+        reject_stale(topic, content)
     else:
-        known = {part: value for part, value in load(topic).items() if part != "claims"}
-        _known[path] = now, known
-    return _known[path][0][0]
+        content = {part: value for part, value in load(topic).items() if part != "claims"}
+        _loaded[path] = now, content
+    return _loaded[path][0][0]
 
 
-_known: dict[Path, tuple] = {}  # by file: (hash of the file and the key, the certificate without its claims)
+_loaded: dict[Path, tuple] = {}  # by file: (hash of the file and the key, the certificate without its claims)

@@ -5,34 +5,32 @@ A source with a stored verdict is not proved again, even if other things have ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from .store import Differs, Store, settings
 
 STORE = Store("proofs", by_digest=True)
-Said = tuple[bool, str]  # whether Coq proved it, and its message
+Answer = tuple[bool, str]  # whether Coq proved it, and its message
 
 
 def prove(
-    texts: dict[str, str], keys: dict[str, str], ask: Callable, is_verdict: Callable[[Said], bool], fresh: bool = False
-) -> dict[str, Said]:
-    """Return the verdict on each source by name, from the store or from `ask`. Raise Differs if a recheck gives a different verdict.
+    texts: dict[str, str], keys: dict[str, str], run: Callable, is_verdict: Callable[[Answer], bool], fresh: bool = False
+) -> dict[str, Answer]:
+    """Return the verdict on each source by name, from the store or from `run`. Raise Differs if a recheck gives a different verdict.
 
-    `texts` maps names to sources, `keys` maps names to digests. `ask(texts, decided)` returns answers by name and calls
-    `decided(name, answer)` for each as soon as it is known. Each answer is stored at once, so that an interrupted run loses nothing.
+    `texts` maps names to sources, `keys` maps names to digests. `run(texts, on_answer)` returns answers by name and calls
+    `on_answer(name, answer)` for each as soon as it is known. Each answer is stored at once, so that an interrupted run loses nothing.
     Answers that are not verdicts (Coq was stopped, or is not installed) are not stored.
     """
     stored = {} if fresh else {name: (found["ok"], found["message"]) for name in texts if (found := STORE.get(keys[name]))}
     picked = {name for name in stored if settings.recheck.picks(keys[name])}
 
-    def asked(names: Collection[str]) -> dict[str, Said]:
-        return ask({name: text for name, text in texts.items() if name in names}, put)
-
-    def put(name: str, answer: Said) -> None:
+    def put(name: str, answer: Answer) -> None:
         if is_verdict(answer) and name not in picked:
             STORE.put(keys[name], {"ok": answer[0], "message": answer[1]})
 
-    found = asked(texts.keys() - stored.keys() | picked)
+    missing = texts.keys() - stored.keys() | picked
+    found = run({name: text for name, text in texts.items() if name in missing}, put)
     for name in sorted(picked):
         if is_verdict(found[name]) and found[name][0] != stored[name][0]:
             STORE.clear()

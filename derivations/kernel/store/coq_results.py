@@ -32,21 +32,21 @@ def load(topic: str) -> dict:
     If Coq was not run, it is not added. Raise CertificateError if the topic has no valid certificate.
     """
     if topic not in _certificates:
-        content = with_coq(topic)
+        content = add_coq(topic)
         if not _is_building[0]:
             return content
         _certificates[topic] = content
     return _certificates[topic]
 
 
-def with_coq(topic: str) -> dict:
-    """Return the certificate as `load` does, always read anew."""
+def add_coq(topic: str) -> dict:
+    """Return the certificate as `load` does, but always read the stored files."""
     content = certificates.load(topic)
     results = get(content)
     for claim in content["claims"]:
         for witness in claim["witnesses"]:
             if witness["name"] == "sympy" and witness.get("source"):
-                witness["file"] = f"{PROGRAMS}/{program_of(topic, claim['id'])}"
+                witness["file"] = f"{PROGRAMS}/{program_path(topic, claim['id'])}"
         if results is None:
             continue
         result = results["claims"].get(claim["id"], NOT_STATED)
@@ -68,7 +68,7 @@ def with_coq(topic: str) -> dict:
     return content
 
 
-def program_of(topic: str, id_: str) -> str:
+def program_path(topic: str, id_: str) -> str:
     """Return the path of a claim's published SymPy program, relative to the folder of programs."""
     return f"{topic}/{id_}.py"
 
@@ -76,16 +76,16 @@ def program_of(topic: str, id_: str) -> str:
 def get(certificate: dict) -> dict | None:
     """Return the results for this certificate, {"coq": version, "claims": {id: result}}, or None if there are none."""
     results = STORE.get(certificate["topic"])
-    return results if results and results["certificate"] == identity(certificate) else None
+    return results if results and results["certificate"] == results_digest(certificate) else None
 
 
 def put(topic: str, results: dict, coq: str) -> None:
     """Store the results of the Coq version `coq` for the current certificate of a topic."""
-    STORE.put(topic, {"certificate": identity(certificates.load(topic)), "coq": coq, "claims": results})
+    STORE.put(topic, {"certificate": results_digest(certificates.load(topic)), "coq": coq, "claims": results})
 
 
-def identity(certificate: dict) -> str:
+def results_digest(certificate: dict) -> str:
     """Return a digest of a certificate's topic and dependencies, the files of the Coq witness, and the list of open Coq proofs."""
-    coq = [path for path in project_files.kernel_files() if project_files.room(path).partition("/")[0] == "coq"]
-    asked = [*map(project_files.file_hash, coq), project_files.state("derivations/coq_open.toml")]
-    return digest(certificate["topic"], Dependencies.of(certificate).stored(), asked)
+    coq = [path for path in project_files.kernel_files() if project_files.room_of(path).partition("/")[0] == "coq"]
+    files = [*map(project_files.file_hash, coq), project_files.file_state("derivations/coq_open.toml")]
+    return digest(certificate["topic"], Dependencies.of(certificate).stored(), files)

@@ -13,44 +13,44 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 
-from .project_files import ABSENT, named, state
+from .project_files import ABSENT, file_state, name_of
 from .store import secret
 
 LIBRARIES = ("python", "sympy", "mpmath", "python-flint", "quicktions")  # every check depends on these
 
 
 @cache
-def versions() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the versions of Python and the libraries on which every check depends."""
-    return {name: installed(name) for name in LIBRARIES}
+    return {name: installed_version(name) for name in LIBRARIES}
 
 
 @cache
-def installed(name: str) -> str:
-    """Return the version of an installed library or of Python; "" if it is not installed."""
+def installed_version(name: str) -> str:
+    """Return the version of Python or of a library, or "" if the library is not installed."""
     try:
         return python_version() + " -O" * sys.flags.optimize if name == "python" else version(name)
     except PackageNotFoundError:
         return ""
 
 
-def variable(name: str, key: bytes) -> str:
+def hash_variable(name: str, key: bytes) -> str:
     """Return a keyed hash of an environment variable's value, or ABSENT. The key prevents guessing the value from the hash."""
     value = os.environ.get(name)
     return ABSENT if value is None else hmac.new(key, f"{name}\0{value}".encode(errors="surrogateescape"), hashlib.sha256).hexdigest()
 
 
-def variable_called(name: str) -> str:
+def describe_variable(name: str) -> str:
     """Return how messages name an environment variable."""
     return f"the environment variable {name}"
 
 
 @dataclass
 class Reads:
-    """What a check read in addition to the checker: files by absolute path, with their states when they were read, and variable names."""
+    """The files and environment variables that a check read, without the files of the checker."""
 
-    files: dict[str, str] = field(default_factory=dict)
-    variables: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # by absolute path: the state of the file when it was read
+    variables: list[str] = field(default_factory=list)  # names
 
 
 @dataclass
@@ -68,17 +68,17 @@ class Dependencies:
 
     @classmethod
     def now(cls, files: Iterable[str | Path], reads: Reads | None = None, libraries: dict[str, str] | None = None) -> Dependencies:
-        """Return dependencies on files in their current state, on `reads` in the state in which they were read, and on libraries."""
+        """Return the dependencies on these files in their current state, on `reads` in their recorded state, and on these libraries."""
         reads = reads or Reads()
-        inputs = {named(path): was for path, was in reads.files.items()} | {named(path): state(path) for path in files}
-        return cls(inputs, {name: variable(name, secret()) for name in reads.variables}, libraries or {})
+        inputs = {name_of(path): was for path, was in reads.files.items()} | {name_of(path): file_state(path) for path in files}
+        return cls(inputs, {name: hash_variable(name, secret()) for name in reads.variables}, libraries or {})
 
     def stored(self) -> dict:
         """Return the dependencies as JSON values, for `of`."""
         return asdict(self)
 
     def merged(self, other: Dependencies) -> Dependencies:
-        """Return the union of both; where both name a dependency, the state in `other` counts."""
+        """Return the union of both. If both contain a dependency, take its state from `other`."""
         return Dependencies(self.inputs | other.inputs, self.variables | other.variables, self.versions | other.versions)
 
     def with_earlier(self, earlier: Dependencies) -> Dependencies:
@@ -86,12 +86,12 @@ class Dependencies:
 
         Files of the earlier check are recorded in their current state.
         """
-        now = Dependencies({name: state(name) for name in earlier.inputs}, earlier.variables, earlier.versions)
+        now = Dependencies({name: file_state(name) for name in earlier.inputs}, earlier.variables, earlier.versions)
         return now.merged(self)
 
     def changes(self) -> list[str]:
         """Return the names of the files, variables and libraries that have changed, sorted."""
-        found = [name for name, was in self.inputs.items() if state(name) != was]
-        found += [variable_called(name) for name, was in self.variables.items() if variable(name, secret()) != was]
-        found += [name for name, was in self.versions.items() if installed(name) != was]
+        found = [name for name, was in self.inputs.items() if file_state(name) != was]
+        found += [describe_variable(name) for name, was in self.variables.items() if hash_variable(name, secret()) != was]
+        found += [name for name, was in self.versions.items() if installed_version(name) != was]
         return sorted(found)

@@ -18,7 +18,7 @@ COUNTS = {"mutants": ("claims", "tried", "left"), "code": ("topics", "tried", "l
 
 
 class NotRecorded(Exception):
-    """Counts cannot be recorded because nobody could reproduce them. The message says why, and what to do."""
+    """Counts cannot be recorded, because nobody could reproduce them. The message says why, and what to do."""
 
 
 def record(run: str, **counts: int) -> None:
@@ -33,7 +33,7 @@ def record(run: str, **counts: int) -> None:
 def commit() -> str:
     """Return the hash of the current commit. Raise NotRecorded if there are uncommitted changes."""
     if git("status", "--porcelain", "--", ".", f":(exclude){NAME}"):
-        raise NotRecorded("there are changes that are not committed, and counts of them could not be made again; commit, then count")
+        raise NotRecorded("there are uncommitted changes, so nobody could reproduce the counts; commit them first")
     return git("rev-parse", "HEAD")
 
 
@@ -42,20 +42,20 @@ def git(*command: str) -> str:
     try:
         return subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError) as error:
-        raise NotRecorded(f"git does not say what is checked out here ({error}); record in a clone of the repository") from None
+        raise NotRecorded(
+            f"git cannot tell which commit is checked out here ({error}); record the counts in a clone of the repository"
+        ) from None
 
 
 def read() -> dict[str, dict]:
     """Return the commit, date and counts of each recorded run, by its name. Raise CertificateError if the file is invalid."""
     try:
         runs = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-        for run, kept in runs.items():
-            datetime.date.fromisoformat(kept["date"])
-            int(kept["commit"], 16)
-            if any(type(kept[count]) is not int for count in COUNTS[run]):
-                raise ValueError(f"the counts of {run} are {', '.join(COUNTS[run])}, whole numbers")
+        for run, entry in runs.items():
+            datetime.date.fromisoformat(entry["date"])
+            int(entry["commit"], 16)
+            if any(type(entry[count]) is not int for count in COUNTS[run]):
+                raise ValueError(f"the counts of {run} must be integers: {', '.join(COUNTS[run])}")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CertificateError(
-            f"{NAME} does not hold what a run counted ({error!r}); delete it, and run: python -m derivations mutants --record"
-        ) from None
+        raise CertificateError(f"{NAME} is invalid ({error!r}); delete it, and run: python -m derivations mutants --record") from None
     return runs

@@ -12,8 +12,10 @@ ROOMS = ("attack", "exact", "sympy", "pytorch")
 
 def depends_on() -> str:
     """Return a digest of everything that the counts depend on."""
-    files = [path for path in project_files.kernel_files() if path.suffix == ".py" and project_files.room(path).partition("/")[0] in ROOMS]
-    versions = dependencies.versions() | {name: dependencies.installed(name) for name in ("torch", "numpy")}
+    files = [
+        path for path in project_files.kernel_files() if path.suffix == ".py" and project_files.room_of(path).partition("/")[0] in ROOMS
+    ]
+    versions = dependencies.library_versions() | {name: dependencies.installed_version(name) for name in ("torch", "numpy")}
     return digest(versions, hashes(files))
 
 

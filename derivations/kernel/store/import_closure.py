@@ -24,12 +24,12 @@ def hashes(files: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def imports(path: Path, digest: str) -> tuple[Path, ...]:
-    """Return the project files that a file imports, in functions too. `digest` is the hash of the file, which makes the cache safe.
+    """Return the project files that a file imports, also inside functions. `digest` is the hash of the file, so that changes are noticed.
 
     Files that only start a script or a command (cli.py, worker.py) are left out, since no verdict depends on them.
     """
-    # `parse` would cache the syntax trees of the whole kernel.
-    origins = [one.origin for one in Snippet(project_files.relative(path), path.read_text(encoding="utf-8")).imports]
-    modules = {one.module for one in origins} | {f"{one.module}.{one.name}" for one in origins if one.name}
-    names = {project_files.ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in modules}
-    return tuple(sorted(name for name in names if name.name not in ("cli.py", "worker.py") and name.is_file()))
+    # `Snippet` is used instead of `parse`, which would cache the syntax trees of the whole kernel.
+    origins = [imported.origin for imported in Snippet(project_files.relative(path), path.read_text(encoding="utf-8")).imports]
+    modules = {origin.module for origin in origins} | {f"{origin.module}.{origin.name}" for origin in origins if origin.name}
+    paths = {project_files.ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in modules}
+    return tuple(sorted(path for path in paths if path.name not in ("cli.py", "worker.py") and path.is_file()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from . import certificates, dependencies, project_files
 from .import_closure import hashes
@@ -13,30 +14,26 @@ SURVEYS = Store("surveys", by_digest=True)  # for each topic, its claims' finger
 COUNTS = ("killed", "survived", "equivalent", "unclassified")
 ROOMS = {"exact": "exact", "sympy": "sympy", "torch": "pytorch"}
 WITNESSES = tuple(ROOMS)
-MAKERS = ("claim_mutants", "equivalent_rewrites", "judge")  # make, rewrite and judge mutants; their imports count too
+MUTANT_MODULES = ("claim_mutants", "equivalent_rewrites", "judge")  # results depend on these modules and on their imports
 
 
 def depends_on() -> dict[str, str]:
-    """Return, for each witness, a digest of everything but the claims on which its results depend."""
-    attack = {path.stem: path for path in project_files.kernel_files() if project_files.room(path) == "attack"}
-    makers = [attack[name] for name in MAKERS]
-    own = project_files.file_hash(attack["mutant_trials"])  # without its imports, which include every witness
-    versions = dependencies.versions() | {name: dependencies.installed(name) for name in ("torch", "numpy", "hypothesis")}
-    return {name: digest(own, versions, hashes([*makers, *files_of(name)])) for name in WITNESSES}
+    """Return, for each witness, a digest of everything that its results depend on, except the claims."""
+    attack = {path.stem: path for path in project_files.kernel_files() if project_files.room_of(path) == "attack"}
+    modules = [attack[name] for name in MUTANT_MODULES]
+    trials = project_files.file_hash(attack["mutant_trials"])  # without its imports, which include every witness
+    versions = dependencies.library_versions() | {name: dependencies.installed_version(name) for name in ("torch", "numpy", "hypothesis")}
+    return {name: digest(trials, versions, hashes([*modules, *witness_files(name)])) for name in WITNESSES}
 
 
-def files_of(name: str) -> list:
-    """Return the Python files of a witness, or of the whole kernel if no witness of ROOMS has this name."""
-
-    def its_own(path) -> bool:
-        room = project_files.room(path).partition("/")[0]
-        return path.suffix == ".py" and room == ROOMS.get(name, room)
-
-    return list(filter(its_own, project_files.kernel_files()))
+def witness_files(name: str) -> list[Path]:
+    """Return the Python files of a witness."""
+    files = (path for path in project_files.kernel_files() if path.suffix == ".py")
+    return [path for path in files if project_files.room_of(path).partition("/")[0] == ROOMS[name]]
 
 
-def read_by(topic: str) -> dict:
-    """Return the states of the files and variables that the check of a topic read, except sources, which other digests cover."""
+def recorded_reads(topic: str) -> dict:
+    """Return the states of the files and variables that the check of a topic read, except source files, which other digests cover."""
     content = certificate(topic)
     inputs = {name: was for name, was in content.get("inputs", {}).items() if not name.endswith((".py", ".v"))}
     return inputs | content.get("variables", {})
@@ -50,21 +47,21 @@ def certificate(topic: str) -> dict:
         return {}
 
 
-def key(fingerprint: str, depends: str, read: dict) -> str:
+def key(fingerprint: str, depends: str, reads: dict) -> str:
     """Return the key of the results of a claim under a witness."""
-    return digest(fingerprint, depends, read)
+    return digest(fingerprint, depends, reads)
 
 
 def get(fingerprint: str, current: dict[str, str], read: dict) -> dict[str, dict]:
-    """Return the stored results of a claim by witness. `current` is the result of `depends_on`, `read` that of `read_by`."""
+    """Return the stored results of a claim by witness. `current` is the result of `depends_on`, `read` that of `recorded_reads`."""
     found = {name: STORE.get(key(fingerprint, depends, read)) for name, depends in current.items()}
     return {name: result for name, result in found.items() if result is not None}
 
 
-def put(fingerprint: str, results: dict[str, dict], current: dict[str, str], read: dict) -> None:
+def put(fingerprint: str, results: dict[str, dict], current: dict[str, str], reads: dict) -> None:
     """Store the results of a claim by witness."""
     for name, result in results.items():
-        STORE.put(key(fingerprint, current[name], read), result)
+        STORE.put(key(fingerprint, current[name], reads), result)
 
 
 def put_survey(topic: str, survey: dict) -> None:
@@ -79,41 +76,41 @@ def survey_key(content: dict, current: dict[str, str]) -> str:
     return digest(content["topic"], inputs, content["variables"], current)
 
 
-def of_topics(topics: list) -> dict[str, dict | None]:
-    """Return, for each topic, the results of its claims, or None unless all were tried with the current topic and witnesses."""
+def get_topics(topics: list[str]) -> dict[str, dict | None]:
+    """Return the results of each topic's claims, or None for a topic unless all mutants were tried with its current claims and witnesses."""
     current = depends_on()
-    return {topic: of_topic(topic, current) for topic in topics}
+    return {topic: get_topic(topic, current) for topic in topics}
 
 
-def of_topic(topic: str, current: dict[str, str]) -> dict | None:
+def get_topic(topic: str, current: dict[str, str]) -> dict | None:
     """Return the results of the claims of a topic by id, or None if some are missing."""
     content = certificate(topic)
     survey = content and SURVEYS.get(survey_key(content, current))
     if not survey:
         return None
-    read = read_by(topic)
-    results = {id_: known | of_claim(get(known["fingerprint"], current, read)) for id_, known in survey.items()}
+    reads = recorded_reads(topic)
+    results = {id_: known | claim_result(get(known["fingerprint"], current, reads)) for id_, known in survey.items()}
     return results if all(result["witnesses"].keys() == current.keys() for result in results.values()) else None
 
 
-def of_claim(witnesses: dict[str, dict]) -> dict:
+def claim_result(witnesses: dict[str, dict]) -> dict:
     """Return the result of a claim: the results of the witnesses, and the mutants that print the same as the claim."""
     alike = {mutant: None for result in witnesses.values() for mutant in result["alike"]}
     return {"alike": list(alike), "witnesses": witnesses}
 
 
-def empty() -> dict:
+def empty_result() -> dict:
     """Return a result without outcomes."""
     return dict.fromkeys(COUNTS, 0) | {"operators": {}, "listed": [], "hows": {}}
 
 
-def record(result: dict, outcomes: list) -> None:
+def add_outcomes(result: dict, outcomes: list[dict]) -> None:
     """Add outcomes to the results of a claim, which are stored by witness. Outcomes other than "killed" are also listed."""
     for o in outcomes:
         w = result[o["witness"]]
         w[o["outcome"]] += 1
-        by = w["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
-        by[o["outcome"]] += 1
+        counts = w["operators"].setdefault(o["operator"], dict.fromkeys(COUNTS, 0))
+        counts[o["outcome"]] += 1
         if o["outcome"] == "killed":
             w["hows"][o["how"]] = w["hows"].get(o["how"], 0) + 1
         else:
@@ -122,7 +119,7 @@ def record(result: dict, outcomes: list) -> None:
 
 
 def totals(results: dict) -> dict:
-    """Return, by witness, the numbers of claims that it covers, of mutants by outcome, of controls, and of failed controls."""
+    """Return the numbers of covered claims, of mutants by outcome, of controls and of failed controls, for each witness."""
     found: dict[str, Counter] = {}
     for result in (r for claims in results.values() for r in claims.values()):
         for name, w in result["witnesses"].items():

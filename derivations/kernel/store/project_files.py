@@ -12,9 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 ABSENT = "absent"
-SETTLED = 10**9  # in ns: at least twice the resolution of any file system's timestamps
-# No process that checks a script loads these rooms and files.
-OF_CHECK = (
+TIMESTAMP_MARGIN = 10**9  # in ns; at least twice the resolution of any file system's timestamps
+# A process that checks a script loads none of these files and rooms.
+UNLOADED_CHECK_FILES = (
     "dask_cluster",
     "snippet_mutation",
     "coq_run",
@@ -26,8 +26,15 @@ OF_CHECK = (
     "proving_witnesses",
     "affected_topics",
 )
-OF_STORE = ("coq_proof_cache", "coq_results", "full_runs", "fuzz_results", "import_closure", "mutant_results", "rejections")
-ASIDE = ("attack", "command", "coq", "site", *(f"check/{name}.py" for name in OF_CHECK), *(f"store/{name}.py" for name in OF_STORE))
+UNLOADED_STORE_FILES = ("coq_proof_cache", "coq_results", "full_runs", "fuzz_results", "import_closure", "mutant_results", "rejections")
+UNLOADED = (
+    "attack",
+    "command",
+    "coq",
+    "site",
+    *(f"check/{name}.py" for name in UNLOADED_CHECK_FILES),
+    *(f"store/{name}.py" for name in UNLOADED_STORE_FILES),
+)
 
 
 def relative(path: Path) -> str:
@@ -35,8 +42,8 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def named(path: str | Path) -> str:
-    """Return a path relative to the root if it lies below it, and unchanged otherwise."""
+def name_of(path: str | Path) -> str:
+    """Return a path relative to the root if it lies below the root, otherwise the path itself."""
     return relative(Path(path)) if Path(path).is_relative_to(ROOT) else Path(path).as_posix()
 
 
@@ -54,7 +61,7 @@ def file_hash(path: Path) -> str:
     return _hash_of(str(path), stat.st_mtime_ns, stat.st_size)
 
 
-def state(name: str | Path) -> str:
+def file_state(name: str | Path) -> str:
     """Return the SHA-256 of a file's content, or ABSENT if it cannot be read. The name is absolute or relative to the root."""
     path = Path(ROOT, name)
     try:
@@ -63,8 +70,8 @@ def state(name: str | Path) -> str:
         return ABSENT
 
 
-def put(path: Path, text: str) -> None:
-    """Write a text file atomically, unless it has this content already. The incomplete file has a name that the site ignores."""
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically, unless it already has this content. The site ignores the name of the incomplete file."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -76,58 +83,58 @@ def put(path: Path, text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A list of the kernel's files, with the times by which to notice that it is out of date."""
+class KernelFiles:
+    """A list of the kernel's files, and the modification times that show whether it is out of date."""
 
     folders: dict[str, float]  # modification times
     files: list[Path]
-    of_checker: list[Path]  # files that a check of a script loads
+    checker_files: list[Path]  # files that a check of a script loads
 
 
-def kernel() -> Path:
+def kernel_folder() -> Path:
     """Return the folder of the kernel."""
     return ROOT / "derivations" / "kernel"
 
 
 def kernel_files() -> list[Path]:
     """Return all source files of the kernel, sorted."""
-    return list(listed().files)
+    return list(list_kernel().files)
 
 
 def checker_files() -> list[Path]:
-    """Return the source files of the kernel except those that no check of a script loads."""
-    return list(listed().of_checker)
+    """Return the source files of the kernel that a check of a script loads."""
+    return list(list_kernel().checker_files)
 
 
-def listed() -> Listed:
+def list_kernel() -> KernelFiles:
     """Return the list of the kernel's files, from the cache if no folder has changed."""
-    home = kernel()
-    if (known := _listed.get(home)) and all(stamp(folder) == was for folder, was in known.folders.items()):
+    home = kernel_folder()
+    if (known := _kernel_files.get(home)) and all(folder_stamp(folder) == was for folder, was in known.folders.items()):
         return known
     walked = list(os.walk(home))
-    folders = {folder: stamp(folder) for folder, _, _ in walked}
+    folders = {folder: folder_stamp(folder) for folder, _, _ in walked}
     files = sorted(Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".v")))
-    _listed[home] = Listed(folders, files, [path for path in files if not is_aside(path.relative_to(home))])
-    return _listed[home]
+    _kernel_files[home] = KernelFiles(folders, files, [path for path in files if not is_unloaded(path.relative_to(home))])
+    return _kernel_files[home]
 
 
-_listed: dict[Path, Listed] = {}
+_kernel_files: dict[Path, KernelFiles] = {}
 
 
-def stamp(folder: str) -> float:
+def folder_stamp(folder: str) -> float:
     """Return the modification time of a folder in ns, or NaN if it is so recent that another change could have the same time."""
     try:
-        changed = os.stat(folder).st_mtime_ns
+        modified = os.stat(folder).st_mtime_ns
     except OSError:
         return math.nan
-    return changed if time.time_ns() - changed > SETTLED else math.nan
+    return modified if time.time_ns() - modified > TIMESTAMP_MARGIN else math.nan
 
 
-def room(path: Path) -> str:
+def room_of(path: Path) -> str:
     """Return the folder of a kernel file relative to the kernel; "" for a file directly in the kernel's folder."""
-    return "/".join(path.parts[len(kernel().parts) : -1])
+    return "/".join(path.parts[len(kernel_folder().parts) : -1])
 
 
-def is_aside(within: Path) -> bool:
-    """Return whether no check of a script loads a file. `within` is its path relative to the kernel."""
-    return within.parts[0] in ASIDE or within.as_posix() in ASIDE
+def is_unloaded(path: Path) -> bool:
+    """Return whether no check of a script loads a file. The path is relative to the kernel."""
+    return path.parts[0] in UNLOADED or path.as_posix() in UNLOADED

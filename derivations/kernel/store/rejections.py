@@ -16,24 +16,26 @@ from .store import Store
 STORE = Store("rejections")
 
 
-def put(topic: str, script: Path, title: str, records: list, problems: list, imported: list, reads: Reads | None = None) -> None:
+def put(
+    topic: str, script: Path, title: str, records: list[dict], problems: list[str], imported: list[str], reads: Reads | None = None
+) -> None:
     """Store the message about each claim, and the problems of the script as a whole."""
     depends = Dependencies.now([script, *imported], reads)
     content = {
         "topic": topic,
         "script": relative(script),
         "title": title,
-        "claims": [claim(record) for record in records],
+        "claims": [summarize_claim(record) for record in records],
         "problems": list(problems),
         "uses": sorted({use for record in records for use in record["claim"].get("uses", ()) if "#" in use}),
     }
     STORE.put(topic, depends.stored() | content)
 
 
-def claim(record: dict) -> dict:
-    """Return the id, title, line and statement of a claim, and the message that rejects it, "" if it holds.
+def summarize_claim(record: dict) -> dict:
+    """Return the id, title, line and statement of a claim, and the message of its rejection, or "" if it holds.
 
-    The statement is text, since pages show no formulas of rejected claims.
+    The statement is plain text, since pages show no formulas of rejected claims.
     """
     stated = record["claim"]
     return {
@@ -46,11 +48,11 @@ def claim(record: dict) -> dict:
 
 
 def get(topic: str) -> dict | None:
-    """Return the stored rejection of a topic, even if it is out of date; None if there is none."""
+    """Return the stored rejection of a topic, even if it is out of date, or None if there is none."""
     return STORE.get(topic)
 
 
-def changes(content: dict) -> list[str]:
+def find_changes(content: dict) -> list[str]:
     """Return the names of the files and variables that have changed since the topic was rejected."""
     return Dependencies.of(content).changes()
 

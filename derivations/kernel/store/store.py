@@ -1,7 +1,7 @@
 """Store results for reuse: of checks, proofs, mutants, fuzzing, pages, figures, notebooks and the search index.
 
-A result is a JSON object. Its key is either a digest of everything that it depends on, or a name such as a topic; in that case the result
-contains its dependencies, and its reader compares them. Files are written atomically, with a seal over the kind, the key and the content.
+A result is a JSON object. Its key is either a digest of everything that it depends on, or a name such as that of a topic. In the second case
+the result contains its dependencies, and the function that reads it compares them. Files are written atomically, with a seal over the kind, the key and the content.
 A file that was damaged, edited, moved, or written in another checkout or format counts as missing. The seal catches mistakes, not
 malice: anyone who can write to the store can forge a seal. To verify stored results, compute them again: run
 `python -m derivations check --fresh`, or `--replay N` for a sample.
@@ -40,8 +40,8 @@ class Differs(KernelError):
     """A result that was computed again differs from the stored one, although its dependencies are unchanged."""
 
 
-class NoFolder(KernelError):
-    """An address is not a folder. The message says why."""
+class InvalidFolder(KernelError):
+    """An address cannot be used as a folder. The message says why."""
 
 
 def digest(*parts: Any) -> str:
@@ -70,15 +70,15 @@ class Folder:
     """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise NoFolder."""
 
     def __init__(self, address: str):
-        import fsspec  # this takes 40 ms, and processes that check scripts store nothing
+        import fsspec  # takes 40 ms, and processes that check scripts do not need it
 
         try:
             self.files, self.root = fsspec.core.url_to_fs(address)
         except Exception as error:  # the type of error depends on the file system
-            raise NoFolder(f"{address} is no folder that can be shared: {error}") from None
+            raise InvalidFolder(f"{address} is not a folder that can be shared: {error}") from None
         self.is_local = "file" in self.files.protocol
         self.address = address
-        self.faults: dict[str, str] = {}  # why reading or writing was given up, by "read" or "write"
+        self.faults: dict[str, str] = {}  # why reading or writing failed, by "read" or "write"
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raise FileNotFoundError, or another error of the file system."""
@@ -95,16 +95,19 @@ class Folder:
         self.files.pipe_file(partial, data)
         os.replace(partial, path)
 
-    def attempt(self, what: str, do: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of `do`, or None if the file is missing or `do` fails. After a failure, do not try the same again."""
-        if what in self.faults:
+    def attempt(self, operation: str, run: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of `run`, or None if the file is missing or `run` fails. After a failure, do not try this operation again.
+
+        The operation is "read" or "write".
+        """
+        if operation in self.faults:
             return None
         try:
-            return do(*arguments)
+            return run(*arguments)
         except FileNotFoundError:
             return None
         except Exception as error:  # the type of error depends on the file system; continue without the folder
-            self.faults[what] = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}"
+            self.faults[operation] = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:160]}"
             return None
 
 
@@ -117,21 +120,21 @@ def folder_at(address: str) -> Folder:
 # Sealed files --------------------------------------------------------------------------------------------------------------------
 
 
-def sealed(name: str, value: dict, key: bytes) -> bytes:
+def seal_result(name: str, value: dict, key: bytes) -> bytes:
     """Return the content of the file for a result: a line with the seal, then JSON."""
     body = json.dumps(value, sort_keys=True).encode()
-    return seal(name, body, key) + b"\n" + body
+    return compute_seal(name, body, key) + b"\n" + body
 
 
-def seal(name: str, body: bytes, key: bytes) -> bytes:
+def compute_seal(name: str, body: bytes, key: bytes) -> bytes:
     """Return a keyed hash of the format, the name and the content of a file."""
     return hmac.new(key, f"{FORMAT} {name}\n".encode() + body, sha256).hexdigest().encode()
 
 
-def opened(name: str, data: bytes, key: bytes) -> dict:
+def open_sealed(name: str, data: bytes, key: bytes) -> dict:
     """Return the result in a file's content. Raise StoreError if the seal does not match."""
     found, _, body = data.partition(b"\n")
-    if not hmac.compare_digest(found, seal(name, body, key)):
+    if not hmac.compare_digest(found, compute_seal(name, body, key)):
         raise StoreError("was damaged, edited, moved, or written in another checkout or format")
     return json.loads(body)
 
@@ -141,7 +144,7 @@ def opened(name: str, data: bytes, key: bytes) -> dict:
 
 @dataclass(frozen=True)
 class Recheck:
-    """A sample of the stored results that are computed again although nothing changed: one in `one_in`, or none if that is 0.
+    """A sample of stored results that are computed again although nothing changed: one result in `one_in`, or none if that is 0.
 
     The same seed always picks the same results, so that a difference can be reproduced. The default seed is the date.
     """
@@ -169,7 +172,7 @@ class Settings:
     recheck: Recheck = field(default_factory=Recheck)
 
 
-settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # a build of the site uses the variable; commands have options
+settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # for builds of the site; other commands have options
 
 
 # The store -----------------------------------------------------------------------------------------------------------------------
@@ -177,11 +180,11 @@ settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # a bu
 
 @dataclass(frozen=True)
 class Store:
-    """The stored results of one kind. Those whose keys are digests are also read from and written to the shared folder, if there is one."""
+    """The stored results of one kind. If their keys are digests, they are also read from and written to the shared folder, if there is one."""
 
     kind: str
     by_digest: bool = False
-    most: int = 10_000  # the number of results that `prune` keeps
+    max_results: int = 10_000  # the number of results that `prune` keeps
 
     def path(self, key: str) -> Path:
         """Return the path of a result on this machine."""
@@ -195,7 +198,7 @@ class Store:
             return self._shared(key)
         if self.by_digest:
             with contextlib.suppress(OSError):
-                os.utime(self.path(key))  # `prune` deletes the results that were not used for longest
+                os.utime(self.path(key))  # `prune` keeps the most recently used results
         return value
 
     def require(self, key: str) -> dict:
@@ -206,7 +209,7 @@ class Store:
             raise Missing("is missing") from None
         except OSError as error:
             raise StoreError(f"cannot be read ({type(error).__name__})") from None
-        return opened(f"{self.kind}/{key}", data, secret())
+        return open_sealed(f"{self.kind}/{key}", data, secret())
 
     def _shared(self, key: str) -> dict | None:
         name, folder = f"{self.kind}/{key}", settings.shared
@@ -214,7 +217,7 @@ class Store:
         if data is None:
             return None
         try:
-            value = opened(name, data, b"")
+            value = open_sealed(name, data, b"")
         except StoreError:
             return None
         self._write(key, value)
@@ -226,11 +229,11 @@ class Store:
         folder = settings.shared
         if folder and self.by_digest:
             name = f"{self.kind}/{key}"
-            folder.attempt("write", folder.write, name, sealed(name, value, b""))
+            folder.attempt("write", folder.write, name, seal_result(name, value, b""))
 
     def _write(self, key: str, value: dict) -> None:
-        data, path = sealed(f"{self.kind}/{key}", value, secret()), self.path(key)
-        if not (path.is_file() and path.read_bytes() == data):  # an unchanged file keeps its time, since servers watch it
+        data, path = seal_result(f"{self.kind}/{key}", value, secret()), self.path(key)
+        if not (path.is_file() and path.read_bytes() == data):  # do not touch an unchanged file, since servers watch it
             folder_at(str(FOLDER)).write(f"{self.kind}/{key}", data)
 
     def delete(self, key: str) -> None:
@@ -239,8 +242,8 @@ class Store:
 
     def keys(self) -> list[str]:
         """Return the keys of all results on this machine, sorted."""
-        home = FOLDER / self.kind
-        return sorted(path.relative_to(home).as_posix() for path in self.files() if path.suffix != ".partial")
+        folder = FOLDER / self.kind
+        return sorted(path.relative_to(folder).as_posix() for path in self.files() if path.suffix != ".partial")
 
     def files(self) -> Iterator[Path]:
         """Yield the paths of all files of this kind on this machine, including incomplete ones."""
@@ -252,9 +255,9 @@ class Store:
             path.unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Delete all but the `most` recently used results. Without this, results with digests as keys would accumulate."""
+        """Delete all but the `max_results` most recently used results. Without this, results with digests as keys would accumulate."""
         stored = sorted(((path.stat().st_mtime, path) for path in self.files()), reverse=True)
-        for _, path in stored[self.most :]:
+        for _, path in stored[self.max_results :]:
             path.unlink(missing_ok=True)
 
     def reuse(
@@ -264,10 +267,10 @@ class Store:
         holds: Callable[[dict], bool] = lambda value: True,
         may_be_stored: Callable[[dict], bool] = lambda value: True,
     ) -> dict:
-        """Return the stored result if it `holds`; otherwise compute it, and store it if it `may_be_stored`.
+        """Return the stored result if it `holds`. Otherwise compute it, and store it if it `may_be_stored`.
 
-        Raise Differs if a recheck computes a different result. The entries "depends" are not compared, since a second computation may
-        read more or fewer files than the first.
+        Raise Differs if a recheck gives a different result. The entries "depends" are not compared, since a second computation may read
+        more or fewer files than the first.
         """
         stored = self.get(key)
         if stored is not None and holds(stored):

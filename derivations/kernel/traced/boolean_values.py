@@ -77,10 +77,10 @@ def compare_entries(reading: Trace, operator: Callable, a: Entry, b: Entry) -> E
         return compare_positions(operator, a, b, moving)
     difference = subtract_entries(a, b)
     if operator in (gt, ge):
-        return reading.decided("positive" if operator is gt else "nonnegative", to_number(difference))
+        return reading.decide_or_assume("positive" if operator is gt else "nonnegative", to_number(difference))
     if operator in (lt, le):
-        return reading.decided("positive" if operator is lt else "nonnegative", to_number(subtract_entries(b, a)))
-    unequal = reading.decided("nonzero", to_number(difference))
+        return reading.decide_or_assume("positive" if operator is lt else "nonnegative", to_number(subtract_entries(b, a)))
+    unequal = reading.decide_or_assume("nonzero", to_number(difference))
     return unequal if operator is ne else not unequal
 
 

@@ -66,7 +66,7 @@ def reject_different(computed: Expr, claimed: Expr, reading: Trace) -> None:
     if reading.opaque & set(symbols(computed)):
         return
     try:
-        found = find_counterexample(computed, claimed, (*reading.given, *reading.supposed))
+        found = find_counterexample(computed, claimed, (*reading.given, *reading.assumptions))
     except (KernelError, RecursionError, ArithmeticError, ValueError):
         return
     if found:

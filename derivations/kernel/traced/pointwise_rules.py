@@ -100,7 +100,7 @@ def softplus(call: Call, a: TensorValue, beta: Number = 1, threshold: Number = 2
 
     def entry(x: Entry) -> Entry:
         scaled = to_number(multiply_entries(scale, to_number(x)))
-        if not call.reading.decided("nonnegative", to_number(subtract_entries(limit, scaled))):
+        if not call.reading.decide_or_assume("nonnegative", to_number(subtract_entries(limit, scaled))):
             return x
         return divide_entries(log(1 + exp(scaled)), scale)
 
@@ -183,7 +183,7 @@ def larger_or_smaller(call: Call, a: TensorValue, b: TensorValue, formula: Calla
             if formula is smaller_of:
                 raise NotRead("the smaller of what may be minus infinity")
             both = isinstance(x, Masked) and isinstance(y, Masked)
-            if both and not call.reading.decided("nonzero", to_number(logical_or(masked_parts(x)[0], masked_parts(y)[0]))):
+            if both and not call.reading.decide_or_assume("nonzero", to_number(logical_or(masked_parts(x)[0], masked_parts(y)[0]))):
                 raise NotRead("the larger of two that are both minus infinity")
             return unknown.at(p)
         if is_const(x) and is_const(y):

@@ -118,7 +118,7 @@ def var(call: Call, a: TensorValue, dims: Any = None, correction: Any = 1, keepd
         left = difference(count, less)
         if is_const(left) and left.data <= 0:
             raise NotRead(f"a variance of {show(count)} numbers that is divided by {show(left)}")
-        if not call.reading.decided("positive", left):
+        if not call.reading.decide_or_assume("positive", left):
             raise NotRead(f"a variance that is divided by {show(left)}, which is not positive")
         middle = divide_entries(sum_of(axes, inside), count)
         return divide_entries(sum_of(axes, lambda q: raise_entry(subtract_entries(inside(q), middle), Fraction(2))), left)
@@ -295,7 +295,7 @@ def assume_some_kept(call: Call, entry: Entry, all_of: bool) -> bool:
 
 def require_some_kept(call: Call, *kept: Expr) -> None:
     """Record the condition that each row has an entry that one of these masks keeps."""
-    call.reading.suppose(f"in each row something is kept, where {' or '.join(dict.fromkeys(map(show, kept)))} is 1")
+    call.reading.add_condition(f"in each row something is kept, where {' or '.join(dict.fromkeys(map(show, kept)))} is 1")
 
 
 def combine_positions(axes: list[Axis]) -> list[tuple]:

@@ -48,7 +48,7 @@ class Trace(TorchDispatchMode):
         self.inplace_views: Counter[int] = Counter()  # views in place, by storage: PyTorch counts each as a write, after it is done
         self.versions: Counter[int] = Counter()  # by storage: the version when a tensor of it was last used; a new view has this version
         self.conditions: list[str] = []  # under which the code computes what was read, as text
-        self.supposed: list[Assumption] = []  # those of them that the normal form can use
+        self.assumptions: list[Assumption] = []  # those of them that the normal form can use
         self.opaque: set[str] = set()  # the names of unknown numbers
         self.unknowns = count()
         self.first_error: Exception | None = None  # the first operation that was not read; the code may have caught the error
@@ -76,7 +76,7 @@ class Trace(TorchDispatchMode):
         if func.namespace == "prim" or name == "promote_types.default":  # these inspect types, not entries
             return func(*args, **kwargs)
         if name == "_local_scalar_dense.default":
-            return self.taken_out(self.value(args[0]))
+            return self.to_python(self.value(args[0]))
         if torch.Tag.inplace_view in func.tags:  # changes the axes of this tensor, and no entry
             name = name.replace("_.", ".")
         elif func._schema.is_mutable:
@@ -92,7 +92,7 @@ class Trace(TorchDispatchMode):
 
     def facts(self) -> Facts:
         """Return the facts that the normal form may use: the claim's assumptions, and the conditions so far."""
-        return collect_facts((*self.given, *self.supposed))
+        return collect_facts((*self.given, *self.assumptions))
 
     def as_values(self, x: Any) -> Any:
         """Return arguments with a `Value` for each tensor."""
@@ -151,7 +151,7 @@ class Trace(TorchDispatchMode):
             return Masked(lift(0), lift(0))
         return self.sizes.tree(x)
 
-    def taken_out(self, value: TensorValue) -> Any:
+    def to_python(self, value: TensorValue) -> Any:
         """Return a tensor without axes as a number or truth value of Python, as `item` does."""
         e = value.at(())
         if not isinstance(e, (bool, Expr)):
@@ -160,7 +160,7 @@ class Trace(TorchDispatchMode):
             return int(e.data) if e.data.denominator == 1 else float(e.data)
         return e if isinstance(e, bool) else self.sizes.real(e)
 
-    def decided(self, test: str, e: Expr) -> bool:
+    def decide_or_assume(self, test: str, e: Expr) -> bool:
         """Return whether a number is 'positive', 'nonnegative' or 'nonzero'. If that is not decided, assume it, as a condition."""
         try:
             answer = decide(test, e, *self.normal(e))
@@ -170,10 +170,10 @@ class Trace(TorchDispatchMode):
             pass
         if self.opaque & set(symbols(e)):
             raise NotRead("a comparison with the largest of what moves")
-        if len(self.supposed) >= MAX_CONDITIONS:
+        if len(self.assumptions) >= MAX_CONDITIONS:
             raise NotRead(f"more than {MAX_CONDITIONS} conditions")
-        self.supposed.append(Assumption(test, (e,)))
-        self.suppose(f"{show(e)} {WORDS[test]}")
+        self.assumptions.append(Assumption(test, (e,)))
+        self.add_condition(f"{show(e)} {WORDS[test]}")
         return True
 
     def needs(self, e: Entry) -> None:
@@ -191,18 +191,18 @@ class Trace(TorchDispatchMode):
         facts.near = (e,)
         p = normalize(e, facts)
         for condition in facts.unstated:
-            self.suppose(condition)
+            self.add_condition(condition)
         return p, facts
 
     def guarded(self, guard: Guard) -> None:
         """Record a guard about numbers as a condition, unless it is known to hold."""
         difference = guard.left - guard.right
         if guard.sign == "=":
-            self.suppose(str(guard))
-        elif not self.decided({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], difference):
+            self.add_condition(str(guard))
+        elif not self.decide_or_assume({"!=": "nonzero", ">": "positive", ">=": "nonnegative"}[guard.sign], difference):
             raise NotRead(f"it was read where {guard}, which never holds")
 
-    def suppose(self, condition: str) -> None:
+    def add_condition(self, condition: str) -> None:
         """Record a condition as text."""
         if condition not in self.conditions:
             self.conditions.append(condition)
@@ -271,7 +271,7 @@ def run_traced(run: Callable[..., Any], tensors: list[Tensor], reading: Trace) -
         except InPlace:
             reading.sizes.all_asked = True  # whether two tensors share storage may depend on their sizes
             reading.values, reading.first_error, reading.operation_count = before, None, 0
-            del reading.conditions[:], reading.supposed[:]
+            del reading.conditions[:], reading.assumptions[:]
             for record in (reading.opaque, reading.inplace_views, reading.versions):
                 record.clear()
         try:

@@ -313,7 +313,7 @@ def conclude(claim: Claim, reading: Trace, guards: list[Guard], needed: list[str
     except NotRead as error:
         return CallVerdict("not read", reason=str(error))
     constants = [f"{x} as {y}" for x, y in sizes.constants.read.items()]
-    if reading.supposed and not has_example(replace(claim, given=(*claim.given, *reading.supposed)), sides=False):
+    if reading.assumptions and not has_example(replace(claim, given=(*claim.given, *reading.assumptions)), sides=False):
         return CallVerdict("not read", reason=f"nothing was found where {' and '.join(reading.conditions)}")
     indices = {n.data[0] for tree in (*claim.trees, *find_expressions(claim.code)) for n in walk(tree) if n.op == "index"}
     conditions = list(dict.fromkeys(with_plain_indices(one, used_names | indices) for one in reading.conditions + needed))

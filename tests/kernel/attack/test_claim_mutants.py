@@ -237,7 +237,7 @@ def trial(tree, monkeypatch):
             monkeypatch.setattr(mutant_trials, "WITNESSES", {name: counted(accepts) for name, accepts in witnesses.items()})
             monkeypatch.setattr(mutant_results, "WITNESSES", tuple(witnesses))
         del calls[:]
-        results = mutation_run.run(runner.find(()), fresh=fresh, jobs=1)
+        results = mutation_run.run(runner.find_targets(()), fresh=fresh, jobs=1)
         return SimpleNamespace(
             results=results,
             claims=results["chapter/tiny"],
@@ -246,7 +246,7 @@ def trial(tree, monkeypatch):
             passes=mutant_results.passes(results),
         )
 
-    monkeypatch.setattr(mutation_run, "processes", lambda jobs, cluster: Here())
+    monkeypatch.setattr(mutation_run, "open_executor", lambda jobs, cluster: Here())
     run.tree = tree
     return run
 
@@ -501,7 +501,7 @@ def test_what_a_certificate_says_of_a_claim_is_not_asked_again(trial, command):
     assert len(told.calls) == len(asked.calls) - len(asked.claims) and told.claims == asked.claims
     trial.tree.script.write_text(SQUARES + "\n# so that the certificate is stale\n")
     assert len(trial(exact=mutant_trials.ask_exact, fresh=True).calls) == len(asked.calls)
-    assert mutation_run.vouched("chapter/tiny") == mutation_run.vouched("no/topic") == {}
+    assert mutation_run.certified_answers("chapter/tiny") == mutation_run.certified_answers("no/topic") == {}
 
 
 # Keeping
@@ -591,13 +591,13 @@ def test_the_site_shows_results_of_the_topic_as_it_was_checked(trial):
     trial.tree.script.write_text(SQUARES)
     assert runner.check_script("chapter/tiny", trial.tree.script, False, lambda done, more: None).holds
     first = trial(exact=mutant_trials.ask_exact)
-    assert mutant_results.of_topics(["chapter/tiny"]) == first.results
+    assert mutant_results.get_topics(["chapter/tiny"]) == first.results
     stored = mutant_results.STORE
     stored.delete(stored.keys()[0])
-    assert mutant_results.of_topics(["chapter/tiny"]) == {"chapter/tiny": None}
+    assert mutant_results.get_topics(["chapter/tiny"]) == {"chapter/tiny": None}
     trial()
     trial.tree.script.write_text(SQUARES.replace("x ** 2 -", "x ** 2 +"))
-    assert mutant_results.of_topics(["chapter/tiny"]) == {"chapter/tiny": None}
+    assert mutant_results.get_topics(["chapter/tiny"]) == {"chapter/tiny": None}
 
 
 def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
@@ -614,14 +614,14 @@ def test_the_command_runs_in_processes_and_prints_json(tree, capsys):
 @pytest.mark.parametrize("parts", [1, 2, 3, 5])
 def test_the_shares_have_each_topic_once(parts):
     topics = list("abcde")
-    shares = [command_mutants.share_of(topics, f"{k}/{parts}") for k in range(1, parts + 1)]
+    shares = [command_mutants.select_share(topics, f"{k}/{parts}") for k in range(1, parts + 1)]
     assert sorted(sum(shares, [])) == topics and max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 @pytest.mark.parametrize("share", ["0/3", "4/3", "1/0", "2", "a/b", "1/6 ", "-1/3"])
 def test_a_share_that_is_none_is_refused_in_words(share):
     with pytest.raises(ValueError, match="expected --share K/N with K from 1 to N"):
-        command_mutants.share_of(["a"], share)
+        command_mutants.select_share(["a"], share)
 
 
 def test_a_share_without_a_topic_is_no_pass(tree, command):

@@ -383,19 +383,19 @@ def test_a_script_is_read_back_as_the_tree():
 
 
 def test_counts_add_up_and_the_gate_is_passed_only_where_something_was_tried():
-    whole, parts = fuzz_run.attempts(SEED, 0, 30), fuzz_run.nothing()
+    whole, parts = fuzz_run.try_claims(SEED, 0, 30), fuzz_run.empty_counts()
     for start in (0, 10, 20):
-        fuzz_run.add(parts, fuzz_run.attempts(SEED, start, start + 10))
+        fuzz_run.add_counts(parts, fuzz_run.try_claims(SEED, start, start + 10))
     assert whole == parts and whole["claims"] == 30
-    assert not fuzz_run.passes(fuzz_run.nothing())
-    good = fuzz_run.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
+    assert not fuzz_run.passes(fuzz_run.empty_counts())
+    good = fuzz_run.empty_counts() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
     assert fuzz_run.passes(good) and not fuzz_run.passes(good | {"faulty": {"exact, sums": 1}})
     assert not fuzz_run.passes(good | {"claims": 100, "families": {"sums": {"undecided": 6, "true": 94}}})  # a judge that cannot tell
 
 
 def test_counts_stand_while_nothing_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    result = fuzz_run.nothing() | {"claims": 50, "seed": 3, "depends_on": fuzz_results.depends_on()}
+    result = fuzz_run.empty_counts() | {"claims": 50, "seed": 3, "depends_on": fuzz_results.depends_on()}
     fuzz_results.put(result)
     fuzz_results.put(result | {"claims": 20})
     assert fuzz_results.get()["claims"] == 50  # the larger stays

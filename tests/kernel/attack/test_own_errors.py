@@ -143,9 +143,9 @@ def test_an_error_of_the_judge_is_a_fault_of_the_random_claim(error, monkeypatch
     ((who, what, script),) = outcome.faults
     assert who == "judge" and f"{error.__name__}: " in what and "seed 12, claim 0" in what
     assert 'Derivation("pasted")' in script and outcome.truth == "undecided"
-    counts = fuzz_run.nothing() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
+    counts = fuzz_run.empty_counts() | {"witnesses": {name: {"true, accepted": 1, "false, refused": 1} for name in fuzz_claim.SHARES}}
     assert fuzz_run.passes(counts)
-    fuzz_run.add(counts, fuzz_run.counted(outcome))
+    fuzz_run.add_counts(counts, fuzz_run.count_outcome(outcome))
     assert not fuzz_run.passes(counts)
 
 

@@ -34,8 +34,8 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.check import runner, witnesses
-from derivations.kernel.check.claim_records import check_claim, record
-from derivations.kernel.check.symbol_table import letters
+from derivations.kernel.check.claim_records import check_claim, make_record
+from derivations.kernel.check.symbol_table import list_symbols
 from derivations.kernel.core.assumptions import describe_assumption
 from derivations.kernel.core.claims import Rejected, Verdict
 from derivations.kernel.core.expr import lift
@@ -134,7 +134,7 @@ def test_every_field_of_a_record():
         Verdict("exact", "proved", "every value", "seen", 0.12345, ("what fails",)),
         Verdict("other", "not applicable", "", "no reason", 2.0),
     ]
-    assert record(claim, verdicts) == {
+    assert make_record(claim, verdicts) == {
         "id": "claim",
         "kind": "chain",
         "title": "A title",
@@ -172,7 +172,7 @@ LIMITS = {"oo": (d, "oo", r"\xrightarrow{d \to \infty}"), "0": (x, 0, r"\xrighta
 @pytest.mark.parametrize("variable, to, arrow", LIMITS.values(), ids=LIMITS)
 def test_a_limit_names_what_moves_and_where(variable, to, arrow):
     claim = stated(lambda D: D.limit("claim", variable / variable**2 + 1, variable, to, 1))
-    assert record(claim, [Verdict("exact", "proved", "limit", "")])["steps"][0]["relation"] == arrow
+    assert make_record(claim, [Verdict("exact", "proved", "limit", "")])["steps"][0]["relation"] == arrow
 
 
 FORMULAS = {
@@ -195,7 +195,7 @@ def test_a_formula_has_the_relation_that_was_checked(state, shown, because):
 
 
 def test_where_nothing_was_proved_the_scope_is_notation():
-    assert record(stated(lambda D: D.define("p", x + 1)), [Verdict("exact", "not applicable", "", "")])["scope"] == "notation"
+    assert make_record(stated(lambda D: D.define("p", x + 1)), [Verdict("exact", "not applicable", "", "")])["scope"] == "notation"
 
 
 REFUTED = {
@@ -238,7 +238,7 @@ REFUTED = {
 @pytest.mark.parametrize("state, at, left, right", REFUTED.values(), ids=REFUTED)
 def test_a_refutation_shows_its_counterexample_and_both_sides(state, at, left, right):
     claim = stated(state)
-    made = record(claim, [exact(claim)])
+    made = make_record(claim, [exact(claim)])
     assert [one["latex"] for one in made["counterexample"]] == at
     assert (made["left"], made["right"], made["refuted"]) == (left, right, "=")
 
@@ -304,7 +304,7 @@ def test_a_record_says_what_each_letter_is():
     made, other, number, row = matrix("A", size, 3), random("q", size), scalars("B"), index("i", size)
     derivation = Derivation("test")
     derivation.identity("claim", total(E(other[row]) * (made @ ones(3))[row] * number * times, row), 0, given=[mean(other, 0)])
-    assert letters(derivation.claims[0]) == [
+    assert list_symbols(derivation.claims[0]) == [
         {"latex": "A", "is": "a matrix", "axes": ["d", "3"]},
         {"latex": "q", "is": "a random vector", "axes": ["d"]},
         {"latex": "B", "is": "a number", "axes": []},

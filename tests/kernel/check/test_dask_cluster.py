@@ -8,7 +8,7 @@ import pytest
 from distributed import LocalCluster
 
 from derivations.kernel.check import dask_cluster, fuzz_run, mutation_run, runner
-from derivations.kernel.check.dask_cluster import ClusterError, OtherCheckout
+from derivations.kernel.check.dask_cluster import CheckoutMismatch, ClusterError
 from derivations.kernel.store import certificates, claim_cache, dependencies, project_files
 from derivations.kernel.store import store as results
 from derivations.kernel.store.store import digest
@@ -40,8 +40,8 @@ def test_a_certificate_from_a_cluster_is_the_same_bytes_as_one_from_here(local, 
     path, claims = certificates.STORE.path(TOPIC), claim_cache.STORE.path(claim_cache.key(TOPIC))
     kept, own = claims.read_bytes(), path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
-    with dask_cluster.executor(local.scheduler_address) as workers:
-        there = check(how=runner.How(ask=dask_cluster.asking(workers)))
+    with dask_cluster.connect(local.scheduler_address) as workers:
+        there = check(options=runner.Options(run=dask_cluster.make_cluster_check(workers)))
     assert workers.size == 2 and refused_for_uses(there) == refused_for_uses(here)
     assert claims.read_bytes() == kept
     assert (path.read_bytes() if path.exists() else b"") == own
@@ -58,20 +58,20 @@ def test_mutants_and_random_claims_come_out_as_they_do_here(local, store):
 
 
 def test_a_worker_with_another_checkout_is_refused(local, tree):
-    with pytest.raises(OtherCheckout, match=r"another checkout: derivations/.* differ"), dask_cluster.executor(local.scheduler_address):
+    with pytest.raises(CheckoutMismatch, match=r"another checkout: derivations/.* differ"), dask_cluster.connect(local.scheduler_address):
         pass
-    with pytest.raises(OtherCheckout):
-        dask_cluster.on_a_worker("of something else", len, ())
+    with pytest.raises(CheckoutMismatch):
+        dask_cluster.run_on_worker("of something else", len, ())
 
 
 def test_a_checkout_is_its_files_and_its_libraries(tree, monkeypatch):
-    before = dask_cluster.checkout()
+    before = dask_cluster.describe_checkout()
     assert {"derivations/chapter/tiny.py", "python", "sympy"} <= {*before}
     tree.script.write_text(tree.script.read_text() + "# more")
-    monkeypatch.setattr(dask_cluster, "versions", lambda: {"python": "0"})
-    assert dask_cluster.unlike(before, dask_cluster.checkout())[0] == "derivations/chapter/tiny.py"
-    assert {"python", "sympy"} <= set(dask_cluster.unlike(before, dask_cluster.checkout()))
-    assert dask_cluster.digest(before) != digest(dask_cluster.checkout())
+    monkeypatch.setattr(dask_cluster, "library_versions", lambda: {"python": "0"})
+    assert dask_cluster.find_differences(before, dask_cluster.describe_checkout())[0] == "derivations/chapter/tiny.py"
+    assert {"python", "sympy"} <= set(dask_cluster.find_differences(before, dask_cluster.describe_checkout()))
+    assert dask_cluster.digest(before) != digest(dask_cluster.describe_checkout())
 
 
 def die_once(marker):
@@ -83,8 +83,8 @@ def die_once(marker):
 
 
 def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
-    with dask_cluster.executor(local.scheduler_address) as workers:
-        tasks = [workers.directly(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
+    with dask_cluster.connect(local.scheduler_address) as workers:
+        tasks = [workers.submit_to_thread(die_once, str(tmp_path / "marker")), workers.submit(len, "abc")]
         assert [task.result() for task in tasks] == ["done", 3]
 
 
@@ -92,25 +92,25 @@ def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
 def test_where_the_cluster_goes_the_command_says_so():
     own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     with (
-        pytest.raises(ClusterError, match="went away .* what was finished is kept"),
-        dask_cluster.executor(own.scheduler_address) as workers,
+        pytest.raises(ClusterError, match="stopped .* finished results are stored"),
+        dask_cluster.connect(own.scheduler_address) as workers,
     ):
-        task = workers.directly(time.sleep, FOREVER)
+        task = workers.submit_to_thread(time.sleep, FOREVER)
         Thread(target=own.close, daemon=True).start()
         task.result()
 
 
 def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
-    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
+    monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 1)
     with (
         pytest.raises(ClusterError, match="no Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"),
-        dask_cluster.executor("tcp://127.0.0.1:1"),
+        dask_cluster.connect("tcp://127.0.0.1:1"),
     ):
         pass
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         pytest.raises(ClusterError, match="has no worker; start some"),
-        dask_cluster.executor(empty.scheduler_address),
+        dask_cluster.connect(empty.scheduler_address),
     ):
         pass
 
@@ -118,13 +118,13 @@ def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
 def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
     monkeypatch.setattr(dask_cluster.multiprocessing.current_process(), "_config", {"daemon": True})
     with pytest.raises(ClusterError, match="--no-nanny"):
-        dask_cluster.on_a_worker(digest(dask_cluster.checkout()), len, ())
+        dask_cluster.run_on_worker(digest(dask_cluster.describe_checkout()), len, ())
 
 
 def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path):
     monkeypatch.setattr(project_files, "ROOT", tmp_path)
     told = {"problems": ["/app/derivations/a/b.py:3: false"], "records": [{"words": "snippets/appended n/app/x at /app/x"}], "root": "/app"}
-    assert dask_cluster.as_here(("/app", told)) == {
+    assert dask_cluster.replace_root("/app", told) == {
         "problems": [f"{tmp_path}/derivations/a/b.py:3: false"],
         "records": [{"words": f"snippets/appended n/app/x at {tmp_path}/x"}],
         "root": str(tmp_path),
@@ -133,12 +133,12 @@ def test_paths_of_another_machine_become_those_of_this_one(monkeypatch, tmp_path
 
 def test_what_a_worker_read_that_is_otherwise_here_is_told(monkeypatch):
     monkeypatch.setenv("SCALE", "3")
-    there = {"SCALE": dependencies.variable("SCALE", b"nonce")}
-    libraries = {"libraries": {name: dependencies.installed(name) for name in ("torch", "sympy")}}
-    assert dask_cluster.unlike_there(libraries, there, b"nonce") == []
+    there = {"SCALE": dependencies.hash_variable("SCALE", b"nonce")}
+    libraries = {"libraries": {name: dependencies.installed_version(name) for name in ("torch", "sympy")}}
+    assert dask_cluster.find_input_differences(libraries, there, b"nonce") == []
     monkeypatch.setenv("SCALE", "2")
     libraries["libraries"]["torch"] = "0"
-    assert dask_cluster.unlike_there(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
+    assert dask_cluster.find_input_differences(libraries, there, b"nonce") == ["the environment variable SCALE", "torch"]
 
 
 @pytest.mark.slow

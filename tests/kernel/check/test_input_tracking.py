@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from derivations.kernel.check import input_tracking, runner
-from derivations.kernel.check.affected_topics import touched
+from derivations.kernel.check.affected_topics import find_affected
 from derivations.kernel.store import coq_results, mutant_results, project_files, rejections, store
 from derivations.kernel.store.certificates import CertificateError, load
-from derivations.kernel.store.dependencies import Reads, variable
+from derivations.kernel.store.dependencies import Reads, hash_variable
 
 TOPIC = "chapter/tiny"
 HEAD = """from derivations.kernel import Derivation, matrix, sizes
@@ -183,7 +183,7 @@ def test_no_value_of_a_variable_is_kept(places, monkeypatch):
     for path in places.tree.store.rglob("*"):
         assert path.is_dir() or b"hunter2" not in path.read_bytes()
     (places.tree.store / "key").write_text("another key")
-    assert variable("TRACK_SECRET", store.secret()) != kept["TRACK_SECRET"]
+    assert hash_variable("TRACK_SECRET", store.secret()) != kept["TRACK_SECRET"]
 
 
 def test_a_file_that_a_script_wrote_itself_is_no_dependency(places):
@@ -208,7 +208,7 @@ def test_a_file_that_changes_during_the_check_is_reported_and_nothing_is_kept(pl
 
 def test_a_recorder_leaves_everything_as_it_was(tmp_path):
     before = dict(vars(type(os.environ)))
-    with input_tracking.recorded() as recorder:
+    with input_tracking.record_reads() as recorder:
         assert dict(vars(type(os.environ))) != before
         (tmp_path / "x").write_text("")
         (tmp_path / "x").read_text()
@@ -287,11 +287,11 @@ def test_what_was_refused_is_out_of_date_when_what_it_read_changes(places, monke
     in_script(places, f"import os\nopen({str(data)!r})\nos.environ.get('TRACK_Z')\nderivation.identity('bad', A, 2 * A)\n")
     runner.check_all([(TOPIC, places.tree.script)], True, 1, lambda done, more: None)
     rejection = rejections.get(TOPIC)
-    assert rejections.changes(rejection) == []
+    assert rejections.find_changes(rejection) == []
     data.write_text("2")
-    assert rejections.changes(rejection) == ["derivations/chapter/data.txt"]
+    assert rejections.find_changes(rejection) == ["derivations/chapter/data.txt"]
     monkeypatch.setenv("TRACK_Z", "1")
-    assert rejections.changes(rejection) == ["derivations/chapter/data.txt", "the environment variable TRACK_Z"]
+    assert rejections.find_changes(rejection) == ["derivations/chapter/data.txt", "the environment variable TRACK_Z"]
 
 
 def test_a_change_of_what_was_read_touches_the_topic(places):
@@ -299,8 +299,8 @@ def test_a_change_of_what_was_read_touches_the_topic(places):
     data.write_text("1")
     in_script(places, f"open({str(data)!r})\n")
     checked(places.tree)
-    assert touched({"derivations/chapter/data.json"}).topics == touched({"derivations/chapter/"}).topics == {TOPIC}
-    assert touched({"derivations/chapter/other.json"}).topics == set()
+    assert find_affected({"derivations/chapter/data.json"}).topics == find_affected({"derivations/chapter/"}).topics == {TOPIC}
+    assert find_affected({"derivations/chapter/other.json"}).topics == set()
 
 
 def test_what_coq_said_falls_with_what_was_read(places, monkeypatch):
@@ -308,12 +308,12 @@ def test_what_coq_said_falls_with_what_was_read(places, monkeypatch):
     data = places.beside / "data.txt"
     data.write_text("1")
     in_script(places, "import os\nos.environ['TRACK_Y']\nopen('data.txt')\n")
-    before = coq_results.identity(checked(places.tree))
-    assert before == coq_results.identity(checked(places.tree))
+    before = coq_results.results_digest(checked(places.tree))
+    assert before == coq_results.results_digest(checked(places.tree))
     monkeypatch.setenv("TRACK_Y", "2")
-    second = coq_results.identity(checked(places.tree))
+    second = coq_results.results_digest(checked(places.tree))
     data.write_text("2")
-    third = coq_results.identity(checked(places.tree))
+    third = coq_results.results_digest(checked(places.tree))
     assert len({before, second, third}) == 3
 
 
@@ -325,10 +325,10 @@ def test_what_became_of_mutants_falls_with_what_was_read(places, monkeypatch):
     checked(places.tree)
     current = {name: "as it is" for name in mutant_results.WITNESSES}
     results = {name: {"killed": 1} for name in current}
-    mutant_results.put("fingerprint", results, current, mutant_results.read_by(TOPIC))
+    mutant_results.put("fingerprint", results, current, mutant_results.recorded_reads(TOPIC))
 
     def stored():
-        return mutant_results.get("fingerprint", current, mutant_results.read_by(TOPIC))
+        return mutant_results.get("fingerprint", current, mutant_results.recorded_reads(TOPIC))
 
     assert stored() == results
     data.write_text("2")

@@ -172,7 +172,7 @@ def test_a_snippet_among_the_arguments_of_another_is_checked_too():
     x = vector("x", n)
     derivation = Derivation("test")
     derivation.identity("a", x + x, 2 * x, code=[("snippets.a.b.c[0]", ("snippets.a.b.d", x), {"by": ("snippets.e.f.g", x)})])
-    assert shown_code.named(derivation.claims[-1]) == ["snippets.a.b.c", "snippets.a.b.d", "snippets.e.f.g"]
+    assert shown_code.named_functions(derivation.claims[-1]) == ["snippets.a.b.c", "snippets.a.b.d", "snippets.e.f.g"]
 
 
 @pytest.mark.slow

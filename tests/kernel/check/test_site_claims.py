@@ -15,7 +15,7 @@ LEAST = 35
 
 @pytest.fixture(scope="session")
 def results():
-    return runner.check_all(runner.find(()), fresh=False, jobs=2, progress=lambda done, more: None)
+    return runner.check_all(runner.find_targets(()), fresh=False, jobs=2, progress=lambda done, more: None)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import resource
 
-from derivations.kernel.check.worker import with_room
+from derivations.kernel.check.worker import call_with_large_frame
 
 CALLS = 200
 
@@ -27,4 +27,4 @@ def most() -> int:
 
 def test_no_depth_has_a_piece_of_the_stack_taken_at_each_call():
     assert most() > CALLS / 2  # somewhere without room
-    assert with_room(most) < CALLS / 2
+    assert call_with_large_frame(most) < CALLS / 2

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from derivations.kernel.check import program_files, runner
-from derivations.kernel.check.affected_topics import touched
+from derivations.kernel.check.affected_topics import find_affected
 from derivations.kernel.command import watch
 from derivations.kernel.store import rejections
 from derivations.kernel.store.store import Store
@@ -47,49 +47,49 @@ def two(tree, certify):
 
 
 def test_a_script_touches_its_topic_and_those_that_use_it(two):
-    assert touched({"derivations/chapter/user.py"}).topics == {"chapter/user"}
-    assert touched({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny", "chapter/user"}
+    assert find_affected({"derivations/chapter/user.py"}).topics == {"chapter/user"}
+    assert find_affected({"derivations/chapter/tiny.py"}).topics == {"chapter/tiny", "chapter/user"}
 
 
 def test_a_new_script_touches_its_topic_alone(two):
     (two.root / "derivations/chapter/fresh.py").write_text(USER)
-    assert touched({"derivations/chapter/fresh.py"}).topics == {"chapter/fresh"}
+    assert find_affected({"derivations/chapter/fresh.py"}).topics == {"chapter/fresh"}
 
 
 def test_a_snippet_touches_what_imports_it(two):
-    assert touched({"snippets/chapter/tiny.py"}).topics == set()
+    assert find_affected({"snippets/chapter/tiny.py"}).topics == set()
     two.check(two.snippet)
-    assert touched({"snippets/chapter/tiny.py"}).topics == touched({"snippets/chapter/"}).topics == {"chapter/user"}
+    assert find_affected({"snippets/chapter/tiny.py"}).topics == find_affected({"snippets/chapter/"}).topics == {"chapter/user"}
 
 
 def test_what_topics_came_from_is_read_again_only_where_it_changed(two, certify, monkeypatch):
     get, seen = Store.get, []
     monkeypatch.setattr(Store, "get", lambda self, key: seen.append(key) or get(self, key))
-    touched({"snippets/chapter/tiny.py"})
+    find_affected({"snippets/chapter/tiny.py"})
     del seen[:]
-    assert touched({"snippets/chapter/tiny.py"}).topics == set() and not seen
+    assert find_affected({"snippets/chapter/tiny.py"}).topics == set() and not seen
     certify("chapter/user", two.user, "Another", [{"id": "again", "uses": []}], [two.snippet])
     del seen[:]
-    assert touched({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"chapter/user"}
+    assert find_affected({"snippets/chapter/tiny.py"}).topics == {"chapter/user"} and set(seen) == {"chapter/user"}
 
 
 def test_any_snippet_may_mend_what_is_refused(two):
     rejections.put("chapter/user", two.user, "Another", [], ["it cannot be imported"], [])
-    assert touched({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}
+    assert find_affected({"snippets/chapter/nothing.py"}).topics == {"chapter/user"}
 
 
 def test_the_checker_touches_all_and_what_is_beside_it_nothing(two):
-    assert touched({"derivations/kernel/core/claims.py"}).kernel == ["derivations/kernel/core/claims.py"]
+    assert find_affected({"derivations/kernel/core/claims.py"}).checker_files == ["derivations/kernel/core/claims.py"]
     for aside in ("derivations/kernel/site/claim_html.py", "derivations/kernel/command/cli.py", "docs/chapter/tiny.md"):
-        found = touched({aside})
-        assert (found.kernel, found.topics) == ([], set())
+        found = find_affected({aside})
+        assert (found.checker_files, found.topics) == ([], set())
 
 
 def test_a_page_is_looked_at_and_a_script_that_is_gone_is_named(two):
-    assert touched({"docs/chapter/tiny.md"}).pages == {"chapter/tiny"}
+    assert find_affected({"docs/chapter/tiny.md"}).pages == {"chapter/tiny"}
     two.script.unlink()
-    found = touched({"derivations/chapter/tiny.py"})
-    assert found.gone == ["chapter/tiny"] and found.topics == {"chapter/user"}
+    found = find_affected({"derivations/chapter/tiny.py"})
+    assert found.removed == ["chapter/tiny"] and found.topics == {"chapter/user"}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_page_is_looked_at_and_a_script_that_is_gone_is_named(two):
     ],
 )
 def test_what_editors_leave_beside_a_file_is_no_change(name, seen, tree):
-    assert bool(watch.relevant(str(tree.root / name))) == seen
+    assert bool(watch.relevant_name(str(tree.root / name))) == seen
 
 
 # What was refused is kept -------------------------------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def test_what_is_refused_is_kept_until_it_holds(tree, command):
     kept = rejections.get("chapter/tiny")
     (claim,) = kept["claims"]
     assert claim["id"] == "sum" and claim["line"] == 6 and claim["message"].startswith("false: at ")
-    assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and rejections.changes(kept) == []
+    assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and rejections.find_changes(kept) == []
     tree.script.write_text(good)
-    assert rejections.changes(kept) == ["derivations/chapter/tiny.py"]
+    assert rejections.find_changes(kept) == ["derivations/chapter/tiny.py"]
     assert command("check").exit_code == 0
     assert rejections.get("chapter/tiny") is None and rejections.STORE.keys() == []
 
@@ -153,14 +153,14 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
     rung = []
     monkeypatch.setattr(rejections, "end_round", lambda: rung.append(1))
     for first in (frozenset(), frozenset({"chapter/tiny"})):
-        runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=runner.How(first=first))
+        runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=runner.Options(urgent=first))
         assert len(rung) == len(first)
 
 
 def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
     """Its page leads to them, and has a box where they are not those of its certificate."""
     there = []
-    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in program_files.folder().rglob("*.py")]))
+    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in program_files.program_folder().rglob("*.py")]))
     chosen = [("chapter/tiny", tree.script)]
     of = watch.Watch(lambda: chosen, 1, False, lambda topic: [], lambda: None)
     watch.Round(chosen, [], ["derivations/chapter/tiny.py"], of).check()

@@ -54,7 +54,7 @@ for zone in {zones}:
     os.environ |= {{"TZ": zone, "LC_ALL": "C"}}
     time.tzset()
     told()
-    worker.be_anywhere()
+    worker.set_time_zone_and_locale()
     told()
 """
 

@@ -22,7 +22,7 @@ derivation.identity("sum", (A + B).T, A.T + B.T)
 def checked(tmp_path, text, title='"sums"'):
     script = tmp_path / "script.py"
     script.write_text(HEAD + text + CLAIM.format(title=title))
-    return runner.run("script", script, lambda done, more: None, Event(), {})
+    return runner.run_worker("script", script, lambda done, more: None, Event(), {})
 
 
 NAMED = """

@@ -61,7 +61,7 @@ LACKS = {
 def test_what_a_page_of_the_course_lacks_is_refused(made, command, monkeypatch, old, new, says):
     for part in ("tested", "formed"):
         monkeypatch.setattr(check_page, part, lambda topic: [])
-    assert check_page.unwritten("fresh/topic") == []
+    assert check_page.find_course_errors("fresh/topic") == []
     path = made / "docs/fresh/topic.md"
     path.write_text(path.read_text().replace(old, new))
     said = command("check", "--page", "fresh/topic")
@@ -72,18 +72,20 @@ def test_the_page_before_has_to_link_to_this_one(made):
     (made / "mkdocs.yml").write_text(CONFIG.replace("Home: index.md", "Tiny: chapter/tiny.md\n  - Topic: fresh/topic.md"))
     (made / "docs/chapter").mkdir()
     (made / "docs/chapter/tiny.md").write_text("[The next page](../wrong.md)\n")
-    assert check_page.unwritten("fresh/topic") == ["docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"]
+    assert check_page.find_course_errors("fresh/topic") == [
+        "docs/chapter/tiny.md: the page needs one link [The next page](...), to fresh/topic.md"
+    ]
 
 
 def test_what_a_test_of_all_topics_refuses_is_said(made, monkeypatch):
     (made / "tests/sweep.py").write_text(SWEEP)
-    monkeypatch.setattr(check_page, "SWEEPS", ("tests/sweep.py",))
-    (said,) = check_page.swept("fresh/topic")
+    monkeypatch.setattr(check_page, "ALL_TOPIC_TESTS", ("tests/sweep.py",))
+    (said,) = check_page.find_all_topic_test_errors("fresh/topic")
     assert (
         said.startswith("tests/sweep.py:6: the test fails: AssertionError: fresh/topic has no row")
         and "run: python -m pytest tests/sweep.py -k fresh/topic" in said
     )
-    assert check_page.swept("chapter/tiny") == []
+    assert check_page.find_all_topic_test_errors("chapter/tiny") == []
 
 
 SWEEP = """import pytest
@@ -97,7 +99,7 @@ def test_it(topic):
 
 def test_what_pytest_says_has_its_file_and_line():
     output = "/r/tests/a/test_b.py:3: assert 1 == 2\nFAILED tests/a/test_b.py::test_c - x\nFAILED snippets/a/b.py::snippets.a.b\n"
-    assert check_page.failures(output, "/r") == [
+    assert check_page.parse_failures(output, "/r") == [
         "tests/a/test_b.py:3: the test fails: assert 1 == 2",
         "snippets/a/b.py::snippets.a.b: the test fails",
     ]
@@ -114,8 +116,8 @@ def formed(made):
     for name in ("pyproject.toml", "snippets/ruff.toml"):
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text((ROOT / name).read_text())
-    assert check_page.formed("fresh/topic") == []
-    return lambda: check_page.formed("fresh/topic")
+    assert check_page.find_style_errors("fresh/topic") == []
+    return lambda: check_page.find_style_errors("fresh/topic")
 
 
 def test_what_lint_would_refuse_of_the_form_is_said_with_its_mend(made, formed):
@@ -141,7 +143,7 @@ def test_a_file_that_is_no_python_is_told_of_by_its_place_alone(made, formed):
 
 
 def test_an_output_that_is_another_says_where_it_is_shown():
-    (said,) = check_page.failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
+    (said,) = check_page.parse_failures("/r/snippets/a/b.py:3: DocTestFailure", "/r")
     assert said.startswith("snippets/a/b.py:3: the test fails: the output differs")
 
 
@@ -188,7 +190,7 @@ def tested(tmp_path, monkeypatch):
         for name, text in {"snippets/fresh/topic.py": snippet, "tests/fresh/test_topic.py": test, "pyproject.toml": PYTEST}.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
-        return check_page.tested("fresh/topic")
+        return check_page.find_test_errors("fresh/topic")
 
     return ask
 

@@ -280,8 +280,8 @@ def test_a_script_with_an_odd_name(script, records):
 SOON = 60  # seconds that processes may take to end, on a busy machine
 COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from derivations.kernel.command import cli; cli.main()"
 POOL = """import os, time
-from derivations.kernel.check.process_pool import of_this_machine
-own = of_this_machine(1)
+from derivations.kernel.check.process_pool import local_pool
+own = local_pool(1)
 own.submit(abs, 1).result()
 os.mkdir({begun!r})
 time.sleep(1000)

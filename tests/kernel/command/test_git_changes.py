@@ -34,29 +34,29 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_what_others_changed_meanwhile_is_no_part_of_a_change(repository):
-    assert git_changes.changed("main") == {"mine é.py"}
+    assert git_changes.changed_files("main") == {"mine é.py"}
 
 
 def test_what_is_not_committed_is_a_part_of_it(repository):
     (repository / "a.py").write_text("2")
     (repository / "new.py").write_text("1")
-    assert git_changes.changed("HEAD") == {"a.py", "new.py"} and git_changes.changed("main") == {"a.py", "new.py", "mine é.py"}
+    assert git_changes.changed_files("HEAD") == {"a.py", "new.py"} and git_changes.changed_files("main") == {"a.py", "new.py", "mine é.py"}
 
 
 def test_what_was_moved_is_there_by_both_names(repository):
     (repository / "a.py").rename(repository / "b.py")
-    assert git_changes.changed("HEAD") == {"a.py", "b.py"}
+    assert git_changes.changed_files("HEAD") == {"a.py", "b.py"}
 
 
 def test_a_commit_that_is_none_is_named(repository):
-    with pytest.raises(git_changes.NoCommit, match="nowhere"):
-        git_changes.changed("nowhere")
+    with pytest.raises(git_changes.GitError, match="nowhere"):
+        git_changes.changed_files("nowhere")
 
 
 def test_without_git_it_is_said(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(git_changes.NoCommit, match="cannot run git"):
-        git_changes.changed("main")
+    with pytest.raises(git_changes.GitError, match="cannot run git"):
+        git_changes.changed_files("main")
 
 
 TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
@@ -66,7 +66,7 @@ TOPICS = [("a/one", "one.py"), ("a/two", "two.py"), ("a/three", "three.py")]
 def change(monkeypatch):
     """A function that lets a change be of some paths."""
     monkeypatch.setattr(certificates, "topics", lambda: [topic for topic, _ in TOPICS])
-    return lambda *paths: monkeypatch.setattr(mutants_report, "changed", lambda commit: set(paths))
+    return lambda *paths: monkeypatch.setattr(mutants_report, "changed_files", lambda commit: set(paths))
 
 
 def test_a_change_asks_for_the_mutants_of_the_topics_that_it_touches(change):

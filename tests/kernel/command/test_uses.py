@@ -25,7 +25,7 @@ def derivation():
 
 def outcome(derivation):
     first, *_, last = derivation.claims
-    return uses_report.outcome(last, first)
+    return uses_report.classify_use(last, first)
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
 
 
 def test_what_is_open_is_a_claim_that_coq_can_state(site):
-    for key in coq_exceptions.reasons():
+    for key in coq_exceptions.read_reasons():
         assert key in site and coq.source(site[key], key.split("#")[0]).text, key
 
 

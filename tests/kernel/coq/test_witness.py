@@ -352,10 +352,10 @@ def test_a_file_stays_in_its_folder():
     ],
 )
 def test_what_is_kept_names_the_steps_that_are_proved(source, said, ok, steps, message):
-    kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said})
+    kept = coq_run.make_result("chapter/topic#claim", source, {"chapter/topic#claim": said})
     assert (kept["ok"], kept["steps"], kept["message"]) == (ok, steps, message)
     assert kept["file"] == "coq/chapter/topic/claim.v" and kept["source"] == (source.text or "")
-    assert coq_run.outcome(kept) == {True: "proved", None: "not for Coq", False: "NOT proved"}[ok]
+    assert coq_run.describe_outcome(kept) == {True: "proved", None: "not for Coq", False: "NOT proved"}[ok]
 
 
 PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{coq_process.NO_PROOF}Error: No applicable tactic.")
@@ -374,9 +374,9 @@ PROVED, NO_PROOF = (True, "1 theorem proved"), (False, f"{coq_process.NO_PROOF}E
 )
 def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said, ok, message):
     source = theorems.Source(text, "", (1,) if text else (), bool(text))
-    kept = coq_run.result("chapter/topic#claim", source, {"chapter/topic#claim": said}, "a reason")
+    kept = coq_run.make_result("chapter/topic#claim", source, {"chapter/topic#claim": said}, "a reason")
     assert (kept["ok"], kept["message"], kept["steps"]) == (ok, message, [])
-    assert coq_run.outcome(kept) == {None: "open", False: "NOT proved"}[ok]
+    assert coq_run.describe_outcome(kept) == {None: "open", False: "NOT proved"}[ok]
 
 
 @pytest.fixture
@@ -386,21 +386,21 @@ def open_file(monkeypatch, tmp_path):
 
 
 def test_open_claims_are_read_by_topic(open_file):
-    assert coq_exceptions.reasons() == {}
+    assert coq_exceptions.read_reasons() == {}
     open_file.write_text("\"a/b#c\" = 'one'\n\"a/bb#c\" = 'two'\n")
-    assert coq_exceptions.reasons("a/b") == {"a/b#c": "one"} and coq_exceptions.reasons() == {"a/b#c": "one", "a/bb#c": "two"}
+    assert coq_exceptions.read_reasons("a/b") == {"a/b#c": "one"} and coq_exceptions.read_reasons() == {"a/b#c": "one", "a/bb#c": "two"}
 
 
 @pytest.mark.parametrize("text", ['"a/b#c"', "\"a/b\" = 'why'", "\"a/b#c\" = ' '", '"a/b#c" = 3', "[a]\nb = 'why'", "'a/b#c' = 'as x = y'"])
 def test_a_file_of_open_claims_that_says_something_else_is_refused(open_file, text):
     open_file.write_text(text)
     with pytest.raises(certificates.CertificateError, match=r'open\.toml.*"chapter/topic#claim" = '):
-        coq_exceptions.reasons()
+        coq_exceptions.read_reasons()
 
 
 def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path):
     open_file.write_text("\"example/halving#no-claim\" = 'why'\n")
-    monkeypatch.setattr(coq_run, "sources", lambda topic: {})
+    monkeypatch.setattr(coq_run, "make_sources", lambda topic: {})
     monkeypatch.setattr(coq_run, "FOLDER", tmp_path / "docs" / "coq")
     monkeypatch.setattr(store, "FOLDER", tmp_path)
     (result,) = coq_run.run(["example/halving"], True, lambda some, decided: {})["example/halving"].values()

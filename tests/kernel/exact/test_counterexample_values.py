@@ -8,7 +8,7 @@ from math_core import LatexToMathML
 
 from derivations.kernel import Derivation, I, absolute, exp, index, log, matrix, positive, scalars, sizes, softmax, sqrt, total, vector
 from derivations.kernel.check import worker
-from derivations.kernel.check.claim_records import both_latex
+from derivations.kernel.check.claim_records import sides_latex
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift
@@ -60,7 +60,7 @@ FORMS = {
 @pytest.mark.parametrize("state, expected", FORMS.values(), ids=FORMS)
 def test_a_side_is_shown_in_closed_form(state, expected):
     claim = state()
-    left, right = both_latex(claim)
+    left, right = sides_latex(claim)
     assert left != right and (
         expected is None or left.replace(r"\left", "").replace(r"\right", "") == expected.replace(r"\left", "").replace(r"\right", "")
     )
@@ -77,7 +77,7 @@ def lift_of(value):
 def test_a_closed_form_that_is_not_the_value_is_not_shown(monkeypatch):
     claim = refuted(exp(x), x, {x: 2})
     monkeypatch.setattr(closed_forms, "to_closed_form", lambda p: lift(7))
-    assert both_latex(claim) == (r"7.38905\ldots", "2")
+    assert sides_latex(claim) == (r"7.38905\ldots", "2")
 
 
 SITE = [topic for topic in certificates.topics()]
@@ -88,7 +88,7 @@ def test_no_counterexample_of_the_site_is_shown_rounded(topic):
     assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
     for claim in claims.LOADED[0].claims:
         if claim.kind == "refutation":
-            shown = both_latex(claim)
+            shown = sides_latex(claim)
             assert shown[0] != shown[1] and not any(mark in text for text in shown for mark in (".", "approx", "ldots")), claim.id
 
 
@@ -149,13 +149,13 @@ def test_what_cannot_be_told_apart_in_print_is_refused(monkeypatch):
     monkeypatch.setattr("derivations.kernel.check.claim_records.DIGITS", (6,))
     monkeypatch.setattr(closed_forms, "to_closed_form", lambda p: 1 / lift(0))
     with pytest.raises(KernelError, match="too close"):
-        both_latex(refuted(exp(x), exp(x) + y, {x: 1, y: Fraction(1, 10**9)}))
+        sides_latex(refuted(exp(x), exp(x) + y, {x: 1, y: Fraction(1, 10**9)}))
 
 
 def test_a_complex_side_has_a_closed_form_or_digits():
-    left, _ = both_latex(refuted(exp(I * x), x, {x: 1}))
+    left, _ = sides_latex(refuted(exp(I * x), x, {x: 1}))
     assert left in (r"e^{\mathrm{i}}", r"0.540302\ldots + 0.841470\ldots\,\mathrm{i}")
 
 
 def test_an_absolute_value_has_one():
-    assert both_latex(refuted(absolute(x - exp(y)), x, {x: 1, y: 1}))[0] == r"\left|e - 1\right|"
+    assert sides_latex(refuted(absolute(x - exp(y)), x, {x: 1, y: 1}))[0] == r"\left|e - 1\right|"

@@ -31,7 +31,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.check.claim_records import record
+from derivations.kernel.check.claim_records import make_record
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.witness import exact
@@ -128,7 +128,7 @@ def test_an_assumption_with_an_open_index_is_about_every_value_of_it():
 
     other = vector("w", n)
     claim = stated(state)
-    assert [a["text"] for a in record(claim, [exact(claim)])["assumptions"]] == [
+    assert [a["text"] for a in make_record(claim, [exact(claim)])["assumptions"]] == [
         "$v_{i}$ is not negative, for every $i$",
         "$-w_{j}$ is not negative, for every $j$",
     ]
@@ -140,7 +140,7 @@ def test_an_assumption_with_an_open_index_is_about_every_value_of_it():
 def test_a_limit_from_above_is_shown_as_one():
     """|x|/x has no limit at zero, but one from above."""
     claim = stated(lambda D: D.limit("claim", sqrt(x**2) / x, x, 0, 1))
-    shown = record(claim, [exact(claim)])["latex"]
+    shown = make_record(claim, [exact(claim)])["latex"]
     assert any(mark in shown.replace(" ", "") for mark in ("0^{+}", "0^+", r"\downarrow0", r"\searrow0")), shown
 
 

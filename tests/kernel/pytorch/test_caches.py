@@ -40,10 +40,10 @@ def test_with_other_values_it_is_evaluated_anew():
     tree = x * y
     t = trial(tree)
     before = evaluate(tree, t)
-    t.values["x"] = BoundedValue(t.values["x"].v + 1, t.values["x"].e)
-    assert torch.allclose(evaluate(tree, t).v, before.v + t.values["y"].v)
+    t.values["x"] = BoundedValue(t.values["x"].value + 1, t.values["x"].error)
+    assert torch.allclose(evaluate(tree, t).value, before.value + t.values["y"].value)
     t.points(torch.tensor([1]))
-    assert len(evaluate(tree, t).v) == 1
+    assert len(evaluate(tree, t).value) == 1
 
 
 def test_at_other_sizes_or_told_to_be_exact_it_is_evaluated_anew():
@@ -51,25 +51,25 @@ def test_at_other_sizes_or_told_to_be_exact_it_is_evaluated_anew():
     t = trial(tree)
     before = evaluate(tree, t)
     t.sizes["n"] = 7
-    assert torch.allclose(evaluate(tree, t).v, t.values["x"].v + 7)
-    t.sizes["n"], t.values["x"] = 2, BoundedValue(torch.ones_like(before.v), torch.zeros_like(before.e))
-    assert evaluate(tree, t).e.all()
+    assert torch.allclose(evaluate(tree, t).value, t.values["x"].value + 7)
+    t.sizes["n"], t.values["x"] = 2, BoundedValue(torch.ones_like(before.value), torch.zeros_like(before.error))
+    assert evaluate(tree, t).error.all()
     t.exactly = True
-    assert not evaluate(tree, t).e.any()
+    assert not evaluate(tree, t).error.any()
 
 
 def test_one_tree_is_another_where_its_index_runs_along_another_axis():
     entry_ = A[i, k]
     tree = total(entry_, i) + total(entry_, k)
     t = trial(tree)
-    a = t.values["A"].v.reshape(4, 1, 2, 3)
-    assert torch.allclose(evaluate(tree, t).v.flatten(), (a.sum(2, keepdim=True) + a.sum(3, keepdim=True)).flatten())
+    a = t.values["A"].value.reshape(4, 1, 2, 3)
+    assert torch.allclose(evaluate(tree, t).value.flatten(), (a.sum(2, keepdim=True) + a.sum(3, keepdim=True)).flatten())
 
 
 def test_what_is_bounded_is_another_in_each_format():
     tree = x / 3
     t = trial(tree)
-    assert len({float(evaluate_in_format(tree, t, f).e.max()) for f in FORMATS}) == len(FORMATS)
+    assert len({float(evaluate_in_format(tree, t, f).error.max()) for f in FORMATS}) == len(FORMATS)
 
 
 def test_a_copy_with_other_values_knows_nothing():
@@ -77,15 +77,15 @@ def test_a_copy_with_other_values_knows_nothing():
     t = trial(tree)
     evaluate(tree, t)
     other = t.but({**t.values, "x": t.values["y"]})
-    assert torch.equal(evaluate(tree, other, other.axes, 2).v, t.values["y"].v ** 2)
+    assert torch.equal(evaluate(tree, other, other.axes, 2).value, t.values["y"].value ** 2)
 
 
 def test_numbers_are_given_anew_when_there_are_too_many(monkeypatch):
     monkeypatch.setattr(evaluation_cache, "MAX_TREES", 3)
     tree = (x + y) * (x - y) + (x + y)
     t = trial(tree)
-    v, w = t.values["x"].v, t.values["y"].v
-    assert torch.allclose(evaluate(tree, t).v, v * v - w * w + v + w)
+    v, w = t.values["x"].value, t.values["y"].value
+    assert torch.allclose(evaluate(tree, t).value, v * v - w * w + v + w)
 
 
 @pytest.mark.parametrize("which", ["an index of the variable alone", "indices of both", "numbers"])
@@ -97,14 +97,14 @@ def test_slopes_are_those_of_the_entry_that_is_meant(which):
         "numbers": diff(length, A[1, 1]),
     }[which]
     t = trial(tree)
-    a, v = t.values["A"].v.reshape(4, 2, 3), t.values["u"].v.reshape(4, 3)
+    a, v = t.values["A"].value.reshape(4, 2, 3), t.values["u"].value.reshape(4, 3)
     slopes = 2 * torch.einsum("pij,pj,pk->pik", a, v, v)
     want = {
         "an index of the variable alone": slopes,
         "indices of both": (v**2)[:, None].expand(4, 2, 3),
         "numbers": slopes[:, 0, 0],
     }[which]
-    assert torch.allclose(evaluate(tree, t).v.flatten(), want.flatten())
+    assert torch.allclose(evaluate(tree, t).value.flatten(), want.flatten())
 
 
 def test_whether_a_tree_has_a_symbol():

@@ -127,7 +127,7 @@ def computed(e, low, f, env=()):
     env = dict(env)
     run = [computed(a, low, f, env) for a in e.args] if e.op not in ("sum", "each", "entry") else []
     if e.op == "symbol" and e.data[1] == "real":
-        return low.values[e.data[0]].v[0].reshape(low.shape(e)).to(f.dtype)
+        return low.values[e.data[0]].value[0].reshape(low.shape(e)).to(f.dtype)
     if e.op in ("const", "symbol", "index"):
         return torch.tensor(
             float(e.data) if e.op == "const" else low.size(e) if e.op == "symbol" else env[e.data] + 1.0, dtype=torch.float64
@@ -205,20 +205,20 @@ def at(tree, f, **values):
 
 
 def test_what_may_overflow_has_no_bound():
-    assert at(exp(x), "fp16", x=11.0).e.isfinite().all() and not at(exp(x), "fp16", x=11.1).e.isfinite().any()
-    assert at(exp(x), "bf16", x=11.1).e.isfinite().all()
-    assert not at((x * y) / y, "fp16", x=300.0, y=300.0).e.isfinite().any()
-    assert not at(1 / (x - y), "fp32", x=1.0, y=1.0).e.isfinite().any()
+    assert at(exp(x), "fp16", x=11.0).error.isfinite().all() and not at(exp(x), "fp16", x=11.1).error.isfinite().any()
+    assert at(exp(x), "bf16", x=11.1).error.isfinite().all()
+    assert not at((x * y) / y, "fp16", x=300.0, y=300.0).error.isfinite().any()
+    assert not at(1 / (x - y), "fp32", x=1.0, y=1.0).error.isfinite().any()
 
 
 def test_what_underflows_is_off_by_the_smallest_number():
-    assert at(x * y, "fp16", x=2.0**-14, y=2.0**-14).e.item() >= 2.0**-24
-    assert at(x + y, "fp16", x=2.0**-24, y=2.0**-24).e.item() < 2.0**-33  # sums do not underflow
+    assert at(x * y, "fp16", x=2.0**-14, y=2.0**-14).error.item() >= 2.0**-24
+    assert at(x + y, "fp16", x=2.0**-24, y=2.0**-24).error.item() < 2.0**-33  # sums do not underflow
 
 
 def test_a_number_that_the_format_does_not_hold_is_rounded():
     for f in FORMATS:
-        third, half = (at(x * 0 + Fraction(1, k), f.name, x=1.0).e.item() for k in (3, 2))
+        third, half = (at(x * 0 + Fraction(1, k), f.name, x=1.0).error.item() for k in (3, 2))
         assert half == 0 and abs(torch.tensor(1 / 3, dtype=f.dtype).double().item() - 1 / 3) <= third <= 1.01 * f.u / 3
 
 
@@ -232,7 +232,9 @@ def test_the_roundings_of_softmax_itself(format_):
         low.put(u, scores_.to(f.dtype).double())
         value = evaluate_in_format(softmax(u), low, f)
         shares.append(
-            ((torch.softmax(scores_.to(f.dtype), -1).double() - value.v.reshape(200, size)).abs() / value.e.reshape(200, size)).max()
+            (
+                (torch.softmax(scores_.to(f.dtype), -1).double() - value.value.reshape(200, size)).abs() / value.error.reshape(200, size)
+            ).max()
         )
     assert 0.05 < max(shares) <= 1
 
@@ -257,7 +259,7 @@ def test_the_bound_covers_the_errors_of_the_arguments(tree):
                 way = torch.tensor([1.0 if signs >> k & 1 else -1.0 for k in range(middle[s].numel())], dtype=torch.float64)
                 signs >>= middle[s].numel()
                 moved.put(s, middle[s] + error * way.reshape(middle[s].shape))
-            share = ((evaluate(tree, moved).v - value.v).abs() / value.e).max().item()
+            share = ((evaluate(tree, moved).value - value.value).abs() / value.error).max().item()
             worst = max(worst, share)
     assert 0.4 < worst <= 1
 
@@ -418,11 +420,11 @@ def test_inputs_that_the_format_does_not_hold_are_left_out():
     stated = claim("identity", x * 2, x + x, given=[positive(x)])
     drawn = Trial([stated.start], {})
     drawn.put(x, torch.tensor([1.0, 2.0**-30, 2.0**20, 1.0 + 2.0**-30], dtype=torch.float64))
-    assert low_precision.rounded(stated, drawn, FORMAT["fp16"]).values["x"].v.flatten().tolist() == [
+    assert low_precision.rounded(stated, drawn, FORMAT["fp16"]).values["x"].value.flatten().tolist() == [
         1.0,
         1.0,
     ]  # the second is 0, the third too large
-    assert drawn.values["x"].v.flatten()[1] == 2.0**-30  # and the trial itself is as it was
+    assert drawn.values["x"].value.flatten()[1] == 2.0**-30  # and the trial itself is as it was
 
 
 # All claims of the site

@@ -105,7 +105,7 @@ def points(*given, seed=0, rounds=False):
     D = Derivation("Tried")
     left = v[j] + (rounded(v[j]) if rounds else v[j])
     D.identity("claim", left, 2 * v[j], given=[one(v[j]) for one in given])
-    return draw(D.claims[0], {"m": 9}, seed, telling=2).values["v"].v.flatten(1).tolist()
+    return draw(D.claims[0], {"m": 9}, seed, telling=2).values["v"].value.flatten(1).tolist()
 
 
 def test_code_is_tried_with_ordinary_numbers_and_by_turns_with_one_number_zeros_among_others_and_unlike_ones():
@@ -135,9 +135,9 @@ def test_at_many_sizes_code_is_not_tried_on_the_edge_of_what_is_assumed_alone():
     D = Derivation("Tried")
     D.identity("slope", diff(sqrt(a) * total(exp(z[j]), j), z[k]), sqrt(a) * exp(z[k]), given=[nonnegative(a)])
     for size, telling in ((16, 2), (65, 1)):
-        assert (draw(D.claims[0], {"m": size}, 0, telling=telling).values["a"].v > 0).all()
+        assert (draw(D.claims[0], {"m": size}, 0, telling=telling).values["a"].value > 0).all()
         for seed in (3, 5):  # where no other numbers are 0
-            drawn = draw(D.claims[0], {"m": size}, seed, telling=telling).values["a"].v.flatten().tolist()
+            drawn = draw(D.claims[0], {"m": size}, seed, telling=telling).values["a"].value.flatten().tolist()
             assert [x > 0 for x in drawn] == [True, False][:telling]
 
 
@@ -149,7 +149,7 @@ def test_at_many_sizes_code_meets_rotations_and_permutations_with_ordinary_numbe
     for size, telling in ((16, 2), (65, 1)):
         for seed in range(4):
             found = draw(D.claims[0], {"m": size}, seed, telling=telling).values
-            turned, row = found["R"].v[0], found["x"].v[0]
+            turned, row = found["R"].value[0], found["x"].value[0]
             assert bool((turned != turned.round()).any()) == (seed % 2 == 0) and row.unique().numel() == size
 
 
@@ -166,7 +166,7 @@ def test_at_some_long_sizes_code_is_tried_with_other_than_ordinary_numbers_too()
     v, j = vector("v", m), index("j", m)
     D = Derivation("Tried")
     D.identity("claim", v[j] + v[j], 2 * v[j])
-    points = {t.sizes["m"]: len(t.values["v"].v) for t in further_trials(D.claims[0]) if t.sizes["m"] in LONG}
+    points = {t.sizes["m"]: len(t.values["v"].value) for t in further_trials(D.claims[0]) if t.sizes["m"] in LONG}
     assert points == {65: 1, 100: 2, 129: 1, 257: 1, 1025: 2}
 
 

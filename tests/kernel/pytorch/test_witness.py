@@ -238,7 +238,7 @@ def test_what_underflows_in_a_matrix_product_is_not_taken_for_zero():
     trial = Trial(list(row.trees), {"n": 2})
     for name in (u, v):
         trial.put(name, torch.zeros(1, 2, dtype=torch.float64), torch.full((1, 2), TINY, dtype=torch.float64))
-    assert evaluate(u @ v, trial).e.item() > 0
+    assert evaluate(u @ v, trial).error.item() > 0
     assert "divided by zero" not in verdict("identity", 1 / (1 + tiny * tiny), 1 / (tiny**2 + 1))[2]
 
 
@@ -246,7 +246,7 @@ def test_a_value_that_may_round_either_way_has_the_gap_as_its_bound():
     """Halfway between two numbers of fp32, and away from there."""
     trial = Trial([rounded(x)], {})
     trial.put(x, torch.tensor([1 + 2.0**-24, 1 + 2.0**-26], dtype=torch.float64), torch.full((2,), 2.0**-50, dtype=torch.float64))
-    assert evaluate(rounded(x), trial).e.flatten().tolist() == [2.0**-23, 0.0]
+    assert evaluate(rounded(x), trial).error.flatten().tolist() == [2.0**-23, 0.0]
 
 
 # What is assumed: without it a claim that needs it fails, and with it the draws keep to it
@@ -299,7 +299,7 @@ def test_several_products_of_one_matrix_are_kept_to(left, right, given_):
 def test_tied_matrices_are_dense_where_they_can_be():
     """A matrix of four by four with orthonormal rows whose entries are not all 0 or 1, exactly."""
     drawn = draw(claim("identity", (S @ S.T) @ A, A + 0 * A, given=[product_is(S, S.T, 1)]), {"n": 4, "m": 1}, 0)
-    found = drawn.values["S"].v.flatten(0, -3)
+    found = drawn.values["S"].value.flatten(0, -3)
     assert torch.equal(found @ found.mT, torch.eye(4, dtype=torch.float64).expand(found.shape))
     assert (found.abs() == 0.5).any() and len({tuple(s.flatten().tolist()) for s in found}) > 4
 
@@ -458,11 +458,11 @@ def test_a_snippet_is_run_and_named():
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.e-]+ where the claim has -?[\d.e-]+ at m = \d, n = \d"),
-        (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.e-]+) where the claim has"),
+        (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.error-]+ where the claim has -?[\d.error-]+ at m = \d, n = \d"),
+        (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.error-]+) where the claim has"),
         (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
         (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
-        (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.e-]+ where the claim has"),
+        (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.error-]+ where the claim has"),
         (
             lambda A, B, C: (A @ B @ C).sum(),
             r"gives .* at m = 1, n = 1, given A of shape \(1, 1\), B of shape \(1, 1\), C of shape \(1, 1\)$",
@@ -584,16 +584,16 @@ def test_the_bound_covers_the_rounding_of_fp64(seed, rows, columns):
     expr = total((A @ B)[i, j] * (x - y) ** 3, i, j) / 7
     trial = draw(claim("identity", expr, 2 * expr), {"n": rows, "m": columns}, seed)
     value = evaluate(expr, trial)
-    for point in range(len(value.v)):
+    for point in range(len(value.value)):
         a, b = (
-            [[Fraction(c) for c in row] for row in trial.values[name].v[point].reshape(shape).tolist()]
+            [[Fraction(c) for c in row] for row in trial.values[name].value[point].reshape(shape).tolist()]
             for name, shape in (("A", (rows, columns)), ("B", (columns, rows)))
         )
-        p, r = (Fraction(trial.values[name].v[point].item()) for name in "xy")
+        p, r = (Fraction(trial.values[name].value[point].item()) for name in "xy")
         exact = sum(a[s][c] * b[c][t] for s in range(rows) for t in range(rows) for c in range(columns)) * (p - r) ** 3 / 7
-        off = abs(Fraction(value.v[point].item()) - exact)
-        assert off <= Fraction(value.e[point].item() * COVER)
-        assert value.e[point].item() <= 1e-12 * (
+        off = abs(Fraction(value.value[point].item()) - exact)
+        assert off <= Fraction(value.error[point].item() * COVER)
+        assert value.error[point].item() <= 1e-12 * (
             1 + sum(abs(c) for row in a for c in row) * sum(abs(c) for row in b for c in row) * (abs(p) + abs(r)) ** 3
         )
 
@@ -606,7 +606,7 @@ def test_the_bounds_of_functions_against_more_digits(f):
     trial = draw(claim("identity", body, 2 * body, given=[positive(x)]), {}, 3)
     value = evaluate(body, trial)
     with mpmath.workdps(40):
-        for at, v, e in zip(*(w.flatten().tolist() for w in (trial.values["x"].v, *value))):
+        for at, v, e in zip(*(w.flatten().tolist() for w in (trial.values["x"].value, *value))):
             if math.isfinite(v):
                 assert abs(mpmath.mpf(v) - getattr(mpmath, f)(mpmath.mpf(at))) <= e
 
@@ -621,9 +621,9 @@ def test_quadrature_has_the_moments_of_the_normal_law(k_):
 
 def test_rounding_is_to_the_nearest_number_of_fp32():
     trial = draw(claim("identity", rounded(x), rounded(x) + x), {}, 1)
-    value, exact = evaluate(rounded(x), trial), trial.values["x"].v
-    assert (value.e == 0).all() and torch.equal(value.v, exact.to(torch.float32).double())
-    assert (value.v != exact).any()
+    value, exact = evaluate(rounded(x), trial), trial.values["x"].value
+    assert (value.error == 0).all() and torch.equal(value.value, exact.to(torch.float32).double())
+    assert (value.value != exact).any()
 
 
 # All claims of the site
@@ -816,7 +816,7 @@ def test_the_bound_of_powers_with_several_whole_exponents_covers_them(entries, p
     except KernelError:
         assert any(b == e == 0 and n < 0 for b, e, n in entries)
         return
-    for (b, e, n), v, bound in zip(entries, found.v.tolist(), found.e.tolist()):
+    for (b, e, n), v, bound in zip(entries, found.value.tolist(), found.error.tolist()):
         true = Fraction(b) + part * Fraction(e)
         if math.isfinite(bound) and (true or n >= 0):
             assert math.isfinite(v) and abs(true**n - Fraction(v)) <= Fraction(bound) * Fraction(9, 8), (b, e, n, v, bound)

@@ -50,26 +50,26 @@ def test_a_good_one_is_loaded(sealed):
 def test_the_identity_of_a_certificate_needs_it_read_once_and_its_dependencies_looked_at_each_time(sealed, monkeypatch):
     reads, require = [], Store.require
     monkeypatch.setattr(Store, "require", lambda self, key: reads.append(key) or require(self, key))
-    same = certificates.identity(TOPIC)
-    assert same == project_files.file_hash(sealed.certificate) and certificates.identity(TOPIC) == same and len(reads) == 1
+    same = certificates.certificate_digest(TOPIC)
+    assert same == project_files.file_hash(sealed.certificate) and certificates.certificate_digest(TOPIC) == same and len(reads) == 1
     script = sealed.script.read_text()
     sealed.script.write_text(script + "# more\n")
     with pytest.raises(CertificateError, match="stale, since derivations/chapter/tiny.py changed; run: python -m derivations check"):
-        certificates.identity(TOPIC)
+        certificates.certificate_digest(TOPIC)
     sealed.script.write_text(script)
-    assert certificates.identity(TOPIC) == same and len(reads) == 1
+    assert certificates.certificate_digest(TOPIC) == same and len(reads) == 1
     sealed.certificate.write_text(sealed.certificate.read_text() + " ")
     with pytest.raises(CertificateError, match="was damaged, edited, moved"):
-        certificates.identity(TOPIC)
+        certificates.certificate_digest(TOPIC)
     sealed.certificate.unlink()
     with pytest.raises(CertificateError, match="has no certificate"):
-        certificates.identity(TOPIC)
+        certificates.certificate_digest(TOPIC)
 
 
 def aside(tree):
     """The files that may change without a certificate's falling."""
     names = (name_in(tree, p) for p in project_files.kernel_files())
-    return {name for name in names if project_files.is_aside(Path(name))}
+    return {name for name in names if project_files.is_unloaded(Path(name))}
 
 
 def name_in(tree, path):
@@ -83,7 +83,7 @@ def test_what_was_read_is_all_that_it_depends_on(sealed):
 
 
 def test_what_is_set_aside_is_there_and_is_never_loaded_where_a_script_is_checked(tree):
-    assert all(any(name.startswith(part) for name in aside(tree)) for part in project_files.ASIDE)
+    assert all(any(name.startswith(part) for name in aside(tree)) for part in project_files.UNLOADED)
     said = subprocess.run(
         [sys.executable, "-c", LOADED_BY_A_CHECK.format(script=str(tree.script), root=str(tree.root))],
         cwd=tree.root,
@@ -109,13 +109,13 @@ print(*(name.rpartition("/kernel/")[2] for name in done[-1][1]["imported"]))
 
 def test_a_change_of_what_is_set_aside_leaves_it_standing_but_not_what_coq_said(sealed):
     content = load(TOPIC)
-    before = coq_results.identity(content)
+    before = coq_results.results_digest(content)
     for name in sorted(aside(sealed)):
         path = sealed.kernel / name
         path.write_text(path.read_text() + "\n")
         assert load(TOPIC)["claims"] == content["claims"]
-        assert (coq_results.identity(content) != before) == name.startswith("coq/")
-        before = coq_results.identity(content)
+        assert (coq_results.results_digest(content) != before) == name.startswith("coq/")
+        before = coq_results.results_digest(content)
 
 
 def test_a_missing_one(tree):
@@ -149,15 +149,15 @@ def test_a_file_of_the_kernel_that_is_new_or_gone(sealed):
 
 @pytest.mark.parametrize("library", ["python", "sympy", "python-flint", "quicktions", "mpmath"])
 def test_a_change_of_a_library(library, sealed, monkeypatch):
-    now = dependencies.installed
-    assert library in dependencies.versions()
-    monkeypatch.setattr(dependencies, "installed", lambda name: "0.0" if name == library else now(name))
+    now = dependencies.installed_version
+    assert library in dependencies.library_versions()
+    monkeypatch.setattr(dependencies, "installed_version", lambda name: "0.0" if name == library else now(name))
     assert f"is stale, since {library} changed" in refusal()
 
 
 def test_a_library_that_is_new(sealed, monkeypatch):
-    now = dependencies.versions()
-    monkeypatch.setattr(certificates, "versions", lambda: now | {"another": "1.0"})
+    now = dependencies.library_versions()
+    monkeypatch.setattr(certificates, "library_versions", lambda: now | {"another": "1.0"})
     assert "is stale, since another changed" in refusal()
 
 
@@ -195,7 +195,7 @@ BESIDE = {
 
 def asked(tree, claims, **more):
     """Store Coq's results for the certificate as it is."""
-    content = {"certificate": coq_results.identity(load(TOPIC)), "coq": "8", "claims": claims}
+    content = {"certificate": coq_results.results_digest(load(TOPIC)), "coq": "8", "claims": claims}
     coq_results.STORE.put(TOPIC, content | more)
 
 
@@ -272,9 +272,9 @@ def test_an_import_that_is_gone_since_a_run_began_is_named(tree, certify):
 def test_imports_and_libraries_are_kept_and_looked_at(tree, certify):
     helper = tree.script.with_name("helper.py")
     helper.write_text("")
-    certify(TOPIC, tree.script, "t", [CLAIM], [helper], libraries={"click": dependencies.installed("click")})
+    certify(TOPIC, tree.script, "t", [CLAIM], [helper], libraries={"click": dependencies.installed_version("click")})
     content = load(TOPIC)
-    assert "derivations/chapter/helper.py" in content["inputs"] and content["versions"]["click"] == dependencies.installed("click")
+    assert "derivations/chapter/helper.py" in content["inputs"] and content["versions"]["click"] == dependencies.installed_version("click")
     assert {*dependencies.LIBRARIES, "click"} == set(content["versions"])
     certify(TOPIC, tree.script, "t", [CLAIM], [helper], libraries={"click": "0", "none-such": "1"})
     assert "is stale, since click, none-such changed" in refusal()
@@ -294,7 +294,7 @@ def test_a_key_that_another_process_made_first_is_used(tree, monkeypatch):
 def test_the_kernel_is_its_modules_and_what_coq_reads(tmp_path, monkeypatch):
     for name in ("b.py", "a.v", "c.txt", "d.pyc", "V.V"):
         (tmp_path / name).write_text("")
-    monkeypatch.setattr(project_files, "kernel", lambda: tmp_path)
+    monkeypatch.setattr(project_files, "kernel_folder", lambda: tmp_path)
     assert project_files.kernel_files() == [tmp_path / "a.v", tmp_path / "b.py"]
 
 
@@ -323,8 +323,8 @@ def test_a_hash_is_of_the_file_as_it_is(tmp_path):
 
 def test_versions_are_those_that_are_installed():
     libraries = {name: metadata.version(name) for name in dependencies.LIBRARIES if name != "python"}
-    assert dependencies.versions() == {"python": platform.python_version()} | libraries
-    assert dependencies.installed("pytest") == metadata.version("pytest") and dependencies.installed("none-such") == ""
+    assert dependencies.library_versions() == {"python": platform.python_version()} | libraries
+    assert dependencies.installed_version("pytest") == metadata.version("pytest") and dependencies.installed_version("none-such") == ""
 
 
 REFUSALS = {

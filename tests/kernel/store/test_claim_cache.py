@@ -89,9 +89,9 @@ def check(project, monkeypatch):
         assert worker.load_script(project.script) is None
         made = set()
         for one in claims.LOADED[0].claims:
-            found = worker.checked(one, kept.get(one.id))
-            kept[one.id] = json.loads(json.dumps({"record": found["claim"], "stands_on": found["stands_on"]}))
-            made |= set() if found["taken"] else {one.id}
+            found = worker.check_or_reuse(one, kept.get(one.id))
+            kept[one.id] = json.loads(json.dumps({"record": found["claim"], "fingerprints": found["fingerprints"]}))
+            made |= set() if found["reused"] else {one.id}
         return made
 
     run.kept = kept
@@ -169,7 +169,7 @@ def test_another_machine_uses_what_was_shared(tree, tmp_path, monkeypatch):
         store.FOLDER.mkdir()
         result = runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None)
         assert result.holds and not result.cached and load("chapter/tiny")["claims"]
-        return [record["taken"] for record in result.records]
+        return [record["reused"] for record in result.records]
 
     assert taken() == [False] and taken() == [True]
     path = tree.kernel / "exact/exact_evaluation.py"
@@ -179,13 +179,13 @@ def test_another_machine_uses_what_was_shared(tree, tmp_path, monkeypatch):
 
 def test_a_checker_that_changed_since_it_was_loaded_stores_nothing(tree):
     path = tree.kernel / "exact/exact_evaluation.py"
-    how, began = runner.How(loaded=time.time_ns()), path.stat().st_mtime_ns
-    os.utime(path, ns=(how.loaded + 10**6, how.loaded + 10**6))
+    options, began = runner.Options(started=time.time_ns()), path.stat().st_mtime_ns
+    os.utime(path, ns=(options.started + 10**6, options.started + 10**6))
     time.sleep(0.01)  # the topic begins after that
-    result = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how)
+    result = runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=options)
     assert "exact/exact_evaluation.py changed while it was checked" in result.problems[0] and not tree.certificate.exists()
     os.utime(path, ns=(began, began))
-    assert runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, how=how).holds
+    assert runner.check_script("chapter/tiny", tree.script, True, lambda done, more: None, options=options).holds
 
 
 def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check, monkeypatch):
@@ -199,7 +199,7 @@ def test_nothing_is_taken_over_by_a_script_that_imports_snippets(project, check,
         for name in [name for name in sys.modules if name.partition(".")[0] == "snippets"]:
             del sys.modules[name]
         del said[:]
-        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("taken")), check.kept)
+        return worker.check_claims(project.script, lambda event, **content: said.append(content.get("reused")), check.kept)
 
     assert not run() and [one for one in said if one is not None] == [True, True, True]
     edit(project.script, "derivation = ", "import snippets.chapter.parts\n\nderivation = ")
@@ -241,16 +241,16 @@ def test_a_script_that_stopped_behind_a_claim_that_holds_passes_once_it_is_corre
 RECORD = {
     "verdict": "holds",
     "claim": {"id": "moved", "code": ["snippets.chapter.sums.plus"]},
-    "stands_on": {"files": ["snippets/chapter/sums.py"]},
+    "fingerprints": {"files": ["snippets/chapter/sums.py"]},
 }
-STORED = {"moved": {"record": RECORD["claim"], "stands_on": RECORD["stands_on"]}}
+STORED = {"moved": {"record": RECORD["claim"], "fingerprints": RECORD["fingerprints"]}}
 
 
 def store_record(project):
     """Store what a check stores that read a file and a variable."""
     data = str(project.root / "data.txt")
-    reads = Reads(files={data: project_files.state(data)}, variables=["SOME_VARIABLE"])
-    depends, changed = certificates.depended_on(project.script, [project.snippet, project.parts], reads=reads)
+    reads = Reads(files={data: project_files.file_state(data)}, variables=["SOME_VARIABLE"])
+    depends, changed = certificates.collect_dependencies(project.script, [project.snippet, project.parts], reads=reads)
     assert not changed
     claim_cache.put("chapter/sums", [RECORD], depends)
 
@@ -266,8 +266,8 @@ CHANGES = {
     "a module that no claim's code may run": lambda project, patch: edit(project.parts, "x + y", "y + x"),
     "a file that was read": lambda project, patch: (project.root / "data.txt").write_text("2"),
     "a variable": lambda project, patch: patch.setenv("SOME_VARIABLE", "other"),
-    "a library": lambda project, patch: patch.setattr(dependencies, "installed", lambda name: "0"),
-    "Python": lambda project, patch: patch.setattr(claim_cache, "versions", lambda: {"python": "0"}),
+    "a library": lambda project, patch: patch.setattr(dependencies, "installed_version", lambda name: "0"),
+    "Python": lambda project, patch: patch.setattr(claim_cache, "library_versions", lambda: {"python": "0"}),
 }
 
 
@@ -296,7 +296,7 @@ def test_what_was_read_for_a_record_that_is_used_again_is_a_dependency_of_the_ne
     store_record(project)
     edit(project.snippet, "FACTOR = 2", "FACTOR = 3")
     earlier = claim_cache.get("chapter/sums")["depends"]
-    depends, changed = certificates.depended_on(project.script, [], earlier=earlier)
+    depends, changed = certificates.collect_dependencies(project.script, [], earlier=earlier)
     assert not changed
     assert {"data.txt", "derivations/chapter/sums.py"} < {*depends.inputs}
     assert depends.inputs["snippets/chapter/sums.py"] == project_files.file_hash(project.snippet)  # as it is now, so that a change is seen
@@ -322,47 +322,52 @@ STATED = dict(
 
 
 def test_claims_that_differ_in_anything_have_other_hashes():
-    hashes = [claim_fingerprints.told(claim(state)) for state in STATED.values()]
+    hashes = [claim_fingerprints.hash_statement(claim(state)) for state in STATED.values()]
     assert len({*hashes}) == len(STATED) and all(hashes)
-    assert claim_fingerprints.told(claim(STATED["plain"])) == hashes[0]  # where it stands does not count
+    assert claim_fingerprints.hash_statement(claim(STATED["plain"])) == hashes[0]  # where it stands does not count
 
 
 def test_what_has_no_hash_is_never_taken_over():
     made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.none.none", object())]))
-    assert claim_fingerprints.told(made) == ""
-    record, nothing = {"computed": {}}, {"told": "", "lines": "l", "texts": "t"}
-    assert not claim_cache.is_current({"record": record, "stands_on": nothing}, nothing)
-    assert claim_cache.is_current({"record": record, "stands_on": nothing | {"told": "x"}}, {"told": "x", "lines": "l", "texts": "y"})
+    assert claim_fingerprints.hash_statement(made) == ""
+    record, nothing = {"computed": {}}, {"statement": "", "lines": "l", "texts": "t"}
+    assert not claim_cache.is_current({"record": record, "fingerprints": nothing}, nothing)
+    assert claim_cache.is_current(
+        {"record": record, "fingerprints": nothing | {"statement": "x"}}, {"statement": "x", "lines": "l", "texts": "y"}
+    )
 
 
 def test_a_verdict_that_names_a_line_falls_when_lines_move():
-    before = {"record": {"computed": {"reason": "f: not read (chapter/sums.py:3)"}}, "stands_on": {"told": "x", "lines": "l", "texts": "t"}}
-    assert claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "t"})
-    assert not claim_cache.is_current(before, {"told": "x", "lines": "l", "texts": "moved"})
+    before = {
+        "record": {"computed": {"reason": "f: not read (chapter/sums.py:3)"}},
+        "fingerprints": {"statement": "x", "lines": "l", "texts": "t"},
+    }
+    assert claim_cache.is_current(before, {"statement": "x", "lines": "l", "texts": "t"})
+    assert not claim_cache.is_current(before, {"statement": "x", "lines": "l", "texts": "moved"})
 
 
 def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatch):
     one = claim(STATED["plain"])
-    made = worker.checked(one, None)
-    before = {"record": made["claim"], "stands_on": made["stands_on"]}
-    taken = worker.checked(one, before)
-    assert taken["taken"] and taken["claim"] == made["claim"]
+    made = worker.check_or_reuse(one, None)
+    before = {"record": made["claim"], "fingerprints": made["fingerprints"]}
+    taken = worker.check_or_reuse(one, before)
+    assert taken["reused"] and taken["claim"] == made["claim"]
 
     def refuse(claim):
         raise Rejected(claim.file, claim.line, claim.id, "not as shown")
 
-    monkeypatch.setattr(worker, "refuse_unseen", refuse)
+    monkeypatch.setattr(worker, "check_code_and_text", refuse)
     with pytest.raises(Rejected):
-        worker.checked(one, before)
+        worker.check_or_reuse(one, before)
 
 
 def test_what_is_not_seen_by_witnesses_is_asked_once_of_a_claim_before_they_are(monkeypatch):
     said = []
     for home in (worker, claim_records):
-        monkeypatch.setattr(home, "refuse_unseen", lambda claim: said.append("unseen"))
+        monkeypatch.setattr(home, "check_code_and_text", lambda claim: said.append("unseen"))
     monkeypatch.setattr(claim_records, "collect_verdicts", lambda *asked: said.append("witnesses") or [])
-    monkeypatch.setattr(claim_records, "record", lambda *of: {})
-    worker.checked(claim(STATED["plain"]), None)
+    monkeypatch.setattr(claim_records, "make_record", lambda *of: {})
+    worker.check_or_reuse(claim(STATED["plain"]), None)
     claim_records.check_claim(claim(STATED["plain"]))
     assert said == ["unseen", "witnesses"] * 2
 
@@ -401,7 +406,7 @@ def hash_of(tmp_path, monkeypatch, text, code=("snippets.planted.f",)):
     module.__file__ = str(path)
     monkeypatch.setitem(sys.modules, "snippets.planted", module)
     monkeypatch.setattr(project_files, "ROOT", tmp_path)
-    found = claim_fingerprints.code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
+    found = claim_fingerprints.hash_code(claim(lambda of: of.identity("a", A + B, B + A, code=[code])))
     assert found["files"] == ["snippets/__init__.py", "snippets/planted.py"]
     return found["lines"]
 
@@ -430,14 +435,16 @@ def test_what_cannot_be_read_has_no_hash(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "snippets.planted", module)
         monkeypatch.setattr(project_files, "ROOT", tmp_path)
         made = claim(lambda of: of.identity("a", A + B, B + A, code=[("snippets.planted.f", A)]))
-        assert claim_fingerprints.code(made) == {"lines": "", "texts": "", "files": []}
-        assert not claim_cache.is_current({"record": {"computed": {}}, "stands_on": {"told": "x", "lines": ""}}, {"told": "x", "lines": ""})
+        assert claim_fingerprints.hash_code(made) == {"lines": "", "texts": "", "files": []}
+        assert not claim_cache.is_current(
+            {"record": {"computed": {}}, "fingerprints": {"statement": "x", "lines": ""}}, {"statement": "x", "lines": ""}
+        )
 
 
 def test_a_claim_that_names_code_behind_a_rejected_one_is_not_stored():
     def record(id_, verdict="holds", code=()):
-        more = {"stands_on": {}} if verdict == "holds" else {}
+        more = {"fingerprints": {}} if verdict == "holds" else {}
         return {"verdict": verdict, "claim": {"id": id_, "code": list(code)}} | more
 
     records = [record("before", code=["f"]), record("bad", "refused"), record("behind", code=["f"]), record("bare")]
-    assert list(claim_cache.reusable(records)) == ["before", "bare"]
+    assert list(claim_cache.select_reusable(records)) == ["before", "bare"]

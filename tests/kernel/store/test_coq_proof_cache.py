@@ -83,7 +83,7 @@ def test_what_imports_another_prelude_is_asked(coq, monkeypatch):
 def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     room = tree.kernel / "coq"
     monkeypatch.setattr(coq_process, "__file__", str(room / "coq_process.py"))
-    monkeypatch.setattr(coq_run, "JUDGES", coq_run.judges())
+    monkeypatch.setattr(coq_run, "COQ_RUNNER", coq_run.hash_coq_runner())
     coq.prove()
     coq.prove()
     assert coq.asked == []
@@ -92,7 +92,7 @@ def test_what_judges_coqs_answer_counts(coq, judge, tree, monkeypatch):
     import_closure.imports.cache_clear()
     coq.prove()
     assert coq.asked == []  # those that judge are the ones that were loaded
-    monkeypatch.setattr(coq_run, "JUDGES", coq_run.judges())
+    monkeypatch.setattr(coq_run, "COQ_RUNNER", coq_run.hash_coq_runner())
     coq.prove()
     assert coq.asked == ["one", "two"]
 

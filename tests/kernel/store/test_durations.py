@@ -53,7 +53,7 @@ def test_what_took_longest_is_begun_first_and_results_come_in_the_order_asked(st
     assert [result.topic for result in runner.check_all(targets, False, 1, None)] == ["a/short", "a/new", "a/long"]
     assert begun == ["a/new", "a/long", "a/short"]
     del begun[:]
-    runner.check_all(targets, False, 1, None, how=runner.How(first=frozenset({"a/short"})))
+    runner.check_all(targets, False, 1, None, options=runner.Options(urgent=frozenset({"a/short"})))
     assert begun == ["a/short", "a/new", "a/long"]
 
 
@@ -77,26 +77,26 @@ def test_what_somebody_waits_for_is_done_before_the_others_begin(store, monkeypa
 
     monkeypatch.setattr(runner, "check_script", check)
     targets = [(name, store / name) for name in ("a/one", "a/first", "a/two")]
-    runner.check_all(targets, False, 3, None, how=runner.How(first=frozenset({"a/first"})))
+    runner.check_all(targets, False, 3, None, options=runner.Options(urgent=frozenset({"a/first"})))
     assert seen[:2] == [("begun", "a/first"), ("done", "a/first")] and len(seen) == 6
 
 
 def test_what_nobody_waits_for_goes_behind_where_something_is_awaited(store, monkeypatch):
     behind = {}
-    monkeypatch.setattr(runner, "check_script", lambda topic, *rest: behind.update({topic: rest[-1].ask is runner.in_the_background}))
+    monkeypatch.setattr(runner, "check_script", lambda topic, *rest: behind.update({topic: rest[-1].run is runner.run_in_background}))
     targets = [("a/first", store / "a"), ("a/other", store / "b")]
-    runner.each(targets, False, 1, None, None, runner.How(first=frozenset({"a/first"})))
+    runner.check_each(targets, False, 1, None, None, runner.Options(urgent=frozenset({"a/first"})))
     assert behind == {"a/first": False, "a/other": True}
-    runner.each(targets, False, 1, None, None, runner.How())
+    runner.check_each(targets, False, 1, None, None, runner.Options())
     assert behind == {"a/first": False, "a/other": False}
 
 
-@pytest.mark.parametrize("first, waits", [({"a/first"}, [runner.PAUSE]), ({"a/first", "a/other"}, []), (set(), [])])
+@pytest.mark.parametrize("first, waits", [({"a/first"}, [runner.HEAD_START]), ({"a/first", "a/other"}, []), (set(), [])])
 def test_others_wait_a_little_until_the_page_of_what_was_awaited_is_built(store, monkeypatch, first, waits):
     seen = []
     monkeypatch.setattr(runner, "check_script", lambda topic, *rest: seen.append(topic))
     stop = SimpleNamespace(wait=seen.append, is_set=lambda: False)
-    runner.each([("a/first", store / "a"), ("a/other", store / "b")], False, 1, None, stop, runner.How(first=frozenset(first)))
+    runner.check_each([("a/first", store / "a"), ("a/other", store / "b")], False, 1, None, stop, runner.Options(urgent=frozenset(first)))
     assert seen == ["a/first", *waits, "a/other"]
 
 
@@ -105,11 +105,11 @@ def test_nobody_waits_where_nothing_is_awaited(tree, text):
     tree.script.write_text(text)
     waited = []
     stop = SimpleNamespace(wait=waited.append, is_set=lambda: False)
-    runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None, stop, runner.How())
+    runner.check_script("chapter/tiny", tree.script, False, lambda done, more: None, stop, runner.Options())
     assert waited == []
 
 
-@pytest.mark.parametrize("ask, behind", [(runner.run, 0), (runner.in_the_background, runner.BEHIND)])
+@pytest.mark.parametrize("ask, behind", [(runner.run_worker, 0), (runner.run_in_background, runner.BACKGROUND_NICENESS)])
 def test_a_process_in_the_background_lets_others_go_before_it(tmp_path, ask, behind):
     script = tmp_path / "script.py"
     script.write_text("import os\nraise SystemExit(f'niceness {os.nice(0)}')\n")

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import pytest
 
 from derivations.kernel.store import store
-from derivations.kernel.store.store import Differs, Folder, Missing, NoFolder, Recheck, Store, StoreError, digest
+from derivations.kernel.store.store import Differs, Folder, InvalidFolder, Missing, Recheck, Store, StoreError, digest
 
 VALUE = {"a": 1, "b": ["é", None, 1.5]}
 KEY = "chapter/tiny"
@@ -124,7 +124,7 @@ def test_digests_differ_where_any_part_differs():
 
 
 def test_pruning_deletes_what_was_used_longest_ago(stored):
-    few = Store("few", by_digest=True, most=2)
+    few = Store("few", by_digest=True, max_results=2)
     for key in "abc":
         few.put(key, VALUE)
         time.sleep(0.01)
@@ -212,7 +212,7 @@ def test_a_damaged_file_in_the_shared_folder_counts_as_missing(shared, data):
     shared.files.pipe_file(f"{shared.root}/many/key", data)
     assert MANY.get("key") is None and not shared.faults
     MANY.put("key", VALUE)
-    assert shared.read("many/key") == store.sealed("many/key", VALUE, b"")
+    assert shared.read("many/key") == store.seal_result("many/key", VALUE, b"")
 
 
 def test_a_shared_folder_that_fails_is_left_alone(shared, monkeypatch):
@@ -232,5 +232,5 @@ def test_a_shared_folder_that_fails_is_left_alone(shared, monkeypatch):
 
 
 def test_an_address_that_is_none_is_rejected():
-    with pytest.raises(NoFolder, match="^nowhere://x is no folder that can be shared"):
+    with pytest.raises(InvalidFolder, match="^nowhere://x is not a folder that can be shared"):
         Folder("nowhere://x")
