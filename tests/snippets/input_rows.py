@@ -30,7 +30,7 @@ class T:
 
     def make(self, dtype: torch.dtype, device: str, generator: torch.Generator) -> torch.Tensor:
         entries = torch.randn(self.shape, generator=generator, dtype=torch.float64)
-        materialize = {
+        made = {
             "normal": lambda x: x.to(dtype),
             "weights": lambda x: x.softmax(-1).to(dtype),
             "real": lambda x: x.to(dtype),
@@ -40,7 +40,7 @@ class T:
             "keep": lambda x: x > -1,
             "whole": lambda x: x.abs().round().clamp(max=2).long(),
         }
-        return materialize[self.kind](entries).to(device)
+        return made[self.kind](entries).to(device)
 
 
 class Seeded:
