@@ -1,4 +1,4 @@
-"""Additive, concatenated and general scores against loops and PyTorch's layers, and what tanh is there for."""
+"""Test additive, concatenated and general scores against loops and PyTorch's layers, and the effect of tanh."""
 
 import math
 
@@ -15,7 +15,7 @@ def draw(seed, *shapes):
 
 
 @pytest.mark.parametrize(("n", "m", "d_q", "d_k", "r"), [(1, 1, 1, 1, 1), (3, 5, 4, 6, 2), (2, 1, 3, 3, 7)])
-def test_both_forms_are_the_loop(n, m, d_q, d_k, r):
+def test_both_forms_agree_with_a_loop(n, m, d_q, d_k, r):
     query, key, W_1, W_2, v = draw(0, (n, d_q), (m, d_k), (d_q, r), (d_k, r), (r,))
     expected = torch.zeros(n, m, dtype=torch.float64)
     for i in range(n):
@@ -52,7 +52,7 @@ def test_without_tanh_the_query_drops_out():
     torch.testing.assert_close(gradient, torch.zeros(5, 4, dtype=torch.float64))
 
 
-def test_with_tanh_it_does_not():
+def test_with_tanh_the_query_matters():
     # Two keys at 0 and log 2: for a query of 0 the scores are 0 and 3/5, for one of log 2 they are 3/5 and 15/17.
     one = torch.ones(1, 1, dtype=torch.float64)
     points = torch.tensor([[0.0], [math.log(2)]], dtype=torch.float64)

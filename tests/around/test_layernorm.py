@@ -1,4 +1,4 @@
-"""Layer normalisation against PyTorch's, its slope against autograd, and where it stands in a stack."""
+"""Test layer normalisation and its gradient against PyTorch, and its position in a stack of blocks."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ def draw(seed, *shape):
 
 @pytest.mark.parametrize("shape", [(1,), (8,), (2, 5, 8), (0, 5, 8), (3, 1)])
 @pytest.mark.parametrize("eps", [1e-5, 0.3])
-def test_layer_norm_and_rms_norm_are_pytorchs(shape, eps):
+def test_layer_norm_and_rms_norm_agree_with_pytorch(shape, eps):
     x = 3 * draw(0, *shape) + 1
     torch.testing.assert_close(layer_norm(x, eps=eps), torch.nn.functional.layer_norm(x, shape[-1:], eps=eps))
     torch.testing.assert_close(rms_norm(x, eps=eps), torch.nn.functional.rms_norm(x, shape[-1:], eps=eps))
@@ -44,7 +44,7 @@ def test_a_shift_and_a_positive_factor_drop_out():
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.5])
-def test_the_slope(eps):
+def test_gradient_agrees_with_autograd(eps):
     d, x = 6, draw(4, 6)
     y, spread = layer_norm(x, eps=eps), (x.var(correction=0) + eps).sqrt()
     slope = torch.autograd.functional.jacobian(lambda x: layer_norm(x, eps=eps), x)
@@ -65,7 +65,7 @@ def test_gain_and_bias_fold_into_the_next_layer():
     torch.testing.assert_close(affine @ W, layer_norm(x) @ (gain[:, None] * W) + bias @ W)
 
 
-def test_before_and_after():
+def test_normalising_before_and_after_a_layer():
     x, W = draw(9, 3, 4), draw(10, 4, 4)
     block = lambda x: x @ W
     torch.testing.assert_close(post_norm(x, block), torch.nn.functional.layer_norm(x + x @ W, (4,)))
@@ -96,5 +96,5 @@ def test_a_centred_token_may_be_larger_than_fp16_holds():
     )
 
 
-def test_the_mean_square_of_what_fp16_cannot_square():
+def test_mean_square_of_tokens_whose_squares_overflow_fp16():
     assert mean_square(torch.full((4,), 255.0).half()).item() == 65024  # 255 squared, four of them beyond fp16

@@ -1,4 +1,4 @@
-"""The block against PyTorch's encoder layer, the counts against its parameters and operations, and each part on tokens."""
+"""Test the block against PyTorch's encoder layer, the counts of parameters and operations, and each part on tokens."""
 
 from fractions import Fraction
 
@@ -34,7 +34,7 @@ def theirs(d, heads, d_f, norm_first=False):
 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize(("batch", "n", "d", "heads", "d_f"), [(2, 5, 8, 2, 32), (1, 1, 4, 4, 3), (3, 2, 6, 1, 1), (0, 3, 4, 2, 5)])
-def test_the_block_is_pytorchs_layer_weight_for_weight(batch, n, d, heads, d_f, norm_first):
+def test_block_agrees_with_pytorchs_layer_of_the_same_weights(batch, n, d, heads, d_f, norm_first):
     layer, X = theirs(d, heads, d_f, norm_first), draw(1, batch, n, d)
     ours = encoder_block(X, layer.state_dict(), num_heads=heads, norm_first=norm_first)
     assert ours.shape == X.shape
@@ -45,7 +45,7 @@ def test_the_block_is_pytorchs_layer_weight_for_weight(batch, n, d, heads, d_f, 
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu", torch.nn.functional.silu])
 @pytest.mark.parametrize("eps", [1e-5, 0.5])
-def test_the_arguments_say_all_that_the_weights_do_not(norm_first, activation, eps):
+def test_arguments_cover_all_options_beyond_the_weights(norm_first, activation, eps):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         options = dict(dropout=0.0, batch_first=True, dtype=torch.float64)
@@ -62,13 +62,13 @@ def test_the_arguments_say_all_that_the_weights_do_not(norm_first, activation, e
         ({"dropout": 0.1}, "expected a layer with no dropout, or in eval mode"),
     ],
 )
-def test_a_layer_that_the_block_cannot_be_is_refused(options, message):
+def test_unsupported_layer_is_rejected(options, message):
     layer = torch.nn.TransformerEncoderLayer(8, 2, 32, **{"dropout": 0.0, "batch_first": True} | options)
     with pytest.raises(ValueError, match=message):
         encoder_arguments(layer)
 
 
-def test_two_eps_are_refused_and_dropout_is_not_where_it_is_off():
+def test_different_eps_are_rejected_and_inactive_dropout_is_accepted():
     layer = torch.nn.TransformerEncoderLayer(8, 2, 32, batch_first=True).eval()
     X = draw(10, 2, 5, 8).float()
     torch.testing.assert_close(encoder_block(X, **encoder_arguments(layer)), layer(X), atol=1e-5, rtol=1e-5)
@@ -77,8 +77,8 @@ def test_two_eps_are_refused_and_dropout_is_not_where_it_is_off():
         encoder_arguments(layer)
 
 
-def test_what_is_wide_inside_is_not_cut_off():
-    """Numbers above 6 pass, which a ReLU6 would not let."""
+def test_large_activations_are_not_clipped():
+    """Numbers above 6 pass through, which a ReLU6 would cut off."""
     layer, X = theirs(4, 2, 8), 20 * draw(11, 5, 4)
     hidden = layer.linear1(X)
     assert hidden.max() > 12
@@ -102,7 +102,7 @@ def test_heads_that_do_not_divide_the_width_are_refused():
         encoder_block(draw(3, 5, 1), weights, num_heads=2, norm_first=True)
 
 
-def test_the_feed_forward_layer_takes_every_token_alone():
+def test_feed_forward_layer_treats_tokens_independently():
     layer, X = theirs(6, 2, 9), draw(4, 5, 6)
     together = feed_forward(X, layer.state_dict())
     torch.testing.assert_close(together, torch.stack([layer.linear2(layer.linear1(x).relu()) for x in X]))
@@ -149,7 +149,7 @@ def test_attending_costs_half_where_the_sequence_is_six_widths_long():
     assert linear_share(1, 1) == float(Fraction(12, 14))
 
 
-def test_a_token_that_no_row_has_is_refused():
+def test_token_outside_the_table_is_rejected():
     table = draw(12, 10, 4)
     for wrong in (-1, 10):
         token = torch.tensor([3, wrong])
@@ -167,6 +167,6 @@ def test_gradients_reach_the_layer_whose_weights_are_taken():
     torch.testing.assert_close(ours, expected)
 
 
-def test_all_that_is_expected_of_a_layer_is_said_at_once():
+def test_error_names_all_unsupported_options():
     with pytest.raises(ValueError, match="a layer with `batch_first=True`, no dropout, or in eval mode"):
         encoder_arguments(torch.nn.TransformerEncoderLayer(8, 2, 32))

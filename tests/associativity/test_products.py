@@ -1,4 +1,4 @@
-"""Both groupings and every place of a scalar agree, at random shapes that broadcast; whole numbers agree exactly."""
+"""Test that both groupings and every position of a scalar agree at random shapes that broadcast; whole numbers agree exactly."""
 
 import torch
 from hypothesis import given, settings
@@ -25,7 +25,7 @@ def random(seed, *shapes):
 
 @given(three_matrices, st.integers(0, 99))
 @varied
-def test_both_groupings_are_the_product(shapes, seed):
+def test_both_groupings_agree_with_the_product(shapes, seed):
     A, B, C = random(seed, *shapes.input_shapes)
     expected = torch.einsum("...np,...pq,...qm->...nm", A, B, C)
     for grouped in (grouped_left, grouped_right):
@@ -42,7 +42,7 @@ def test_whole_numbers_agree_exactly(shapes, seed):
 
 
 def test_each_grouping_multiplies_in_the_order_its_name_says():
-    # 2^-150 is rounded to 0 in single precision: whichever product makes it loses everything.
+    # 2^-150 rounds to 0 in single precision, so the product that computes it loses everything.
     small, large = torch.tensor([[2.0**-75]]), torch.tensor([[2.0**75]])
     assert grouped_left(small, small, large).item() == 0.0
     assert grouped_right(small, small, large).item() == 2.0**-75
@@ -56,7 +56,7 @@ def test_each_grouping_multiplies_in_the_order_its_name_says():
     st.floats(-100, 100),
 )
 @varied
-def test_a_scalar_may_stand_anywhere(shapes, seed, c):
+def test_scalar_may_be_in_any_position(shapes, seed, c):
     A, B = random(seed, *shapes.input_shapes)
     expected = c * torch.einsum("...np,...pq->...nq", A, B)
     placed = scalar_placements(A, B, c=c)
@@ -67,7 +67,7 @@ def test_a_scalar_may_stand_anywhere(shapes, seed, c):
 
 
 def test_each_placement_puts_the_scalar_where_it_says():
-    # In half precision 2^16 is infinite, 2^-25 is 0, and 2^-24 is the smallest number: only one order survives each.
+    # In half precision 2^16 is infinite, 2^-25 is 0, and 2^-24 is the smallest number, so only one order survives each case.
     def powers(a, b):
         return (torch.tensor([[2.0**e]], dtype=torch.float16) for e in (a, b))
 

@@ -162,7 +162,7 @@ def test_the_bound_holds_where_values_cancel_and_where_numbers_underflow(dtype):
 
 @given(st.integers(0, 10**6), *[st.integers(1, 9)] * 3, st.integers(-12, 6), st.sampled_from(FORMATS))
 @varied
-def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
+def test_scores_and_weights_stay_within_their_bounds(seed, n, m, d_k, size, dtype):
     query, key, _ = drawn(seed, n, m, d_k, 1, size, dtype)
     slack = 1 + 2.0**-20
     exact, weights = (compute(query.double(), key.double()) for compute in (scores, attention_weights))
@@ -179,7 +179,7 @@ def test_scores_and_weights_stay_within_theirs(seed, n, m, d_k, size, dtype):
 
 
 @pytest.mark.parametrize("f", FORMATS)
-def test_it_is_the_expression_on_the_page(f):
+def test_bound_equals_the_expression_on_the_page(f):
     """One query, two keys of width one, written out, with each step rounded to one format: of half precision, what underflows counts too."""
     query, key, value = (torch.tensor(each, dtype=f) for each in ([[2.0]], [[1.0], [-1.0]], [[3.0], [-4.0]]))
     u, tiny = unit_roundoff(f), smallest(f)
@@ -195,7 +195,7 @@ def test_it_is_the_expression_on_the_page(f):
 
 
 @pytest.mark.parametrize("f", FORMATS)
-def test_of_zeros_the_bound_is_what_underflow_may_take(f):
+def test_bound_for_zeros_is_the_possible_underflow(f):
     """Each product and each step after it may lose the smallest number once; nothing else is lost, and nothing less is allowed for."""
     m, d_k = 5, 3
     query, key = torch.zeros(1, d_k, dtype=f), torch.zeros(m, d_k, dtype=f)
@@ -242,13 +242,13 @@ def fewer(number):
 
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("slip", SLIPS)
-def test_slips_leave_the_bound(slip, dtype):
+def test_mistakes_exceed_the_bound(slip, dtype):
     numbers = drawn(0, 4, 4, 4, 4, 0, dtype, batch=(400,))
     assert excess(*numbers) <= 1 < excess(*numbers, SLIPS[slip])
     assert excess(*numbers, SLIPS[slip], steps=dtype, sums=torch.float32) > 1
 
 
-def test_the_bound_comes_close_to_what_happens():
+def test_actual_errors_come_close_to_the_bound():
     """With one key and one feature nothing is left to cancel but the signs of the roundings."""
     for dtype in FORMATS:
         numbers = drawn(0, 1, 2, 1, 1, 1, dtype, batch=(1000,))
@@ -270,7 +270,7 @@ def test_half_precision_is_rounded_once_and_the_bound_says_so(dtype):
 # Where it says nothing
 
 
-def test_it_is_infinite_where_a_step_may_overflow():
+def test_bound_is_infinite_where_a_step_may_overflow():
     for query, key, value, steps in [(300.0, 300.0, 1.0, torch.float16), (1.0, 1.0, 65504.0, None)]:
         numbers = [torch.full((1, 1), number, dtype=torch.float16) for number in (query, key, value)]
         assert attention_error_bound(*numbers, steps=steps).item() == torch.inf
@@ -280,7 +280,7 @@ def test_it_is_infinite_where_a_step_may_overflow():
     assert each_step_rounded(large, large, large).isnan()  # 90000 is above 65504
 
 
-def test_it_refuses_sums_that_lose_every_digit():
+def test_sums_that_lose_every_digit_are_rejected():
     numbers = drawn(0, 2, 300, 4, 4, 0, torch.bfloat16)
     with pytest.raises(ValueError, match="n is 300; expected less than 1 / u, which is 256 for torch.bfloat16"):
         attention_error_bound(*numbers, steps=torch.bfloat16)

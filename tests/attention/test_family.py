@@ -1,4 +1,4 @@
-"""What PyTorch's attention accepts, refuses and answers at the edges, so do all of ours: masks, formats, and axes of no length."""
+"""Test that all forms of attention treat masks, formats and empty axes as PyTorch's attention does."""
 
 from functools import partial
 
@@ -48,11 +48,11 @@ def peer(*inputs, **flags):
         return scaled_dot_product_attention(*inputs, **flags)
 
 
-# What is refused
+# Rejected input
 
 
 @every
-def test_a_mask_has_to_be_named(name):
+def test_mask_is_keyword_only(name):
     query, key, value, mask = normal((3, 4), (5, 4), (5, 2), (3, 5))
     with pytest.raises(TypeError, match="positional"):
         WITH_REFERENCE[name](query, key, value, mask)
@@ -98,13 +98,13 @@ def test_a_mask_larger_than_the_scores_is_refused(name, shape, boolean):
             compute(query, key, value, attn_mask=mask)
 
 
-# What is answered
+# Accepted input
 
 
 @every
 @pytest.mark.parametrize(("n", "m", "v"), [(0, 5, 2), (3, 0, 2), (3, 5, 0), (0, 0, 0)])
 @pytest.mark.parametrize("masked", [False, True])
-def test_without_queries_keys_or_values_it_is_pytorchs(name, n, m, v, masked):
+def test_empty_inputs_agree_with_pytorch(name, n, m, v, masked):
     query, key, value = normal((2, n, 4), (2, m, 4), (2, m, v))
     mask = torch.ones(n, m, dtype=torch.bool) if masked else None
     output, expected = WITH_REFERENCE[name](query, key, value, attn_mask=mask), peer(query, key, value, attn_mask=mask)
@@ -117,11 +117,11 @@ def test_without_queries_keys_or_values_it_is_pytorchs(name, n, m, v, masked):
 @pytest.mark.parametrize("boolean", [False, True])
 def test_a_mask_broadcasts_to_the_scores(name, shape, boolean):
     if name == "reference" and not boolean:
-        return  # it takes boolean ones alone
+        return  # this form accepts only boolean masks
     query, key, value, mask = normal((2, 1, 3, 4), (1, 6, 5, 4), (6, 5, 2), shape)
     if boolean:
         mask = mask > -0.5
-        mask[..., :1] = True  # each query keeps a key, so that the reference may be compared, too
+        mask[..., :1] = True  # each query keeps a key, so that the reference can be compared too
     output = WITH_REFERENCE[name](query, key, value, attn_mask=mask)
     torch.testing.assert_close(output, peer(query.expand(2, 6, 3, 4), key.expand(2, 6, 5, 4), value.expand(2, 6, 5, 2), attn_mask=mask))
 
@@ -209,7 +209,7 @@ def measure_kept(row, kept):
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_it_is_one_graph(dynamic):
+def test_export_gives_one_graph(dynamic):
     """No step needs to know a number: exported whole, with a mask and without."""
     query, key, value = normal((2, 3, 4), (2, 5, 4), (2, 5, 2), dtype=torch.float32)
     mask = torch.ones(3, 5, dtype=torch.bool).tril()

@@ -1,6 +1,6 @@
-"""Our attention beside PyTorch's own, over shapes, masks and flags; its gradients; and in low precision within a rounding bound.
+"""Test our attention against PyTorch's own over shapes, masks and flags, including gradients and a rounding bound for low precision.
 
-PyTorch's math backend is the one whose operations are those of the formula, in every precision. Its result is called the peer's.
+PyTorch's math backend performs the operations of the formula in every precision. Its result is called the peer's.
 """
 
 import math
@@ -23,7 +23,7 @@ LOW = [torch.float32, torch.float16, torch.bfloat16]
 
 @dataclass
 class Problem:
-    """Inputs in fp64, and the flags, for either function."""
+    """Inputs in fp64 and the flags, for our function and for the peer."""
 
     query: torch.Tensor
     key: torch.Tensor
@@ -39,7 +39,7 @@ class Problem:
         return attention(self.query, self.key, self.value, attn_mask=self.mask, **self.flags | changed)
 
     def peer(self):
-        # It asks for leading axes that are already broadcast; heads in groups stay as they are.
+        # PyTorch needs leading axes that are already broadcast; groups of heads stay as they are.
         keep = 3 if self.flags.get("enable_gqa") else 2
         leading = torch.broadcast_shapes(*(x.shape[:-keep] for x in (self.query, self.key, self.value)))
         expanded = [x.expand(*leading, *x.shape[-keep:]) for x in (self.query, self.key, self.value)]
@@ -121,7 +121,7 @@ def within(left, right, bound):
 
 @given(problems())
 @varied
-def test_it_is_that_of_pytorch(problem):
+def test_output_agrees_with_pytorch(problem):
     within(problem.ours(), problem.peer(), 2 * problem.bound(torch.float64))
 
 
@@ -151,7 +151,7 @@ def test_the_causal_triangle_starts_at_the_upper_left(n, m):
     assert torch.equal(problem.ours(), Problem(problem.query, problem.key, problem.value, kept).ours())
 
 
-def test_true_keeps():
+def test_true_in_a_mask_keeps_the_key():
     query, key, value = normal(0, 3, 2), normal(1, 3, 2), torch.eye(3, dtype=torch.float64)
     mask = torch.tensor([[True, False, True]]).expand(3, 3)
     problem = Problem(query, key, value, mask)
@@ -254,7 +254,7 @@ def test_the_rounding_bound_is_small_enough_to_tell_a_slip(dtype):
 
 
 @pytest.mark.parametrize("dtype", LOW)
-def test_low_precision_does_round(dtype):
+def test_low_precision_rounds(dtype):
     exact = Problem(normal(0, 6, 4), normal(1, 5, 4), normal(2, 5, 3)).to(dtype).to(torch.float64)
     off = (exact.to(dtype).ours().double() - exact.ours()).abs()
     assert (off > 0).any() and math.isfinite(off.max())

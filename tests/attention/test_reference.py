@@ -1,4 +1,4 @@
-"""The reference against ours and PyTorch's, the figures of the source, and what the slip does to weights and padding."""
+"""Test the reference against our attention and PyTorch's, the source's numbers, and the effect of the mistake on weights and padding."""
 
 import math
 
@@ -36,7 +36,7 @@ def test_the_reference_in_training_drops_a_tenth_of_the_weights_and_scales_the_r
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_figures_of_the_source(seed):
+def test_numbers_of_the_source(seed):
     # The mean of 1024 values of variance 1/12, averaged: its standard deviation is below sqrt(1/12) / sqrt(1024 / 8) = 0.026.
     query, key, value = uniform(seed)
     temperature = math.sqrt(4 * 8 * 16)
@@ -47,7 +47,7 @@ def test_the_figures_of_the_source(seed):
     assert (ours - theirs).abs().max().item() < 1e-6
 
 
-def test_the_mean_difference_of_the_source_is_a_usual_one():
+def test_mean_difference_of_the_source_is_typical():
     drawn = [uniform(seed) for seed in range(200)]
     differences = torch.stack([attention_by_size_wrong(*one) - Reference(math.sqrt(512)).eval()(*one) for one in drawn]).double()
     low, high = differences.flatten(1).mean(1).abs().quantile(torch.tensor([0.01, 0.99], dtype=torch.float64))

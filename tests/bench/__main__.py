@@ -1,17 +1,17 @@
-"""What checking costs, and what a page costs a browser, as ratios measured in one run: `make bench`. Nothing here passes or fails.
+"""Benchmarks of checks, pages and snippets, as ratios measured in one run: `make bench`. They have no pass or fail.
 
-1. An unchanged build of the site against the same pages built by plain Material: without claims, and without what is written beside them.
-2. Checking every derivation from cold against executing the same scripts as mkdocs-jupyter notebooks.
-3. Drawing a picture, on the average of all.
+1. An unchanged build of the site against a build of the same pages by plain Material, without claims and without the files beside them.
+2. A check of every derivation from scratch against running the same scripts as mkdocs-jupyter notebooks.
+3. The average time to draw a figure.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
 5. Tokens per second that the small GPT writes with its cache against those without it.
-6. Checking some topics by two workers of a Dask cluster against two processes.
-7. What pages cost a browser: browser.py. `python tests/bench/browser.py SITE` measures that alone, of a site that is built.
-8. From an edit to the fresh page: edit_latency.py.
-9. What it costs to try a mutant: mutants.py.
-10. What a topic costs among a thousand: many_topics.py, which takes longer than all of these.
+6. A check of some topics by two workers of a Dask cluster against a check by two processes.
+7. The cost of pages in a browser: browser.py. `python tests/bench/browser.py SITE` measures only that, for a finished site.
+8. The time from an edit to the updated page: edit_latency.py.
+9. The cost of trying a mutant: mutants.py.
+10. The cost of one topic among a thousand: many_topics.py, which takes longer than all the others.
 
-The last three can be run alone, as `python tests/bench/edit_latency.py`.
+The last three can run alone, as `python tests/bench/edit_latency.py`.
 """
 
 import json
@@ -28,18 +28,18 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
-ALONE = ("edit_latency.py", "mutants.py", "many_topics.py")  # each of them prints what it measured
+ALONE = ("edit_latency.py", "mutants.py", "many_topics.py")  # each prints its results
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads mkdocs.yml, tags and all."""
+    """Reads mkdocs.yml, including its tags."""
 
 
 _Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
 
 
 def timed(*command: str, **environment: str) -> float:
-    """Seconds that a command takes; one that fails ends the benchmark with its own words."""
+    """Return the seconds that a command takes. If it fails, stop the benchmark with its output."""
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *command],
@@ -60,7 +60,7 @@ def write_config(folder: Path, name: str, config: dict) -> str:
 
 
 def absolute(config: dict) -> dict:
-    """The site's configuration, usable from another folder."""
+    """Return the site's configuration in a form that works from another folder."""
     config["docs_dir"] = str(ROOT / "docs")
     config["theme"]["custom_dir"] = str(ROOT / config["theme"]["custom_dir"])
     config["hooks"] = [str(ROOT / hook) for hook in config.get("hooks", [])]
@@ -73,9 +73,9 @@ def absolute(config: dict) -> dict:
 
 
 def unchanged_build(folder: Path) -> float:
-    """Seconds of a build of the site over seconds of one by plain Material: the least of several, taken in turns.
+    """Return the seconds of a build of the site over those of a build by plain Material: the shortest of several alternating rounds.
 
-    Both run no lab that was run before, and nothing else of ours has a part in the plain one.
+    Neither build runs a stored lab again, and the plain one uses none of the project's extensions.
     """
     timed("derivations", "check")
     config = absolute(yaml.load((ROOT / "mkdocs.yml").read_text(), _Loader))
@@ -88,18 +88,18 @@ def unchanged_build(folder: Path) -> float:
     for round_ in range(ROUNDS + 1):
         for name, path in (("with", with_), ("without", without)):
             seconds = timed("mkdocs", "build", "--quiet", "-f", path, "-d", str(folder / "site"), PYTHONPATH=str(ROOT))
-            builds[name] += [seconds] * (round_ > 0)  # the first round warms caches
+            builds[name] += [seconds] * (round_ > 0)  # the first round fills caches
     print(f"unchanged build: {min(builds['with']):.2f} s of the site, {min(builds['without']):.2f} s by plain Material")
     return min(builds["with"]) / min(builds["without"])
 
 
 def cold_check(folder: Path) -> float:
-    """Seconds of checking everything from cold over seconds of executing the scripts as notebooks."""
+    """Return the seconds of checking everything from scratch over those of running the scripts as notebooks."""
     docs = folder / "notebooks"
     for script in sorted(ROOT.glob("derivations/*/*.py")):
         if script.parent.name != "kernel" and script.name != "__init__.py":
             (docs / script.parent.name).mkdir(parents=True, exist_ok=True)
-            # The claims are checked as `derivation.main()` does; SystemExit would end the notebook's kernel.
+            # Check the claims as `derivation.main()` does, but without its SystemExit, which would stop the notebook's kernel.
             text = script.read_text().split("if __name__")[0]
             (docs / script.parent.name / script.name).write_text(
                 text
@@ -118,7 +118,7 @@ def cold_check(folder: Path) -> float:
     )
     before = timed("derivations", "check", "--fresh")
     notebooks = timed("mkdocs", "build", "--quiet", "-f", config, "-d", str(folder / "notebook-site"), PYTHONPATH=str(ROOT))
-    after = timed("derivations", "check", "--fresh")  # a machine that grew slower meanwhile counts for both
+    after = timed("derivations", "check", "--fresh")  # if the machine became slower meanwhile, both are affected
     print(f"every derivation: {before:.2f} and {after:.2f} s to check from cold, {notebooks:.2f} s to execute as notebooks")
     return (before + after) / 2 / notebooks
 
@@ -137,7 +137,7 @@ print(len(shown))
 
 
 def drawing(folder: Path) -> float:
-    """Seconds that a picture takes, all of them being drawn one after another."""
+    """Return the average seconds to draw a figure, when all are drawn one after another."""
     (folder / "draw_all.py").write_text(DRAW_ALL)
     start = time.perf_counter()
     drawn = subprocess.run(
@@ -173,7 +173,7 @@ for shape, n in (((2, 4, 16, 32), 2000), ((2, 8, 256, 64), 20)):
 
 
 def speed(folder: Path) -> list:
-    """For each shape: the shape, then seconds over those of the formula, of PyTorch's math backend, and of it with a mask; and microseconds."""
+    """Return, for each shape: the shape, the ratios of its time to that of the formula and of the math backend, and microseconds."""
     (folder / "attention.py").write_text(ATTENTION)
     run = [sys.executable, str(folder / "attention.py")]
     done = subprocess.run(run, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE, text=True)
@@ -205,7 +205,7 @@ print(json.dumps(least))
 
 
 def generating(folder: Path) -> dict[int, float]:
-    """For some lengths, seconds to write so many tokens without the cache over seconds with it: the least of several, in turns."""
+    """Return, for some lengths, the ratio of the shortest times to write that many tokens without and with the cache."""
     (folder / "generate.py").write_text(GENERATE.replace("ROUNDS", str(ROUNDS)))
     done = subprocess.run(
         [sys.executable, str(folder / "generate.py")],
@@ -232,7 +232,7 @@ def main():
     dask.config.set({"distributed.worker.daemon": False})
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local:
         with dask_cluster.connect(local.scheduler_address) as workers:
-            for round_ in range(2):  # the first one starts what either needs
+            for round_ in range(2):  # the first round includes start-up costs
                 for name, run in (("cluster", dask_cluster.make_cluster_check(workers)), ("processes", None)):
                     start = time.perf_counter()
                     results = runner.check_all(wanted, True, 2, lambda done, more: None, options=runner.Options(run=run))
@@ -246,15 +246,15 @@ if __name__ == "__main__":
 
 
 def on_a_cluster(folder: Path) -> float:
-    """Seconds of checking some topics by two workers over seconds of checking them by two processes."""
-    topics = ("attention", "softmax", "scaling", "simplify", "order")  # what these use of others has certificates
+    """Return the seconds of checking some topics by two workers over those of checking them by two processes."""
+    topics = ("attention", "softmax", "scaling", "simplify", "order")  # the other topics that these use have certificates
     (folder / "on_a_cluster.py").write_text(CLUSTER.replace("TOPICS", repr(topics)))
     run = [sys.executable, str(folder / "on_a_cluster.py")]
     return float(subprocess.run(run, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def in_a_browser(folder: Path) -> list[str]:
-    """What of the pages' cost could not be measured."""
+    """Measure the cost of pages, and return what could not be measured."""
     timed("mkdocs", "build", "--quiet", "-d", str(folder / "pages"))
     return browser.main(folder / "pages")
 

@@ -1,6 +1,6 @@
-"""What pages cost a browser, beside a stock page and beside other ways to show formulas.
+"""Measure the cost of pages in a browser, compared with a plain page and with other ways to show formulas.
 
-Lighthouse, KaTeX and MathJax come from npm, into .cache/bench. Where npm or a browser is lacking, nothing is measured, and that is said.
+Lighthouse, KaTeX and MathJax come from npm, into .cache/bench. Without npm or a browser, it prints a message and measures nothing.
 """
 
 import functools
@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 KEPT = ROOT / ".cache" / "bench"
-PACKAGES = ("lighthouse@13.5.0", "katex@0.19.1", "mathjax@3.2.2")  # MathJax 4 takes its fonts from another host
+PACKAGES = ("lighthouse@13.5.0", "katex@0.19.1", "mathjax@3.2.2")  # MathJax 4 loads its fonts from another host
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ROUNDS = 5
 FORMULAS = 150
@@ -36,11 +36,11 @@ CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 
 
 class Lacking(Exception):
-    """Something that measuring needs is not here. The text says what."""
+    """Something that the measurement needs is missing. The text says what."""
 
 
 def tools() -> Path:
-    """The folder of the packages, fetched if they are not there."""
+    """Return the folder of the packages. Download them if necessary."""
     if not shutil.which("npm"):
         raise Lacking("there is no npm here")
     if not all((KEPT / "node_modules" / package.partition("@")[0]).exists() for package in PACKAGES):
@@ -60,7 +60,7 @@ def chromium() -> str:
 
 
 class Compressed(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder as a site is served: compressed, and kept by the browser."""
+    """Serves a folder like a web host: compressed, and cached by the browser."""
 
     protocol_version = "HTTP/1.1"
 
@@ -86,7 +86,7 @@ class Compressed(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path):
-    """The address of a folder, for as long as the block lasts."""
+    """Yield the address of a folder."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Compressed, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -102,7 +102,7 @@ def served(folder: Path):
 
 
 def lighthouse(node_modules: Path, address: str, preset: str) -> dict:
-    """Scores of 100, and the layout shift, of one run. A phone is Lighthouse's own default."""
+    """Return the scores out of 100 and the layout shift of one Lighthouse run. Lighthouse emulates a phone by default."""
     command = [str(node_modules / ".bin/lighthouse"), address, "--quiet", "--output=json"]
     command += ["--chrome-flags=--headless=new --no-sandbox --disable-gpu", *(["--preset=desktop"] if preset == "desktop" else [])]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"CHROME_PATH": chromium()})
@@ -119,18 +119,18 @@ def median(runs: list[dict]) -> dict:
 
 
 STOCK_PAGE = "softmax/temperature"
-# What Material's own manual says for KaTeX, from the same host.
+# The setup that Material's manual recommends for KaTeX, with files from the same host.
 STOCK_FORMULAS = """document$.subscribe(({ body }) => renderMathInElement(body, { throwOnError: false, delimiters: [
   { left: "\\\\(", right: "\\\\)", display: false }, { left: "\\\\[", right: "\\\\]", display: true }] }));"""
 
 
 def stock(site: Path) -> str:
-    """Builds into a folder of the site a page's text by Material as it comes, without claims or formulas; returns the folder's name."""
+    """Build a page's text with plain Material, without claims or formulas, in a folder of the site. Return the folder's name."""
     return _stock(site, "stock", (ROOT / "docs" / f"{STOCK_PAGE}.md").read_text(encoding="utf-8"), {}, None)
 
 
 def stock_with_formulas(site: Path, node_modules: Path) -> str:
-    """The same, and each claim is its formula, which KaTeX lays out in the browser; returns the folder's name."""
+    """Do the same with the formula of each claim, which KaTeX lays out in the browser. Return the folder's name."""
     of = {claim["id"]: claim["latex"] for claim in json.loads((site / "claims.json").read_text(encoding="utf-8"))["claims"]}
     text = (ROOT / "docs" / f"{STOCK_PAGE}.md").read_text(encoding="utf-8")
     text = re.sub(r"^/// \w+ \| (\S+#\S+)$", lambda found: f"$$\n{of[found[1]]}\n$$\n", text, flags=re.M)
@@ -159,14 +159,14 @@ def _stock(site: Path, name: str, text: str, settings: dict, katex: Path | None)
 
 
 def looked_at(site: Path) -> None:
-    """Prints, for each kind of page, the median of five runs on a phone and on a desktop, beside that of a stock page, without its formulas and with them."""
+    """Print the medians of five runs on a phone and a desktop, for each kind of page and for a plain page without and with formulas."""
     node_modules = tools()
     pages = [*(page for page in PAGES if (site / page / "index.html").exists() or page == "index")]
     pages += [stock(site), stock_with_formulas(site, node_modules)]
     with served(site) as address:
         for preset in ("phone", "desktop"):
             runs: dict[str, list[dict]] = {page: [] for page in pages}
-            for _ in range(ROUNDS):  # in turns, so that what else the machine does meets all of them
+            for _ in range(ROUNDS):  # alternating, so that other load on the machine affects all of them
                 for page in pages:
                     runs[page].append(lighthouse(node_modules, f"{address}/{'' if page == 'index' else page + '/'}", preset))
             print(
@@ -198,7 +198,7 @@ SHIFT = """new Promise((done) => { let sum = 0;
 
 
 def formulas(site: Path) -> list[str]:
-    """LaTeX of the site's claims, as a reader copies it."""
+    """Return the LaTeX of the site's claims, as a reader copies it."""
     found: list[str] = []
     for page in sorted(site.rglob("index.html")):
         found += re.findall(r' data-latex="([^"]*)"', page.read_text(encoding="utf-8"))
@@ -206,7 +206,7 @@ def formulas(site: Path) -> list[str]:
 
 
 def written(folder: Path, site: Path, node_modules: Path) -> int:
-    """Writes a page for each way, with the same formulas between the same lines of text; returns how many formulas they have."""
+    """Write a page for each way, with the same formulas between the same lines of text. Return the number of formulas."""
     from html import unescape
 
     from derivations.kernel.printing.mathml import MathsError, mathml
@@ -216,7 +216,7 @@ def written(folder: Path, site: Path, node_modules: Path) -> int:
         try:
             kept.append((latex, mathml(unescape(latex), display=True)))
         except MathsError:
-            continue  # more than a formula: an environment for several lines
+            continue  # an environment for several lines
     shutil.copytree(node_modules / "katex/dist", folder / "katex")
     shutil.copytree(node_modules / "mathjax/es5", folder / "mathjax")
     shutil.copytree(site / "assets", folder / "assets")
@@ -231,7 +231,7 @@ def written(folder: Path, site: Path, node_modules: Path) -> int:
 
 
 def compared(site: Path) -> None:
-    """Prints what the main thread does for the same formulas in each way, and how far they move what is below them."""
+    """Print the work of the main thread for the same formulas in each way, and how far they move the content below."""
     node_modules = tools()
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         count = written(Path(name), site, node_modules)
@@ -253,7 +253,7 @@ def compared(site: Path) -> None:
 
 
 def shown(browser, address: str) -> dict:
-    """What it takes to show a page to its end, in seconds of the main thread's own time, and how far it moves."""
+    """Return the seconds of the main thread's own time to show a page to its end, and its layout shift."""
     context = browser.new_context(viewport={"width": 412, "height": 823})
     page = context.new_page()
     session = context.new_cdp_session(page)
@@ -267,7 +267,7 @@ def shown(browser, address: str) -> dict:
 
 
 def main(site: Path) -> list[str]:
-    """Measures all of it, and returns what could not be measured, and why."""
+    """Measure everything. Return what could not be measured, and why."""
     lacking = []
     for what, measure in (("formulas beside KaTeX and MathJax", compared), ("Lighthouse", looked_at)):
         try:
@@ -277,5 +277,5 @@ def main(site: Path) -> list[str]:
     return lacking
 
 
-if __name__ == "__main__":  # a site that is built already
+if __name__ == "__main__":  # a finished site
     sys.exit("\n".join(f"NOT MEASURED, {line}" for line in main(Path(sys.argv[1]))) or 0)

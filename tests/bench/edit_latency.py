@@ -1,7 +1,7 @@
-"""From an edit to the fresh page: `python tests/bench/edit_latency.py`. Some two minutes.
+"""Measure the time from an edit to the updated page: `python tests/bench/edit_latency.py`. It takes about two minutes.
 
-In a copy of the project, with `check --watch` and `mkdocs serve` running: a word of a page, a title in a script and a comment in a snippet
-are changed, and it is asked how long it takes until the page that is served has it. The least of several is told, in seconds.
+`check --watch` and `mkdocs serve` run in a copy of the project. The benchmark changes a word of a page, a title in a script and a comment
+in a snippet, and waits until the served page shows the change. It prints the shortest of several rounds, in seconds.
 """
 
 import os
@@ -19,7 +19,7 @@ from many_topics import ROOT, project, run
 
 ROUNDS = 3
 TOPIC = "simplify/softmax"
-EDITS = {  # by file, a place in it, and what to write there
+EDITS = {  # for each file: the text to replace, and its replacement
     "docs/simplify/softmax.md": ("It is worth seeing", "It is worth {}seeing"),
     "derivations/simplify/softmax.py": ('title="Softmax is not additive', 'title="Softmax is {}not additive'),
     "snippets/simplify/softmax.py": ("softmax(S) X: what attention", "softmax(S) X: {}what attention"),
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 
 def waited(address: str, marker: str) -> float:
-    """Seconds until the page has the marker."""
+    """Return the seconds until the page contains the marker."""
     start = time.perf_counter()
     while time.perf_counter() - start < LONGEST:
         try:
@@ -51,7 +51,7 @@ def measured(folder: Path) -> dict[str, float]:
     run(ROOT, "-m", "derivations", "check")
     project(folder, 0)
     shutil.rmtree(folder / ".certificates")
-    shutil.copytree(ROOT / ".certificates", folder / ".certificates")  # with what is kept of each claim, as an author has it
+    shutil.copytree(ROOT / ".certificates", folder / ".certificates")  # with the stored results of each claim, as an author has them
     run(folder, "-m", "derivations", "check")
     port = free_port()
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
@@ -66,7 +66,7 @@ def measured(folder: Path) -> dict[str, float]:
     found: dict[str, list[float]] = {name: [] for name in EDITS}
     try:
         waited(address, "Softmax is not linear")
-        time.sleep(10)  # the first check, and what a server builds at its start, are over
+        time.sleep(10)  # wait for the first check and for the server's first build
         for round_ in range(ROUNDS + 1):
             for name, (old, new) in EDITS.items():
                 path, marker = folder / name, f"marked{round_}{chr(97 + list(EDITS).index(name))}"
@@ -74,12 +74,12 @@ def measured(folder: Path) -> dict[str, float]:
                 assert old in text, name
                 path.write_text(text.replace(old, new.format(f"{marker} "), 1))
                 found[name].append(waited(address, marker))
-                time.sleep(8)  # as who reads it
+                time.sleep(8)  # as if the author read the page
     finally:
         for one in started:
             one.terminate()
             one.wait()
-    return {name: min(seconds[1:]) for name, seconds in found.items()}  # the first round warms what checks
+    return {name: min(seconds[1:]) for name, seconds in found.items()}  # the first round fills the caches of the check
 
 
 def main() -> None:

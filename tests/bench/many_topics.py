@@ -1,8 +1,8 @@
-"""What a topic costs in a project of a thousand, against one of as many as there are: `python tests/bench/many_topics.py`. Some twenty minutes.
+"""Measure the cost of a topic in a project of a thousand topics and in the project as it is: `python tests/bench/many_topics.py`.
 
-Each copy of the project's topics is a part with chapters of its own, with scripts, pages and figures that name each other; the snippets stay
-one. Checking a thousand from cold would take hours and is what its parts cost, so certificates are written as a check of the copies
-would write them, in a folder that is thrown away.
+It takes about twenty minutes. Each copy of the topics is a part with its own chapters, and its scripts, pages and figures refer to each
+other; all share the snippets. A check of a thousand topics from scratch would take hours, and its cost is the sum of its parts, so the
+certificates of the copies are written directly, in a temporary folder.
 """
 
 import json
@@ -20,7 +20,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = 13
-BESIDE = (".github/",)  # of no use here
+BESIDE = (".github/",)  # not needed here
 SEAL = """
 import json, sys
 from pathlib import Path
@@ -34,7 +34,7 @@ for topic, content in json.load(open(sys.argv[1])).items():
 
 
 def project(folder: Path, copies: int) -> None:
-    """The project with so many copies of its topics beside them."""
+    """Write the project with a number of copies of its topics."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     for name in names:
         if not name.startswith(BESIDE):
@@ -45,7 +45,7 @@ def project(folder: Path, copies: int) -> None:
     topics = [topic for topic in topics if not topic.startswith("kernel/") and not topic.endswith("__init__")]
     sealed = {}
     for topic in topics:
-        content = json.loads((ROOT / ".certificates/certificates" / topic).read_text().partition("\n")[2])  # below its seal
+        content = json.loads((ROOT / ".certificates/certificates" / topic).read_text().partition("\n")[2])  # below the checksum
         imported = [n for n in content["inputs"] if n.endswith(".py") and not n.startswith(("derivations/kernel", f"derivations/{topic}"))]
         sealed[topic] = {part: content[part] for part in ("title", "claims", "versions")} | {"imported": imported}
     nav = navigation()
@@ -67,7 +67,7 @@ def project(folder: Path, copies: int) -> None:
 
 
 def renaming(topics: list, number: int):
-    """Names of topics, as they stand in scripts and on pages, to those of a copy; the snippets' stay."""
+    """Return a function that changes the names of topics in scripts and on pages to those of a copy, except the names of snippets."""
     named = re.compile(rf"(?<!snippets/)(?<![\w.])({'|'.join(sorted({topic.partition('/')[0] for topic in topics}))})/(?=\w)")
     return lambda text: named.sub(rf"\g<1>_{number}/", text)
 
@@ -78,7 +78,7 @@ def navigation() -> list:
 
 
 def copied(entries: list, topics: list, rename, number: int) -> list:
-    """The entries of the navigation that lead to topics, for a copy."""
+    """Return the navigation entries of the topics, for a copy."""
     found = []
     for title, leads in (next(iter(entry.items())) if isinstance(entry, dict) else ("", entry) for entry in entries):
         if isinstance(leads, list):
@@ -90,7 +90,7 @@ def copied(entries: list, topics: list, rename, number: int) -> list:
 
 
 def run(folder: Path, *arguments: str) -> float:
-    """Seconds of processor time that a Python takes there; what goes wrong ends the benchmark with its own words."""
+    """Return the seconds of processor time that a Python process takes in a folder. If it fails, stop the benchmark with its output."""
     before = spent()
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
@@ -106,13 +106,13 @@ def spent() -> float:
 
 
 def measured(copies: int) -> dict:
-    """Of a project with so many copies: processor seconds, bytes and memory, by what they are of."""
+    """Return the processor seconds, bytes and memory of a project with a number of copies, by what they are spent on."""
     folder = Path(tempfile.mkdtemp())
     try:
         project(folder, copies)
         topics = len(json.loads((folder / "sealed.json").read_text()))
         found = {"topics": topics}
-        run(folder, "-m", "derivations", "check")  # writes the programs that pages lead to
+        run(folder, "-m", "derivations", "check")  # writes the programs to which pages link
         found["check with nothing changed, s"] = run(folder, "-m", "derivations", "check")
         for name in ("build from nothing, s", "build with nothing changed, s"):
             found[name] = run(folder, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", "site")

@@ -1,8 +1,8 @@
-"""What it costs to try a mutant, by what the time goes to: `python tests/bench/mutants.py [FILE]`. Some three minutes.
+"""Measure the cost of trying a mutant, by part of the work: `python tests/bench/mutants.py [FILE]`. It takes about three minutes.
 
-The sample is the same each time: of topics all over the project, each mutant so far apart is tried before every witness that vouches for
-its claim, and the controls of each claim so far apart, in one process of the kind that `make mutants` starts. Seconds are of the processor,
-so that a busy machine changes little. What became of each mutant is written to the FILE, to be compared with what another state makes of it.
+The sample is always the same. It takes mutants at regular intervals from all topics, and tries each with every witness that vouches for its
+claim; it takes claims at regular intervals, and runs their controls. All run in one process of the kind that `make mutants` starts. Seconds
+are processor time, so other load on the machine matters little. The outcome of each mutant is written to FILE, to compare two states.
 """
 
 import json
@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is loaded
+os.environ["OMP_NUM_THREADS"] = "1"  # before PyTorch is imported
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from derivations.kernel.attack import mutant_trials  # noqa: E402
@@ -21,11 +21,11 @@ from derivations.kernel.check.process_pool import local_pool  # noqa: E402
 from derivations.kernel.store import certificates
 
 TOPICS = 24
-APART, CLAIMS_APART = 25, 8  # mutants that are tried, and claims whose controls are
+APART, CLAIMS_APART = 25, 8  # the intervals of the mutants that are tried and of the claims whose controls are run
 
 
 def timed(spent: Counter, part: str, work):
-    """The same work; the seconds that it takes go to its part."""
+    """Return a function that does the same work and adds its seconds to its part."""
 
     def working(*arguments, **keywords):
         start = time.process_time()
@@ -38,13 +38,13 @@ def timed(spent: Counter, part: str, work):
 
 
 def vouched(topic: str) -> dict:
-    """By claim, the witnesses that vouch for it, as the last check of the topic had it, of whatever state that was."""
+    """Return the witnesses that vouch for each claim in the last check of the topic, even if that is stale."""
     claims = certificates.STORE.require(topic)["claims"]
     return {c["id"]: {w["name"]: "accepted" for w in c["witnesses"] if w["verdict"] != "not applicable"} for c in claims}
 
 
 def measured(topics: list) -> tuple:
-    """(seconds by part, how many there were of what, what became of each mutant that was tried)"""
+    """Return the seconds by part, the numbers of mutants and controls, and the outcome of each mutant."""
     spent, many, became = Counter(), Counter(), {}
     for name, witness in list(mutant_trials.WITNESSES.items()):
         mutant_trials.WITNESSES[name] = timed(spent, name, witness)
@@ -55,7 +55,7 @@ def measured(topics: list) -> tuple:
             covering = [name for name in mutant_trials.WITNESSES if name in said[id_]]
             alike = timed(spent, "printing", mutant_trials.find_printed_alike)(claim, mutants)
             if many["claims"] % CLAIMS_APART == 0:
-                before = Counter(spent)  # what a witness takes for a control is no part of what it takes for a mutant
+                before = Counter(spent)  # count the time of the controls apart from that of the mutants
                 whole = timed(before, "controls", mutant_trials.try_controls)(claim, [], covering, said[id_])
                 spent.clear()
                 spent.update(before)

@@ -1,5 +1,7 @@
-"""The way back by hand against autograd, through PyTorch's attention and through the site's, finite differences and fractions;
-the same in blocks, which never hold the matrix of weights."""
+"""Test the gradients by hand, for all keys and in blocks, against autograd, finite differences and fractions.
+
+The computation in blocks never stores the matrix of weights.
+"""
 
 import math
 from fractions import Fraction
@@ -60,7 +62,7 @@ def agree(found, expected):
 
 @pytest.mark.parametrize("function", [scaled_dot_product_attention, attention])
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_by_hand_is_autograd(shapes, function):
+def test_gradients_by_hand_agree_with_autograd(shapes, function):
     tensors = case(shapes)
     agree(backward(*tensors), by_autograd(function, *tensors))
 
@@ -75,7 +77,7 @@ def test_an_input_that_is_shared_along_leading_axes_gets_the_sum(shapes):
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 99])
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_in_blocks_is_autograd(shapes, block):
+def test_gradients_in_blocks_agree_with_autograd(shapes, block):
     tensors = case(shapes)
     agree(in_blocks(*tensors, block), by_autograd(scaled_dot_product_attention, *tensors))
 

@@ -1,4 +1,4 @@
-"""The closed forms against many digits, PyTorch's own operator, and the figures that the source prints."""
+"""Test the closed forms against 50 digits, PyTorch's operator, and the numbers that the source prints."""
 
 import torch
 from mpmath import mp, mpf
@@ -19,13 +19,13 @@ def with_fifty_digits():
         return P, [[sum(w * mpf(v) for w, v in zip(row, column)) for column in zip(*VALUES)] for row in P]
 
 
-def test_the_closed_forms_are_right():
+def test_closed_forms_agree_with_fifty_digits():
     P, O = (torch.tensor([[float(one) for one in row] for row in rows], dtype=torch.float64) for rows in with_fifty_digits())
     torch.testing.assert_close(closed_weights(), P, rtol=1e-14, atol=0)
     torch.testing.assert_close(closed_outputs(), O, rtol=1e-14, atol=0)
 
 
-def test_they_are_what_attention_computes():
+def test_closed_forms_agree_with_attention():
     Q, K, V = (project_tokens(tokens(), W) for W in projections())
     torch.testing.assert_close(attention_weights(Q, K, scale=1.0), closed_weights())
     torch.testing.assert_close(attention(Q, K, V, scale=1.0), closed_outputs())

@@ -1,4 +1,4 @@
-"""The layer against PyTorch's, weight for weight: masks, lengths, biases; and what the slips do."""
+"""Test the layer against PyTorch's layer of the same weights: masks, widths, biases, and common mistakes."""
 
 import math
 
@@ -50,7 +50,7 @@ def by_hand(layer, x, context):
 
 
 @pytest.mark.parametrize(("batch", "n", "m", "d", "heads"), [(1, 1, 1, 1, 1), (2, 3, 5, 6, 3), (1, 4, 2, 4, 4), (2, 5, 1, 6, 1)])
-def test_the_layer_is_a_loop_over_heads(batch, n, m, d, heads):
+def test_layer_agrees_with_a_loop_over_heads(batch, n, m, d, heads):
     layer, (x, context) = ours(d, heads), random(0, (batch, n, d), (batch, m, d))
     torch.testing.assert_close(layer(x, context=context), by_hand(layer, x, context))
     torch.testing.assert_close(layer(x), by_hand(layer, x, x))
@@ -59,7 +59,7 @@ def test_the_layer_is_a_loop_over_heads(batch, n, m, d, heads):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("heads", [1, 3, 12])
-def test_it_agrees_with_pytorch_weight_for_weight(bias, need_weights, heads):
+def test_layer_agrees_with_pytorchs_layer_of_the_same_weights(bias, need_weights, heads):
     layer, (x, context) = theirs(heads=heads, bias=bias), random(1, (2, 5, 12), (2, 7, 12))
     copy = from_pytorch(layer)
     output, weights = layer(x, context, context, need_weights=need_weights, average_attn_weights=False)
@@ -183,7 +183,7 @@ def test_a_layer_that_takes_its_tokens_first_is_refused(n):
     torch.testing.assert_close(from_pytorch(layer)(x), layer(x, x, x)[0])
 
 
-def test_its_dropout_is_pytorchs():
+def test_dropout_agrees_with_pytorch():
     layer, (x,) = theirs(dropout=0.4), random(14, (2, 5, 12))
     copy = from_pytorch(layer)
     results = []
@@ -201,7 +201,7 @@ def test_the_weights_alone_need_no_values():
     assert layer.weights(x).equal(expected)
 
 
-def test_one_head_is_pytorchs_attention():
+def test_one_head_agrees_with_pytorchs_attention():
     X, Z, W_Q, W_K, W_V = random(8, (2, 5, 6), (2, 7, 6), (6, 3), (6, 3), (6, 4))
     expected = nn.functional.scaled_dot_product_attention(X @ W_Q, Z @ W_K, Z @ W_V)
     torch.testing.assert_close(one_head(X, Z, W_Q, W_K, W_V), expected)

@@ -1,4 +1,4 @@
-"""Softmax plus one against its formula, against an extra zero key, and against PyTorch's option for it."""
+"""Test softmax plus one against its formula, an extra zero key, and PyTorch's option for it."""
 
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ def test_a_sink_of_its_own_for_each_head():
     torch.testing.assert_close(softmax_with_sink(z, sink), softmax_plus_one(z - sink[:, None, None]))
 
 
-def test_it_neither_overflows_nor_vanishes_too_early():
+def test_softmax_plus_one_neither_overflows_nor_underflows_early():
     z = torch.tensor([1000.0, 1000.0], dtype=torch.float64)
     assert softmax_plus_one(z).tolist() == [0.5, 0.5]
     assert softmax_plus_one(-z).tolist() == [0.0, 0.0]
@@ -72,7 +72,7 @@ def test_both_forms_of_attention_agree_with_a_loop(leading, n, m, d_k, d_v, scal
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4])
-def test_it_is_the_option_of_pytorchs_layer(heads):
+def test_softmax_plus_one_agrees_with_the_option_of_pytorchs_layer(heads):
     layer = nn.MultiheadAttention(8, heads, batch_first=True, add_zero_attn=True, dtype=torch.float64)
     x, context = random(4, (2, 5, 8), (2, 7, 8))
     nn.init.normal_(layer.in_proj_bias, generator=torch.Generator().manual_seed(0))  # the extra key is zero all the same
@@ -98,7 +98,7 @@ def test_sinks_are_laid_on_heads_and_not_on_queries():
     torch.testing.assert_close(softmax_with_sink(z, sink), beside.softmax(-1)[..., :-1])
 
 
-def test_what_is_masked_gets_nothing():
+def test_masked_keys_get_no_weight():
     query, key, value = random(6, (2, 5, 4), (2, 7, 4), (2, 7, 3))
     keep = torch.arange(7) < 4
     expected = attention_or_nothing(query, key[:, :4], value[:, :4])

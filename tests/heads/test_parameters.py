@@ -1,4 +1,4 @@
-"""Biases that do nothing, in PyTorch's own layer and in ours; and the number of parameters, counted."""
+"""Test that some biases have no effect, in PyTorch's layer and ours, and count the parameters."""
 
 import pytest
 import torch
@@ -75,7 +75,7 @@ def test_a_value_bias_folds_into_the_output_bias():
     torch.testing.assert_close(attention(query, key, value) @ W_O + folded_bias(b_V, W_O, b_O), expected)
 
 
-def test_it_does_not_where_a_query_has_no_key():
+def test_value_bias_does_not_fold_if_a_query_has_no_key():
     query, key, value, b_V = random(6, (2, 4), (3, 4), (3, 3), (1, 3))
     mask = torch.tensor([[True, True, False], [False, False, False]])
     with_bias, without = (attention(query, key, v, attn_mask=mask) for v in (value + b_V, value))

@@ -1,4 +1,4 @@
-"""Grouped heads against a loop over heads and PyTorch's own; pooled heads, and heads that agree up to a change of basis."""
+"""Test grouped heads against a loop over heads and PyTorch, pooled heads, and heads that agree up to a change of basis."""
 
 import pytest
 import torch
@@ -63,7 +63,7 @@ def test_heads_that_do_not_divide_are_refused():
         pool_heads(W_K, num_heads=6, groups=4)
 
 
-def test_repeats_pooled_are_what_was_repeated():
+def test_pooling_undoes_repetition():
     (W,) = random(2, (6, 8))
     torch.testing.assert_close(pool_heads(repeat_heads(W, num_kv_heads=2, times=3), num_heads=6, groups=2), W)
 
@@ -79,14 +79,14 @@ def test_pooling_moves_scores_by_half_the_gap():
     assert pooling_error(query, key, key).abs().max() < 1e-12
 
 
-def test_twins_do_the_same_and_pooled_do_nothing():
+def test_opposite_heads_agree_and_pool_to_equal_weights():
     query, key = random(4, (3, 4), (5, 4))
     torch.testing.assert_close(attention_weights(-query, -key), attention_weights(query, key))
     pooled = pool_heads(torch.cat([key, -key], -1), num_heads=2, groups=1)
     torch.testing.assert_close(attention_weights(query, pooled), torch.full((3, 5), 0.2).double())
 
 
-def test_nothing_is_nearer_than_the_mean():
+def test_mean_is_the_nearest_head():
     heads, shared = random(5, (4, 7), (7,))
     nearest = distance_to_mean(heads)
     torch.testing.assert_close(nearest, sum((row - heads.mean(0)).square().sum() for row in heads))

@@ -1,4 +1,4 @@
-"""A ring of devices against attention in one place; and who does how many pairs, counted in the mask."""
+"""Test a ring of devices against attention on one device, and count each device's pairs in the mask."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def test_each_token_has_one_device(assign, n, devices):
     assert places.sort().values.equal(places)
 
 
-def test_who_holds_what():
+def test_tokens_held_by_each_device():
     assert contiguous(8, 2).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert zigzag(8, 2).tolist() == [[0, 1, 6, 7], [2, 3, 4, 5]]
     assert striped(8, 2).tolist() == [[0, 2, 4, 6], [1, 3, 5, 7]]
@@ -77,7 +77,7 @@ def test_zigzag_is_fair_in_every_step(devices, chunk):
 
 
 @pytest.mark.parametrize(("devices", "tokens"), [(1, 4), (3, 2), (4, 5)])
-def test_in_the_plain_ring_all_wait_for_the_last(devices, tokens):
+def test_plain_ring_waits_for_the_last_device(devices, tokens):
     pairs = step_pairs(contiguous(devices * tokens, devices))
     assert pairs_waited_for(devices, tokens) == pairs[:, -1].sum() == devices * tokens**2 - tokens * (tokens - 1) // 2
 

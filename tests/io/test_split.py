@@ -1,4 +1,4 @@
-"""Parts of the keys, merged in any number and order, against attention on all of them."""
+"""Test that parts of the keys, merged in any number and order, give attention on all keys."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ def random(seed, *shapes):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5, 11])
-def test_any_number_of_parts(parts):
+def test_any_number_of_parts_agrees_with_attention(parts):
     query, key, value = random(parts, (2, 3, 4), (2, 11, 4), (2, 11, 6))
     expected = scaled_dot_product_attention(query, key, value)
     torch.testing.assert_close(attention_in_parts(query, key, value, parts=parts), expected)
@@ -53,7 +53,7 @@ def test_counts():
     assert sent_to_held(4, 4, 6) == pytest.approx(numbers_sent(3, 6) / numbers_held(12, 4, 6))
 
 
-def test_the_root_is_best():
+def test_root_is_the_best_number_of_parts():
     found = {parts: steps(4096, parts) for parts in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)}
     assert min(found, key=found.get) == 64 and found[64] == 128
 

@@ -1,4 +1,4 @@
-"""Cross-attention: shapes, order on either side, one row of context, the gate, PyTorch's decoder layer, and the cache."""
+"""Tests of cross-attention: shapes, order, a context of one row, the gate, the cache, and PyTorch's decoder layer."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ def random(seed, *shapes):
     return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
 
 
-def test_it_is_pytorchs_attention_of_the_projections():
+def test_cross_attention_agrees_with_pytorch_on_the_projections():
     X, Z, W_Q, W_K, W_V = random(0, (2, 5, 6), (2, 3, 6), (6, 4), (6, 4), (6, 7))
     output = cross_attention(X, Z, W_Q, W_K, W_V)
     assert output.shape == (2, 5, 7)  # as many rows as queries
@@ -81,7 +81,7 @@ def test_one_attention_is_a_gate_between_two(scale):
     assert not torch.allclose(s.softmax(0) @ A + t.softmax(0) @ B, over_both(s, A, t, B))
 
 
-def test_the_block_is_pytorchs():
+def test_block_agrees_with_pytorchs_decoder_layer():
     torch.manual_seed(0)
     layer = nn.TransformerDecoderLayer(12, 3, 24, batch_first=True, norm_first=True, dtype=torch.float64).eval()
     for parameter in layer.parameters():
@@ -104,14 +104,14 @@ def test_reads_are_counted(steps, m):
     ("train", "wrong"),
     [(False, {"norm_first": False}), (False, {"batch_first": False}), (True, {}), (True, {"dropout": 0.0, "norm_first": False})],
 )
-def test_a_layer_that_the_block_is_not_is_refused(train, wrong):
+def test_unsupported_layer_is_rejected(train, wrong):
     given = {"batch_first": True, "norm_first": True} | wrong
     layer = nn.TransformerDecoderLayer(12, 3, 24, **given, dtype=torch.float64).train(train)
     with pytest.raises(ValueError, match="expected a layer with norm_first and batch_first, in eval mode"):
         decoder_block(*random(8, (2, 5, 12), (2, 7, 12)), layer)
 
 
-def test_the_activation_is_the_layers():
+def test_activation_is_taken_from_the_layer():
     torch.manual_seed(0)
     layer = nn.TransformerDecoderLayer(12, 3, 24, 0.1, "gelu", batch_first=True, norm_first=True, dtype=torch.float64).eval()
     x, context = random(9, (2, 5, 12), (2, 7, 12))

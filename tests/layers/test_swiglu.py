@@ -1,4 +1,4 @@
-"""SwiGLU: its slopes, its symmetries, what it is near zero, and its size."""
+"""Tests of SwiGLU: its gradients, its symmetries, its values near zero, and its size."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ def random(seed, *shapes):
 WEIGHTS = (6, 10), (6, 10), (10, 6)
 
 
-def test_it_is_the_gpts_with_the_way_back():
+def test_swiglu_agrees_with_the_layer_of_the_gpt():
     x, W_g, W_u, W_d = random(0, (2, 3, 6), *WEIGHTS)
     torch.testing.assert_close(layer(x, W_g, W_u, W_d), swiglu(x, W_g, W_u) @ W_d)
     torch.testing.assert_close(layer(x, W_g, W_u, W_d), ((x @ W_g).sigmoid() * (x @ W_g) * (x @ W_u)) @ W_d)
@@ -35,7 +35,7 @@ def test_a_factor_moves_from_down_to_up_and_not_to_the_gate():
     assert not torch.allclose(layer(x, 2 * W_g, W_u, W_d / 2), y)
 
 
-def test_the_pulls_are_those_of_autograd_and_the_same():
+def test_weight_gradients_agree_with_autograd_and_balance():
     x, W_g, W_u, W_d, upstream = random(3, (6,), *WEIGHTS, (6,))
     up, down = W_u.clone().requires_grad_(), W_d.clone().requires_grad_()
     of_up, of_down = torch.autograd.grad(layer(x, W_g, up, down) @ upstream, (up, down))
@@ -53,7 +53,7 @@ def test_balanced_weights_are_the_same_layer():
     assert imbalance(W_u, W_d).abs().min() > 0
 
 
-def test_near_zero_it_is_half_a_product():
+def test_near_zero_swiglu_is_half_a_product():
     x, W_g, W_u, W_d = random(5, (6,), *WEIGHTS)
     t = 1e-4
     torch.testing.assert_close(layer(t * x, W_g, W_u, W_d) / t**2, ((x @ W_g) * (x @ W_u)) @ W_d / 2, rtol=1e-2, atol=1e-3)

@@ -1,4 +1,4 @@
-"""A layer of attention under every reordering of its tokens, against PyTorch's own, and what a causal mask changes."""
+"""Test a layer of attention under every permutation of its tokens, against PyTorch's own, with and without a causal mask."""
 
 from itertools import permutations
 
@@ -53,13 +53,13 @@ def test_a_query_of_its_own_and_a_mean_are_invariant_and_the_outputs_are_not():
     assert sum(torch.allclose(y, merged_self_attention(X, A, M)) for y in Y) == 1  # the identity's alone
 
 
-def test_output_is_what_a_token_among_others_gets():
+def test_output_for_a_token_among_others():
     X, A, M = random(2, (4, 3), (2, 3, 3), (2, 3, 3))
     torch.testing.assert_close(sequence(X[0], X[1], X[2:]), X)
     torch.testing.assert_close(torch.stack([output(x @ A, X, M) for x in X]), merged_self_attention(X, A, M))
 
 
-def test_one_token_alone():
+def test_single_token():
     X, A, M = random(3, (1, 3), (2, 3, 3), (2, 3, 3))
     torch.testing.assert_close(merged_self_attention(X, A, M), X @ M.sum(0))
     assert merged_self_attention(X.expand(0, 1, 3), A, M).shape == (0, 1, 3)

@@ -1,4 +1,4 @@
-"""RoPE: sums of waves against turned vectors, peaks at chosen distances, checkpoints in two layouts, and features not turned."""
+"""Tests of RoPE: sums of waves against turned vectors, peaks at chosen distances, two checkpoint layouts, and partial RoPE."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""YaRN: the ramp, its two ends, the factor on queries and keys, and the weight of a leader."""
+"""Tests of YaRN: the ramp and its ends, the factor on queries and keys, and the weight of the largest score."""
 
 import math
 
@@ -32,7 +32,7 @@ def test_the_ramp_is_flat_straight_and_flat():
     assert found.tolist() == [0, 0, 0.25, 0.75, 1, 1]
 
 
-def test_at_its_ends_yarn_is_pi_and_rope():
+def test_yarn_equals_pi_and_rope_at_the_ends_of_the_ramp():
     found, often = yarn_frequencies(OMEGA, s=8.0, trained=2048), turns(OMEGA, length=2048)
     slow, fast = often < 1, often > 32
     assert slow.any() and fast.any() and (~slow & ~fast).any()
@@ -85,7 +85,7 @@ def test_without_a_longer_text_yarn_is_rope():
     torch.testing.assert_close(apply_yarn(x, torch.arange(6), s=1.0, trained=64), apply_rotary(x, torch.arange(6)))
 
 
-def test_one_place_for_all():
+def test_one_position_for_all_tokens():
     (x,) = torch.randn(1, 6, 8, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     expected = apply_yarn(x, torch.full((6,), 5), s=4.0, trained=64)
     torch.testing.assert_close(apply_yarn(x, 5, s=4.0, trained=64), expected)

@@ -1,4 +1,4 @@
-"""The task, the models that were trained on it, and the construction by hand."""
+"""Tests of the recall task, of the models that were trained on it, and of the model built by hand."""
 
 from fractions import Fraction
 
@@ -40,7 +40,7 @@ def random(seed, *shapes):
 
 
 @pytest.mark.parametrize("held_out", [False, True])
-def test_cases_are_what_the_page_says(held_out):
+def test_cases_match_the_description_on_the_page(held_out):
     tokens, answers = cases(300, held_out)
     assert tokens.shape == (300, LENGTH) and answers.shape == (300,)
     for row, answer in zip(tokens.tolist(), answers.tolist()):
@@ -58,7 +58,7 @@ def test_every_place_and_every_letter_is_asked_about():
     assert answers.bincount(minlength=LETTERS).min() > 0
 
 
-def test_pairs_that_are_never_asked_do_occur_in_the_rows_of_training():
+def test_held_out_pairs_occur_in_training_rows():
     tokens, _ = cases(2000, held_out=False)
     assert held_out_pairs()[tokens[:, :-2], tokens[:, 1:-1]].any()
 
@@ -130,7 +130,7 @@ def test_weights_given_to_the_model_take_the_place_of_a_heads_own():
         model(tokens, weights=[first])
 
 
-def test_the_models_are_as_the_page_describes_them():
+def test_models_match_the_description_on_the_page():
     model = load("attention")
     assert sum(parameter.numel() for parameter in model.parameters()) < 2000
     assert {name.split(".")[0] for name in model.state_dict()} == {"letter", "place", "heads", "answer"}
@@ -206,7 +206,7 @@ def test_there_are_as_many_cases_as_asked_for_from_any_seed(count, held_out):
         assert tokens.shape == (count, LENGTH) and answers.shape == (count,)
 
 
-def test_no_text_is_no_tokens_and_what_is_no_letter_is_refused():
+def test_empty_text_gives_no_tokens_and_other_characters_are_rejected():
     assert read("").dtype == torch.long and read("").shape == (0,)
     for wrong in ("a !", "q", "ab"):
         with pytest.raises(ValueError, match="expected letters from a to p"):

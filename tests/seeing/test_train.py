@@ -1,4 +1,4 @@
-"""Training again gives what is stored: its first steps here, all of it by `python -m snippets.seeing.train --check`."""
+"""Test that training again gives the stored numbers: its first steps here, all of it in `python -m snippets.seeing.train --check`."""
 
 import json
 
@@ -29,7 +29,7 @@ def test_the_loss_ended_low_where_attention_learned_and_high_where_nothing_could
     assert last["attention"] < 0.05 and min(last["one layer of attention"], last["fixed mixing"]) > 2
 
 
-def test_training_depends_on_its_seed_and_on_nothing_else():
+def test_training_depends_only_on_its_seed():
     torch.manual_seed(1)
     model, losses = train("attention", 3)
     torch.manual_seed(2)
@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
     torch.use_deterministic_algorithms(False)
 
 
-def test_what_training_writes_is_what_checking_reads(folder, capsys):
+def test_check_accepts_what_training_writes(folder, capsys):
     assert _main(check=False) == 0
     written = json.loads((folder / "recall.json").read_text())
     assert set(written) == set(KINDS)

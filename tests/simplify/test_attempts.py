@@ -200,7 +200,7 @@ def usual(figure, values):
     return low.item() <= figure <= high.item()
 
 
-def test_the_figures_of_the_source_are_usual_ones():
+def test_numbers_of_the_source_are_typical():
     found = measured()
     assert usual(-0.19, found["sorted"][0]) and usual(1.8, found["sorted"][1])
     assert usual(1e-7, found["solved"][1]) and usual(0.46, found["another input"][1])

@@ -1,4 +1,4 @@
-"""What the softmax does not do: add, scale, let a matrix through, keep a rank."""
+"""Test what softmax does not preserve: sums, factors, matrix products, and rank."""
 
 from fractions import Fraction
 

@@ -1,9 +1,9 @@
-"""What a row of the table is: inputs that a public function of the snippets is called with, in any format and on any device.
+"""Rows of inputs for the tests of the public functions: each row is one call, in any format and on any device.
 
     "scores": [Row(T(2, 3, 4), T(5, 4), source="Vaswani et al. (2017)"), Row(T(3, 4), T(5, 4), scale=0.5)]
 
-The key is the function's name, or Class.method; rows/CHAPTER.py has a dictionary for each module. A row says otherwise where a
-function is not expected to do what the others do: it has a reason for each.
+The key is the function's name, or Class.method; rows/CHAPTER.py has a dictionary for each module. The other fields of a row say, with a
+reason, how its function differs from what the tests expect of all functions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EVERY = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 @dataclass(frozen=True)
 class T:
-    """A tensor of this shape, of Gaussian entries in the format that is asked for; `kind` says what else its entries are."""
+    """A tensor of a given shape with Gaussian entries in the format of the test. `kind` selects other entries."""
 
     shape: tuple[int, ...]
     kind: str = "normal"  # weights: rows that sum to 1; places: 0, 1, 2; keep: mostly True; whole: 0, 1 or 2; real: may be whole, too
@@ -44,7 +44,7 @@ class T:
 
 
 class Seeded:
-    """A generator of random numbers, where the device has one."""
+    """A seeded random generator, on devices that have one."""
 
     def make(self, dtype: torch.dtype, device: str, generator: torch.Generator) -> torch.Generator | None:
         return torch.Generator().manual_seed(1) if device == "cpu" else None
@@ -52,16 +52,16 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Row:
-    """The arguments of one call; a method is called on what `of` makes, the arguments of its class or a sample."""
+    """The arguments of one call. A method is called on the object that `of` makes: a sample, or the class with these arguments."""
 
     args: tuple
     kwargs: dict[str, Any]
     of: Row | Callable | None = None
-    formats: tuple[torch.dtype, ...] = EVERY  # those of its inputs in which it is defined
-    gives: torch.dtype | None = None  # the format of its result, if not that of its inputs
-    not_on_meta: str = ""  # why it needs the numbers to say what shape there is
-    loose: str = ""  # why its types do not say what the axes before the last two have to be; PyTorch does
-    source: str = ""  # the work that it comes from, as the bibliography calls it
+    formats: tuple[torch.dtype, ...] = EVERY  # the input formats in which the function is defined
+    gives: torch.dtype | None = None  # the format of the result, if it is not that of the inputs
+    not_on_meta: str = ""  # why the shape of the result depends on the numbers
+    loose: str = ""  # why the types leave the axes before the last two to PyTorch's own check
+    source: str = ""  # the source of the function, as the bibliography names it
 
     def __init__(self, *args, of=None, formats=EVERY, gives=None, not_on_meta="", loose="", source="", **kwargs):
         for name, value in locals().copy().items():
@@ -69,26 +69,26 @@ class Row:
                 object.__setattr__(self, name, value)
 
     def make(self, dtype: torch.dtype, device: str) -> tuple[list, dict]:
-        """Its arguments, the same in every call."""
+        """Return the arguments, which are the same in every call."""
         generator = torch.Generator().manual_seed(0)
-        args = [made(x, dtype, device, generator) for x in self.args]
-        return args, {name: made(x, dtype, device, generator) for name, x in self.kwargs.items()}
+        args = [materialize(x, dtype, device, generator) for x in self.args]
+        return args, {name: materialize(x, dtype, device, generator) for name, x in self.kwargs.items()}
 
 
-def made(x: Any, dtype: torch.dtype, device: str, generator: torch.Generator) -> Any:
-    """Tensors for what stands for them, inside of tuples and lists too. A function makes what it is asked for."""
+def materialize(x: Any, dtype: torch.dtype, device: str, generator: torch.Generator) -> Any:
+    """Replace the specifications T, Seeded and Row by tensors, generators and lists, inside tuples and lists too. Call samples."""
     if isinstance(x, (T, Seeded)):
         return x.make(dtype, device, generator)
     if isinstance(x, Row):
-        return [made(y, dtype, device, generator) for y in x.args]
+        return [materialize(y, dtype, device, generator) for y in x.args]
     if isinstance(x, Callable) and getattr(x, "is_sample", False):
         return x(dtype, device)
     if isinstance(x, (tuple, list)):
-        return type(x)(made(y, dtype, device, generator) for y in x)
+        return type(x)(materialize(y, dtype, device, generator) for y in x)
     return x
 
 
 def sample(function: Callable) -> Callable:
-    """Marks a function of dtype and device whose result is the argument: a module, a state."""
+    """Mark a function of dtype and device as a sample: its result, such as a module or a state, is the argument."""
     function.is_sample = True
     return function

@@ -1,6 +1,6 @@
-"""Every public function of the snippets: what it takes and gives is true of its annotations, and it follows format and device.
+"""Test every public function of the snippets: its annotations are true, and its result follows the format and the device of its inputs.
 
-Its row, in rows/CHAPTER.py, has inputs for it. A function without a row fails.
+The inputs of a function are its row in rows/CHAPTER.py. A function without a row fails.
 """
 
 import ast
@@ -32,14 +32,14 @@ PLAIN = {int, float, bool, str, torch.dtype, torch.device, torch.Generator, type
 
 @cache
 def modules() -> dict:
-    """chapter/topic -> module."""
+    """Return the modules by topic, such as "softmax/axes"."""
     names = (path.relative_to(ROOT / "snippets").with_suffix("") for path in sorted(ROOT.glob("snippets/*/[a-z]*.py")))
     found = {name.as_posix(): importlib.import_module(f"snippets.{name.as_posix().replace('/', '.')}") for name in names}
     return {name: module for name, module in found.items() if public(module)}
 
 
 def public(module) -> dict:
-    """name -> function, and Class.method -> method, for all that a module defines and offers."""
+    """Return the public functions and methods that a module defines, by name or Class.method."""
     found = {}
     for name, one in vars(module).items():
         if name.startswith("_") or getattr(one, "__module__", None) != module.__name__:
@@ -52,14 +52,14 @@ def public(module) -> dict:
 
 
 def is_method(one: type, key: str, method) -> bool:
-    """Is it one of a class's own? A named tuple's are made by Python."""
+    """Return whether a method is written in its class. Python adds the methods of a named tuple."""
     own = isinstance(method, FunctionType) and method.__module__ == one.__module__
     return own and (not key.startswith("_") or key == "__init__" and issubclass(one, nn.Module))
 
 
 @cache
 def rows() -> dict:
-    """chapter/topic -> name -> rows."""
+    """Return the rows by topic and by name."""
     found = {}
     for path in sorted((ROOT / "tests/snippets/rows").glob("*.py")):
         chapter = importlib.import_module(f"tests.snippets.rows.{path.stem}").ROWS
@@ -68,12 +68,12 @@ def rows() -> dict:
 
 
 def in_form() -> list:
-    """(module, name) of each function."""
+    """Return (topic, name) of each function."""
     return [(topic, name) for topic, module in modules().items() for name in public(module)]
 
 
 def called(found=None) -> list:
-    """(module, name, number of the row) of each call."""
+    """Return (topic, name, number of the row) of each call."""
     return [(topic, name, k) for topic, name in in_form() for k in range(len(rows().get(topic, {}).get(name, [])))]
 
 
@@ -93,7 +93,7 @@ def given(where: tuple) -> tuple:
 
 
 def missing(topic: str) -> list:
-    """What is wrong between a module's functions and its rows."""
+    """Return the public functions without a row and the rows without a function."""
     wanted = {name for name in public(modules()[topic]) if not name.endswith(".__init__")}
     there = {name for name, of_name in rows().get(topic, {}).items() if of_name}
     return [f"{topic}: {name} has no row in tests/snippets/rows" for name in sorted(wanted - there)] + [
@@ -102,7 +102,7 @@ def missing(topic: str) -> list:
 
 
 def leaves(annotation) -> list:
-    """The types that an annotation is made of."""
+    """Return the types of which an annotation is composed."""
     if isinstance(annotation, list):  # the arguments of a Callable
         return [leaf for part in annotation for leaf in leaves(part)]
     parts = () if isinstance(annotation, type) and issubclass(annotation, AbstractArray) else get_args(annotation)
@@ -110,7 +110,7 @@ def leaves(annotation) -> list:
 
 
 def form(topic: str, name: str) -> list:
-    """What a function's head and docstring lack."""
+    """Return what a function's signature and docstring lack."""
     function, problems = public(modules()[topic])[name], []
     hints, parameters = get_type_hints(function), list(inspect.signature(function).parameters.values())
     parameters = parameters[1:] if "." in name else parameters
@@ -138,13 +138,13 @@ def form(topic: str, name: str) -> list:
 
 
 def raised(function: FunctionType) -> set:
-    """The names of the errors that it raises itself."""
+    """Return the names of the errors that the function itself raises."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     thrown = (node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc)
     return {(one.func if isinstance(one, ast.Call) else one).id for one in thrown}
 
 
-def test_there_are_modules():
+def test_modules_are_found():
     assert len(modules()) > 40
 
 
@@ -155,7 +155,7 @@ def test_every_public_function_has_a_row(topic):
 
 @cache
 def places() -> dict:
-    """name -> the modules that have a public function or class of this name."""
+    """Return, for each public name, the modules that define it."""
     found = {}
     for topic, module in modules().items():
         for name in {name.split(".")[0] for name in public(module)}:
@@ -164,18 +164,18 @@ def places() -> dict:
 
 
 @pytest.mark.parametrize("topic", modules())
-def test_every_name_is_used_once(topic):
-    """What is searched for by its name is found in one place."""
+def test_public_names_are_unique(topic):
+    """A search for a name finds one place."""
     assert {name: topics for name, topics in places().items() if topic in topics and topics != [topic]} == {}
 
 
 @pytest.mark.parametrize("where", in_form(), ids=shown)
-def test_its_head_and_docstring_say_what_they_should(where):
+def test_signature_and_docstring_are_complete(where):
     assert form(*where) == []
 
 
 @calls
-def test_its_source_is_in_its_docstring(where):
+def test_docstring_cites_the_source(where):
     function, row = given(where)
     cited = [title for title in TITLES if title in " ".join(inspect.getdoc(function).split())]
     assert cited == [row.source] * bool(row.source)
@@ -185,7 +185,7 @@ def test_its_source_is_in_its_docstring(where):
 
 
 def run(function, row: Row, args: list, kwargs: dict, dtype=torch.float64, device="cpu", checked=True):
-    """One call, with types and shapes checked; without tensors it is asked for the format and the device."""
+    """Call a function once and check its types and shapes. If it takes no tensors, the format and the device are arguments."""
     if row.of:
         made = row.of(dtype, device) if isinstance(row.of, Callable) else instance(function, row.of, dtype, device)
         args = [made.to(device=device, dtype=dtype) if isinstance(made, nn.Module) else made, *args]
@@ -193,13 +193,13 @@ def run(function, row: Row, args: list, kwargs: dict, dtype=torch.float64, devic
 
 
 def instance(method, of: Row, dtype: torch.dtype, device: str):
-    """One of the class that has the method."""
+    """Return an instance of the class that has the method."""
     args, kwargs = of.make(dtype, device)
     return getattr(inspect.getmodule(method), method.__qualname__.split(".")[0])(*args, **kwargs)
 
 
 def tensors(x) -> list:
-    """All tensors in something."""
+    """Return all tensors in a structure."""
     if isinstance(x, torch.Tensor):
         return [x]
     parts = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
@@ -207,20 +207,20 @@ def tensors(x) -> list:
 
 
 def asked(function, args: list, kwargs: dict, **wanted) -> dict:
-    """The keywords, with format and device where no tensor says what they are."""
+    """Return the keywords, with the format and the device if no tensor determines them."""
     parameters = inspect.signature(function).parameters
     return kwargs if tensors((args, kwargs)) else kwargs | {k: v for k, v in wanted.items() if k in parameters}
 
 
 def follows(row: Row, args: list, kwargs: dict, dtype: torch.dtype) -> torch.dtype:
-    """The format that a result is expected to have."""
+    """Return the expected format of a result."""
     if row.gives == "upcast":
         return torch.promote_types(dtype, torch.float32)
     return row.gives or dtype
 
 
 @calls
-def test_its_types_and_shapes_are_true_and_its_result_has_the_format_of_its_inputs(where):
+def test_types_and_shapes_are_true_and_result_has_the_format_of_the_inputs(where):
     function, row = given(where)
     for dtype in row.formats:
         args, kwargs = row.make(dtype, "cpu")
@@ -231,12 +231,12 @@ def test_its_types_and_shapes_are_true_and_its_result_has_the_format_of_its_inpu
 
 
 def has_format(function, args: list, kwargs: dict) -> bool:
-    """Is there anything that says which format a result has? If not, one that gives floats has to take a dtype."""
+    """Return whether the inputs determine the format of the result. If not, a function that returns floats needs a dtype."""
     return bool(tensors((args, kwargs))) or "dtype" in inspect.signature(function).parameters
 
 
 @calls
-def test_its_result_is_where_its_inputs_are(where):
+def test_result_is_on_the_device_of_the_inputs(where):
     function, row = given(where)
     args, kwargs = row.make(torch.float32, "meta")
     if row.not_on_meta:
@@ -248,18 +248,18 @@ def test_its_result_is_where_its_inputs_are(where):
 
 
 def changes(spec) -> list:
-    """The same with one axis longer by one, for each of its axes."""
+    """Return copies of a tensor's specification with one axis longer by one, for each of its axes."""
     return [T(*(size + (k == axis) for k, size in enumerate(spec.shape)), kind=spec.kind) for axis in range(len(spec.shape))]
 
 
 def numbers(spec) -> list:
-    """The same with numbers that are not expected, if there are any."""
+    """Return copies of a tensor's specification with numbers of a kind that is not expected, if there is such a kind."""
     return [T(*spec.shape, kind="normal" if spec.kind == "whole" else "whole")] * (spec.kind != "real")
 
 
 @calls
-def test_what_pytorch_refuses_its_types_refuse_before(where):
-    """Each axis made longer by one, and each number made whole; a whole one is made another."""
+def test_annotations_reject_whatever_pytorch_rejects(where):
+    """Make each axis longer by one, and replace each tensor by one of whole numbers, or of others if its numbers are whole."""
     function, row = given(where)
     slots = [(k, x) for k, x in [*enumerate(row.args), *row.kwargs.items()] if isinstance(x, T)]
     for (slot, spec), wrong in product(slots, [None, *range(4)]):
@@ -278,7 +278,7 @@ def test_what_pytorch_refuses_its_types_refuse_before(where):
                 continue
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
             told = re.search(rf"Raises [^.]*\b{type(error).__name__}\b", inspect.getdoc(function))
-            if told or row.of:  # a module's weights say how wide its inputs are, and its types cannot
+            if told or row.of:  # the weights of a module determine the width of its inputs, which types cannot express
                 continue
         with pytest.raises(TypeCheckError):
             run(function, row, args, kwargs)
@@ -288,13 +288,13 @@ def test_what_pytorch_refuses_its_types_refuse_before(where):
 
 
 def any_in_front(annotation) -> int | None:
-    """How many axes of its own a tensor has that may have any others in front; None where it may not."""
+    """Return the number of a tensor's own axes if any axes may precede them, otherwise None."""
     first, *own = (getattr(annotation, "dim_str", "") or "none").split()
     return len(own) if first in ("*batch", "*#batch") or own and first.startswith(("*", "...")) else None
 
 
 def stacked(function, args: list, kwargs: dict) -> dict | None:
-    """Its arguments by name, if all of its tensors have the same axes in front and its result says that it has them too."""
+    """Return the arguments by name if all tensors have the same leading axes and the annotation of the result has them too."""
     hints, bound = get_type_hints(function), inspect.signature(function).bind(*args, **kwargs).arguments
     there = {name: x for name, x in bound.items() if tensors(x)}
     if "." in function.__qualname__ or not all(isinstance(x, torch.Tensor) for x in there.values()):
@@ -307,7 +307,7 @@ def stacked(function, args: list, kwargs: dict) -> dict | None:
 
 
 def in_stacks() -> list:
-    """Those calls of which a stack may be made; what draws at random gives others."""
+    """Return the calls that can be stacked. Functions that draw random numbers cannot."""
     found = []
     for where in called():
         function, row = given(where)
@@ -317,12 +317,12 @@ def in_stacks() -> list:
     return found
 
 
-def test_most_functions_of_tensors_can_be_given_stacks():
+def test_most_functions_of_tensors_accept_stacks():
     assert len(in_stacks()) > 100
 
 
 @pytest.mark.parametrize("where", in_stacks(), ids=shown)
-def test_a_stack_gives_what_its_parts_give(where):
+def test_stack_gives_the_results_of_its_parts(where):
     function, row = given(where)
     one = stacked(function, *row.make(torch.float64, "cpu"))
     other = {name: x.flip(-1) if isinstance(x, torch.Tensor) and x.dim() else x for name, x in one.items()}

@@ -1,4 +1,4 @@
-"""PyTorch's own cases, by which it tests its functions and layers, against ours: values, gradients, vmap, compile; what differs by design is listed."""
+"""Test the snippets on the cases of PyTorch's own tests: values, gradients, vmap and compile. The intended differences are listed."""
 
 import copy
 import warnings
@@ -22,12 +22,12 @@ from snippets.softmax.temperature import softmax_with_temperature
 from snippets.together.gpt import silu
 
 FORMATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-TIMES = 4  # what theirs is off: so far from them ours may be, in few digits
+TIMES = 4  # the allowed error, as a multiple of PyTorch's own error
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call: theirs and ours as functions of the same tensors, or why ours is not meant to do that."""
+    """One call: PyTorch's function and ours, both as functions of the same tensors, or the reason why ours differs by design."""
 
     tensors: tuple = ()
     theirs: Callable | None = None
@@ -38,11 +38,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Entry:
-    """A function or layer of theirs, and what makes a case of a sample of it."""
+    """A function or layer of PyTorch, and a function that makes a case of one of its samples."""
 
     name: str
     case: Callable
-    ours: str = ""  # which of ours, where there are two
+    ours: str = ""  # which of our functions, if there are two
 
     def __str__(self):
         return f"{self.name} {self.ours}".rstrip()
@@ -60,7 +60,7 @@ def last_axis(dim, x: Tensor) -> bool:
 
 
 def of_attention(op, x, args, kwargs) -> Case:
-    """Beside query, key and value they give all by keyword."""
+    """PyTorch passes everything except query, key and value by keyword."""
     if kwargs.get("dropout_p"):
         return differs("dropout is a function of its own")
     kwargs = {name: value for name, value in kwargs.items() if name != "dropout_p"}
@@ -89,7 +89,7 @@ def of_norm(ours: Callable) -> Callable:
         if len(shape) != 1:
             return differs("a token is one axis")
         eps = given.get("eps")
-        if eps is None:  # RMSNorm takes the format's, in which it computes
+        if eps is None:  # RMSNorm takes that of the format in which it computes
             eps = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps if ours is rms_norm else 1e-5
         learnt = [given[name] for name in ("weight", "bias") if given.get(name) is not None]
 
@@ -135,7 +135,7 @@ FUNCTIONS = [
 
 
 def with_weights(layer: nn.Module, x: tuple, ours: Callable) -> Case:
-    """The layer as a function of its inputs and its weights, and ours of the same."""
+    """Return a case: the layer as a function of its inputs and weights, and our function of the same."""
     names = [name for name, _ in layer.named_parameters()]
     count = len(x)
 
@@ -164,13 +164,13 @@ def of_lstm_cell(layer, args, kwargs) -> Case:
 
 
 def biases(w: dict, suffix: str = "") -> Tensor | float:
-    """PyTorch has two, of which the sum counts."""
+    """Return the sum of PyTorch's two biases, which is all that matters."""
     name = f"bias_ih{suffix}"
     return w[name] + w[f"bias_hh{suffix}"] if name in w else 0.0
 
 
 def of_multihead(layer, args, kwargs) -> Case:
-    """Ours has one context for keys and values: theirs is given the keys for both."""
+    """Our function has one context for keys and values, so PyTorch gets the keys for both."""
     try:
         mine = from_pytorch(layer)
     except ValueError:
@@ -182,7 +182,7 @@ def of_multihead(layer, args, kwargs) -> Case:
 
 
 def added(mask: Tensor) -> Tensor:
-    """A mask of theirs, in which True masks, as numbers to add."""
+    """Return PyTorch's mask, in which True masks, as numbers to add."""
     return torch.zeros(mask.shape, dtype=torch.float64).masked_fill(mask, -torch.inf) if mask.dtype == torch.bool else mask
 
 
@@ -224,14 +224,14 @@ LAYERS = [
 ]
 
 
-# Their samples
+# PyTorch's samples
 
 
 @cache
-def theirs() -> tuple[list, list]:
-    """Their functions and their layers. It takes seconds to load them, which whoever runs other tests does not wait for."""
+def pytorch_samples() -> tuple[list, list]:
+    """Return PyTorch's functions and layers with their samples. The import takes seconds, so it is not at the top of the module."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # theirs, about themselves
+        warnings.simplefilter("ignore")  # PyTorch warns about its own code
         from torch.testing._internal.common_methods_invocations import op_db
         from torch.testing._internal.common_modules import module_db
     return op_db, module_db
@@ -239,20 +239,20 @@ def theirs() -> tuple[list, list]:
 
 @cache
 def cases(entry: Entry, dtype: torch.dtype) -> list[tuple[Case, Case]]:
-    """Each in a format, and in double precision."""
+    """Return pairs of each case in a format and the same case in double precision."""
     torch.manual_seed(0)
     return list(of_functions(entry, dtype) if entry in FUNCTIONS else of_layers(entry, dtype))
 
 
 def of_functions(entry: Entry, dtype: torch.dtype):
-    for op in (op for op in theirs()[0] if op.name == entry.name and dtype in op.supported_dtypes("cpu")):
+    for op in (op for op in pytorch_samples()[0] if op.name == entry.name and dtype in op.supported_dtypes("cpu")):
         for sample in op.sample_inputs("cpu", dtype):
             given = sample.input, sample.args, sample.kwargs
             yield entry.case(op.op, *given), entry.case(op.op, *in_double(given))
 
 
 def of_layers(entry: Entry, dtype: torch.dtype):
-    for info in (info for info in theirs()[1] if info.name == entry.name and dtype in info.dtypes):
+    for info in (info for info in pytorch_samples()[1] if info.name == entry.name and dtype in info.dtypes):
         for sample in info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=False, training=False):
             made, given = sample.constructor_input, (sample.forward_input.args, sample.forward_input.kwargs)
             layer = info.module_cls(*made.args, **made.kwargs).to(dtype).eval()
@@ -270,28 +270,28 @@ def compared(entry: Entry, dtype: torch.dtype) -> list[tuple[Case, Case]]:
 every = pytest.mark.parametrize("entry", [*FUNCTIONS, *LAYERS], ids=str)
 
 
-# Of layers they have cases in full formats only.
+# For layers, PyTorch has cases in single and double precision only.
 in_formats = pytest.mark.parametrize(
     ("entry", "dtype"), [*((e, f) for e in FUNCTIONS for f in FORMATS), *((e, f) for e in LAYERS for f in FORMATS[:2])], ids=str
 )
 
 
 @in_formats
-def test_values_are_theirs(entry, dtype):
+def test_values_agree_with_pytorch(entry, dtype):
     assert compared(entry, dtype)
     for both in compared(entry, dtype):
-        alike(*both, lambda function, tensors: listed(function(*tensors)))
+        assert_agrees(*both, lambda function, tensors: listed(function(*tensors)))
 
 
 @every
 @pytest.mark.parametrize("dtype", FORMATS[:2], ids=str)
-def test_gradients_are_theirs(entry, dtype):
+def test_gradients_agree_with_pytorch(entry, dtype):
     for both in compared(entry, dtype):
-        alike(*both, gradients)
+        assert_agrees(*both, gradients)
 
 
-def alike(case: Case, double: Case, results: Callable):
-    """Ours is theirs, to the tolerance of PyTorch's tests; or it is off by no more than some times what theirs is off."""
+def assert_agrees(case: Case, double: Case, results: Callable):
+    """Assert that our result agrees with PyTorch's, within the tolerance of PyTorch's tests or a small multiple of PyTorch's own error."""
     ours, theirs, exact = results(case.ours, case.tensors), results(case.theirs, case.tensors), results(double.theirs, double.tensors)
     for mine, other, right in zip(ours, theirs, exact, strict=True):
         off = (other.double() - right).abs().max().item() if right.numel() else 0
@@ -304,14 +304,14 @@ def listed(found) -> tuple:
 
 
 def gradients(function: Callable, tensors: tuple) -> tuple:
-    """Of one sum of what comes out, with weights that are not alike."""
+    """Return the gradients of a weighted sum of the results. The weights differ from each other."""
     inputs = [x.detach().clone().requires_grad_() for x in tensors]
     weighted = [(x * torch.linspace(1, 2, x.numel(), dtype=x.dtype).view(x.shape)).sum() for x in listed(function(*inputs))]
     return torch.autograd.grad(sum(weighted), inputs, allow_unused=True, materialize_grads=True)
 
 
 @every
-def test_they_can_be_batched(entry):
+def test_functions_work_with_vmap(entry):
     for case, _ in compared(entry, torch.float64):
         batched = [torch.stack([x, x + 1]) for x in case.tensors]
         expected = [case.ours(*(x[k] for x in batched)) for k in range(2)]
@@ -321,7 +321,7 @@ def test_they_can_be_batched(entry):
 
 
 @every
-def test_they_can_be_compiled_in_one_graph(entry):
+def test_functions_compile_to_one_graph(entry):
     for case, _ in compared(entry, torch.float32):
         if case.eager:
             continue
@@ -348,5 +348,5 @@ BY_DESIGN = {
 
 
 @every
-def test_what_differs_by_design_is_listed(entry):
+def test_intended_differences_are_listed(entry):
     assert {case.by_design for case, _ in cases(entry, torch.float32)} - {""} == BY_DESIGN.get(entry.name, set())
