@@ -38,9 +38,12 @@ def test_the_font_of_the_formulas_has_each_of_their_signs(built):
 
 def test_a_letter_has_an_italic():
     assert (
-        fonts.drawn("x") == {"x", "𝑥"} and fonts.drawn("h") == {"h", "ℎ"} and fonts.drawn("β") == {"β", "𝛽"} and fonts.drawn("1") == {"1"}
+        fonts.drawn_forms("x") == {"x", "𝑥"}
+        and fonts.drawn_forms("h") == {"h", "ℎ"}
+        and fonts.drawn_forms("β") == {"β", "𝛽"}
+        and fonts.drawn_forms("1") == {"1"}
     )
-    alone = [sign for sign in fonts.SIGNS if sign.isalpha() and len(fonts.drawn(sign)) == 1]
+    alone = [sign for sign in fonts.SIGNS if sign.isalpha() and len(fonts.drawn_forms(sign)) == 1]
     assert alone == ["ℓ"]  # is one already
 
 
@@ -71,7 +74,7 @@ def families(one, selectors):
 
 
 def test_the_font_holds_what_its_script_lists(set_in_the_font):
-    signs = [*sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn(sign)} - set(" \u2061")), "Ж"]  # the last is not listed
+    signs = [*sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn_forms(sign)} - set(" \u2061")), "Ж"]  # the last is not listed
     one = set_in_the_font("".join(f"<p id=p{ord(sign)}>&#{ord(sign)};</p>" for sign in signs))
     drawn = zip(signs, families(one, [f"#p{ord(sign)}" for sign in signs]), strict=True)
     elsewhere = [sign for sign, found in drawn if found != {"STIX Two Math"}]
