@@ -1,4 +1,4 @@
-"""Ask git which files changed since a commit, including changes that are not committed."""
+"""Ask git which files changed since a commit, including uncommitted changes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_counts_are_kept_with_their_commit(clone):
 @pytest.mark.parametrize("change", ["a.txt", "b.txt"])
 def test_what_is_not_committed_is_not_counted(clone, change):
     (clone / change).write_text("b\n")
-    with pytest.raises(full_runs.NotRecorded, match="not committed"):
+    with pytest.raises(full_runs.NotRecorded, match="uncommitted"):
         full_runs.record("fuzz", seed=0, tried=5, faults=0)
     assert full_runs.read() == {}
 
