@@ -210,7 +210,7 @@ def explain_missing_use(use: str, accepted: set[str]) -> str:
 
 def reject(result: Result, record: dict, message: str) -> None:
     """Reject a claim of a checked topic, and delete the topic's certificate."""
-    record.update(verdict="refused", message=message)
+    record.update(verdict="rejected", message=message)
     certificates.STORE.delete(result.topic)
 
 
@@ -278,7 +278,7 @@ def reject_differing(result: Result, stored: dict[str, dict]) -> None:
     for record in result.records:
         earlier = stored.get(record["claim"]["id"])
         if earlier and claim_cache.differs(earlier, record):
-            record.update(verdict="refused", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
+            record.update(verdict="rejected", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
             claim_cache.STORE.clear()
 
 

@@ -203,7 +203,7 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     if problem and problem[2]:
         emit(
             "claim",
-            verdict="refused",
+            verdict="rejected",
             seconds=0.0,
             message=problem[1],
             claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
@@ -235,7 +235,7 @@ def emit_rejection(emit: Emit, claim: Claim, message: str, start: float) -> None
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
-        verdict="refused",
+        verdict="rejected",
         seconds=round(time.perf_counter() - start, 3),
         message=message,
         claim={

@@ -77,7 +77,7 @@ def check(
     sympy_programs.publish_programs(results)
     if as_json:
         records = [flatten_record(result, r) for result in results for r in result.records]
-        problems = [{"id": None, "topic": r.topic, "verdict": "refused", "message": problem} for r in results for problem in r.problems]
+        problems = [{"id": None, "topic": r.topic, "verdict": "rejected", "message": problem} for r in results for problem in r.problems]
         click.echo(json.dumps(records + problems, indent=1))
     for result in results:
         print_result(result, quiet=as_json)

@@ -67,7 +67,7 @@ def secret() -> bytes:
 
 
 class Folder:
-    """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise NoFolder."""
+    """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise InvalidFolder."""
 
     def __init__(self, address: str):
         import fsspec  # takes 40 ms, and processes that check scripts do not need it
@@ -113,7 +113,7 @@ class Folder:
 
 @cache
 def folder_at(address: str) -> Folder:
-    """Return the folder at an address. Raise NoFolder if the address is invalid."""
+    """Return the folder at an address. Raise InvalidFolder if the address is invalid."""
     return Folder(address)
 
 

@@ -60,7 +60,7 @@ def test_a_file_that_holds_no_counts_is_refused(clone, text):
     full_runs.FILE.write_text(json.dumps({"fuzz": GOOD}))
     assert full_runs.read() == {"fuzz": GOOD}
     full_runs.FILE.write_text(text)
-    with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json does not hold"):
+    with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json is invalid"):
         full_runs.read()
 
 
