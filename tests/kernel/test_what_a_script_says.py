@@ -43,15 +43,15 @@ def test_nothing_of_a_script_s_runs_where_its_records_are_read(tmp_path, more, t
 WRITING = """
 import os, struct, sys, time
 frame = sys._getframe()
-while "out" not in frame.f_locals:
+while "connection" not in frame.f_locals:
     frame = frame.f_back
-out = frame.f_locals["out"]
+connection = frame.f_locals["connection"]
 """
 
 
 @pytest.mark.parametrize("what", [b"nope", b"{}", b"null", b'{"event": "done"}', b'{"event": "loaded"}', b"\xff"])
 def test_what_is_no_record_is_told_in_a_line(tmp_path, what):
-    result, last = checked(tmp_path, f"{WRITING}out.send_bytes({what!r})\n")
+    result, last = checked(tmp_path, f"{WRITING}connection.send_bytes({what!r})\n")
     assert not last and result.problems == [
         f"{tmp_path / 'script.py'}: what its process says is no record of a check; let the script write to no file that it did not open"
     ]

@@ -78,7 +78,7 @@ def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
 
 
 def find_test_errors(topic: str) -> list[str]:
-    """Run the examples of the topic's snippet and its tests. Return the failures or, if there are none, the shown lines that did not run."""
+    """Run the topic's tests and the examples of its snippet. Return the failures, or else the shown lines that did not run."""
     chapter, _, name = topic.partition("/")
     test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
     existing = [path for path in (snippet, test) if (project_files.ROOT / path).is_file()]

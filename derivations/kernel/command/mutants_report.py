@@ -39,8 +39,8 @@ def main(
 ) -> int:
     """Try the mutants of the named topics, or of all, and print the table. Return 0 only if no mutant survived.
 
-    `record_counts` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and GitError if git cannot tell what
-    changed `since`.
+    `record_counts` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and GitError if git cannot
+    tell what changed `since`.
     """
     wanted = select_affected(runner.find_targets(targets), share, since) if since else select_share(runner.find_targets(targets), share)
     if not wanted:

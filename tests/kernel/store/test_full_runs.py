@@ -74,7 +74,7 @@ def test_counts_that_cannot_be_kept_are_refused_before_hours_of_work(clone, monk
     (clone / "a.txt").write_text("b\n")
     monkeypatch.setattr("derivations.kernel.command.mutants_report.main", lambda *_: pytest.fail("it began"))
     said = CliRunner().invoke(main, ["mutants", "--record"])
-    assert said.exit_code == 1 and "commit, then count" in said.output
+    assert said.exit_code == 1 and "commit them first" in said.output
 
 
 def said_of(**counts):
