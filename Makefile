@@ -1,21 +1,21 @@
-# `make` on its own says what there is. Only make, a shell and Python are needed: the rest goes into .venv.
+# `make` without a target prints the help. It needs only make, a shell and Python; everything else is installed into .venv.
 
 PYTHON ?= python3
 PORT ?= 8000
 ARGS ?=
 PY := .venv/bin/python
-# Test files run beside one another, in the turn that tests/conftest.py says; ARGS="-n 0" runs them one by one. Where a process dies, pytest
-# would wait for its tests for ever if another one took its place.
-BESIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
-# SHARED=/path: also use the results in a folder that a team shares (CONTRIBUTING.md). REPLAY=20: compute one stored result in 20 again, and
-# compare; SEED=TEXT picks which ones.
+# Test files run in parallel, in the order that tests/conftest.py gives; ARGS="-n 0" runs them one by one. No worker is restarted, since pytest
+# would wait for ever for the tests of a worker that died.
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+# SHARED=ADDRESS: also use the results in a folder that a team shares (MAINTAINING.md). REPLAY=20: compute one stored result in 20 again, and
+# compare; SEED=TEXT selects these results.
 SHARED ?=
 STORE = $(if $(REPLAY),--replay $(REPLAY)) $(if $(SEED),--seed "$(SEED)") $(if $(SHARED),--shared "$(SHARED)")
-# SINCE=main: of the test files those that what changed since then may reach, and some of the others (tests/chosen.py).
+# SINCE=main: run only the test files that the changes since then can affect, and some of the others (tests/chosen.py).
 SINCE ?=
-TESTED = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(BESIDE)
+PYTEST = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(PARALLEL)
 
-# Nothing of the caller's Python reaches ours. The last line silences a notice that Material prints at every build.
+# Variables that affect the caller's Python must not affect ours. The last line silences a notice that Material prints in every build.
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
@@ -23,41 +23,41 @@ export NO_MKDOCS_2_WARNING := 1
 .NOTPARALLEL:
 
 help:
-	@echo "make serve   check the derivations, build the site, serve it on 127.0.0.1 (PORT=$(PORT))"
-	@echo "make test    lint, check the derivations, run the tests (ARGS=\"-k variance\" runs some, SINCE=main those of what changed since)"
-	@echo "make browser the tests of pages in a browser: keys, light and dark, a phone's width (needs Chromium)"
-	@echo "make slow    the tests that take minutes: every page in a browser, forged claims, pages pasted whole, these commands run for real"
-	@echo "make nightly the tests that repeat with more inputs what others check; CI runs them at night"
-	@echo "make lint    what a machine can say of the code: form, faults, types, and what may import what"
-	@echo "make coq     have Coq prove what it can state (needs coqc), and test that witness: both of the next two"
-	@echo "make proofs  have Coq prove what it can state"
-	@echo "make coqtest test that witness: it has to prove what is true, and nothing that is false or forged"
-	@echo "make sympy   write every claim's SymPy program, and run each of them on its own (some minutes)"
-	@echo "make mutants corrupt every claim as a slip would: each witness must notice (some twenty minutes, then what changed)"
-	@echo "make fuzz    random claims, true and false: no witness may accept a false one (some 15 minutes; ARGS=\"--claims 30000\" tries fewer)"
-	@echo "make mutmut  corrupt the kernel's own code: its tests must notice (about an hour)"
-	@echo "make check   check the derivations (REPLAY=20 checks one stored claim in 20 again; proofs, mutants and site take it too)"
-	@echo "make site    check the derivations, build the site into site/"
-	@echo "make wheel   build the package of the snippets into dist/, and try it in an empty environment (a minute, and a network)"
-	@echo "make retrain train the models that the pages show again, and write their files (ARGS=--check compares)"
-	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; the latter needs npm and Chromium)"
-	@echo "make clean   remove all that these made"
+	@echo "make serve   check all claims, build the site, and serve it at 127.0.0.1 (PORT=$(PORT))"
+	@echo "make test    lint, check all claims, run the tests (ARGS=\"-k variance\" selects some, SINCE=main those that changes can affect)"
+	@echo "make browser test the pages in a browser: keyboard, light and dark, a phone's width (needs Chromium)"
+	@echo "make slow    run the tests that take minutes: all pages in a browser, forged claims, pasted pages, these make targets"
+	@echo "make nightly run the tests that repeat others with more inputs, as CI does every night"
+	@echo "make lint    check the style and the types of the code, and which module may import which"
+	@echo "make coq     run the next two targets (needs coqc)"
+	@echo "make proofs  have Coq prove the claims that it can state"
+	@echo "make coqtest test the Coq witness: it must prove true claims, and no false or forged ones"
+	@echo "make sympy   write the SymPy program of each claim, and run each program by itself (some minutes)"
+	@echo "make mutants corrupt all claims as a mistake would; the witnesses must reject them (20 minutes, later only what changed)"
+	@echo "make fuzz    check random claims, true and false; no witness may accept a false one (15 minutes; ARGS=\"--claims 30000\": fewer)"
+	@echo "make mutmut  corrupt the checker's own code; its tests must fail (about an hour)"
+	@echo "make check   check all claims (REPLAY=20 checks one stored claim in 20 again; proofs, mutants and site accept it too)"
+	@echo "make site    check all claims, and build the site into site/"
+	@echo "make wheel   build the package of snippets into dist/, and test it in an empty environment (a minute; needs a network)"
+	@echo "make retrain train the models of the last two chapters again, and write their files (ARGS=--check only compares)"
+	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; needs npm and Chromium)"
+	@echo "make clean   remove everything that these targets create"
 
-# The port comes first: nobody should wait minutes to hear that it is taken.
+# Check the port first, so that nobody waits for minutes only to learn that it is in use.
 serve: port site
 	@exec $(PY) .ci/serve.py "$(PORT)" site
 
 test: lint check
-	@$(TESTED) -m "not coq and not slow and not browser and not nightly" $(ARGS)
+	@$(PYTEST) -m "not coq and not slow and not browser and not nightly" $(ARGS)
 
 browser: check
-	@$(TESTED) -m "browser and not slow" $(or $(ARGS),tests/site)
+	@$(PYTEST) -m "browser and not slow" $(or $(ARGS),tests/site)
 
 slow: check
-	@$(TESTED) -m slow $(ARGS)
+	@$(PYTEST) -m slow $(ARGS)
 
 nightly: check
-	@$(TESTED) -m nightly $(ARGS)
+	@$(PYTEST) -m nightly $(ARGS)
 
 lint: setup
 	@$(PY) -m ruff check .
@@ -71,7 +71,7 @@ proofs: check
 	@$(PY) -m derivations coq $(STORE)
 
 coqtest: check
-	@$(TESTED) -m coq tests/kernel/coq
+	@$(PYTEST) -m coq tests/kernel/coq
 
 sympy: check
 	@$(PY) -m derivations sympy --run
@@ -108,7 +108,7 @@ clean:
 
 python:
 	@"$(PYTHON)" -c "" 2>/dev/null || { \
-	  echo "setup: '$(PYTHON)' is no Python that runs. Install Python 3.11.5 or later, or name one: make PYTHON=/path/to/python3" >&2; \
+	  echo "setup: '$(PYTHON)' is not a working Python. Install Python 3.11.5 or later, or name one: make PYTHON=/path/to/python3" >&2; \
 	  exit 1; }
 
 port: python

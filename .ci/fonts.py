@@ -1,7 +1,7 @@
 """Make the site's modified fonts from the original packages.
 
     npm pack @fontsource/stix-two-math@5.3.0 @fontsource-variable/inter@5.3.0    then unpack both
-    python .ci/fonts.py THEIR_FOLDERS
+    python .ci/fonts.py FOLDER ...
 
 This needs fonttools 4.68 and brotli 1.2. A character that is not listed here is drawn in another font: add it and run this script again.
 """
@@ -19,7 +19,7 @@ SIGNS = (
 # A single letter in a formula is drawn in italics, which have separate code points.
 UPRIGHT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzΔΠΣΦΩαβγδεζηθικλμνξοπρςστυφχψω∂ϵϑϰϕϱϖ"
 ITALIC = "𝐴𝐵𝐶𝐷𝐸𝐹𝐺𝐻𝐼𝐽𝐾𝐿𝑀𝑁𝑂𝑃𝑄𝑅𝑆𝑇𝑈𝑉𝑊𝑋𝑌𝑍𝑎𝑏𝑐𝑑𝑒𝑓𝑔ℎ𝑖𝑗𝑘𝑙𝑚𝑛𝑜𝑝𝑞𝑟𝑠𝑡𝑢𝑣𝑤𝑥𝑦𝑧𝛥𝛱𝛴𝛷𝛺𝛼𝛽𝛾𝛿𝜀𝜁𝜂𝜃𝜄𝜅𝜆𝜇𝜈𝜉𝜊𝜋𝜌𝜍𝜎𝜏𝜐𝜑𝜒𝜓𝜔𝜕𝜖𝜗𝜘𝜙𝜚𝜛"
-ALONE = dict(zip(UPRIGHT, ITALIC, strict=True))
+ITALICS = dict(zip(UPRIGHT, ITALIC, strict=True))
 
 # The code points and the range of weights of labels.
 LABELS = [*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2010, 0x2027), 0x2022, 0x2190, 0x2191, 0x2192, 0x2193, 0x2212]
@@ -39,9 +39,9 @@ CONSTANTS = {
 }
 
 
-def drawn(sign: str) -> set[str]:
+def drawn_forms(sign: str) -> set[str]:
     """Return the characters as which a character of a formula may be drawn: itself and its italic form."""
-    return {sign, ALONE.get(sign, sign)}
+    return {sign, ITALICS.get(sign, sign)}
 
 
 def narrow_radicals(font):
@@ -85,26 +85,26 @@ def set_constants(font):
         getattr(constants, name).Value = value
 
 
-def mathematics(source: Path, to: Path) -> None:
+def write_math_font(source: Path, to: Path) -> None:
     """Write the font for formulas, with all sizes of the stretchable characters."""
-    font, subset, options = opened(source)
-    cut(font, subset, options, {ord(shape) for sign in SIGNS for shape in drawn(sign)})
+    font, subset, options = load_font(source)
+    reduce_font(font, subset, options, {ord(shape) for sign in SIGNS for shape in drawn_forms(sign)})
     narrow_radicals(font)  # before `set_constants`, since it reads the original thickness
     set_constants(font)
     subset.save_font(font, to, options)
 
 
-def labels(source: Path, to: Path) -> None:
+def write_label_font(source: Path, to: Path) -> None:
     """Write the font for labels, limited to the weights that the site uses."""
     from fontTools.varLib import instancer
 
-    font, subset, options = opened(source)
-    cut(font, subset, options, set(LABELS))
+    font, subset, options = load_font(source)
+    reduce_font(font, subset, options, set(LABELS))
     font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
     subset.save_font(font, to, options)
 
 
-def opened(source: Path):
+def load_font(source: Path):
     """Return the font in a file, the module fontTools.subset, and its options."""
     from fontTools import subset
     from fontTools.ttLib import TTFont
@@ -112,21 +112,21 @@ def opened(source: Path):
     return TTFont(source), subset, subset.Options(flavor="woff2", layout_features=["kern", "ccmp", "locl", "tnum", "lnum", "calt"])
 
 
-def cut(font, subset, options, codes: set[int]) -> None:
+def reduce_font(font, subset, options, codes: set[int]) -> None:
     """Reduce a font to these code points."""
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=codes)
     subsetter.subset(font)
 
 
-MADE = {
-    "stix-two-math.woff2": (mathematics, "stix-two-math-latin-400-normal.woff2"),
-    "inter.woff2": (labels, "inter-latin-wght-normal.woff2"),
+FONTS = {
+    "stix-two-math.woff2": (write_math_font, "stix-two-math-latin-400-normal.woff2"),
+    "inter.woff2": (write_label_font, "inter-latin-wght-normal.woff2"),
 }
 
 
 def main(folders):
-    for name, (make, source) in MADE.items():
+    for name, (make, source) in FONTS.items():
         found = next((path for folder in folders for path in Path(folder).rglob(source)), None)
         if found is None:
             sys.exit(f"fonts: no {source} in {' '.join(folders) or 'no folder'}")

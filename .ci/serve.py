@@ -17,45 +17,45 @@ import sys
 HOST = "127.0.0.1"
 
 
-class Refused(Exception):
+class ServeError(Exception):
     """The folder cannot be served on this port. The message is one line that says what happened and what to do."""
 
 
 def port_number(text):
-    """Return the port as a number; for 0 the system chooses a free port. Raise Refused if the text is not a port number."""
+    """Return the port as a number; for 0 the system chooses a free port. Raise ServeError if the text is not a port number."""
     if not re.match("[0-9]{1,5}$", text) or int(text) > 65535:
-        raise Refused("PORT=%s is no port. Give a number up to 65535: make serve PORT=8001" % text)
+        raise ServeError("PORT=%s is not a port. Give a number up to 65535: make serve PORT=8001" % text)
     return int(text)
 
 
 def require_free(port):
-    """Raise Refused unless the port is free."""
+    """Raise ServeError unless the port is free."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: a port that was just released is free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # like the server, so that a port that was just released counts as free
         probe.bind((HOST, port))
     except (IOError, OSError) as error:
-        raise refusal(port, error)
+        raise port_error(port, error)
     finally:
         probe.close()
 
 
-def refusal(port, error):
-    """Return the error to raise if the system refuses a port."""
+def port_error(port, error):
+    """Return the error that explains why the system does not allow the port."""
     if error.errno == errno.EADDRINUSE:
-        what = "port %d is in use" % port
+        problem = "port %d is in use" % port
         other = port + 1 if port < 65535 else 8000
     elif error.errno in (errno.EACCES, errno.EPERM):
-        what = "port %d is the system's" % port
+        problem = "port %d is reserved for the system" % port
         other = 8000
     else:
-        what = "port %d cannot be used (%s)" % (port, error.strerror)
+        problem = "port %d cannot be used (%s)" % (port, error.strerror)
         other = 8000
-    return Refused("%s. Stop what holds it, or take another: make serve PORT=%d" % (what, other))
+    return ServeError("%s. Stop the program that uses it, or choose another port: make serve PORT=%d" % (problem, other))
 
 
 def serve(port, folder):
-    """Serve a folder until interrupted. Raise Refused if the port cannot be used."""
+    """Serve a folder until interrupted. Raise ServeError if the port cannot be used."""
     from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
     class Handler(SimpleHTTPRequestHandler):
@@ -69,7 +69,7 @@ def serve(port, folder):
     try:
         server = ThreadingHTTPServer((HOST, port), functools.partial(Handler, directory=folder))
     except OSError as error:
-        raise refusal(port, error)
+        raise port_error(port, error)
     with server:
         print("Serving on http://%s:%d/ (Ctrl-C stops it)" % (HOST, server.server_port), flush=True)
         server.serve_forever()
@@ -82,8 +82,8 @@ def main(arguments):
             require_free(port)
         else:
             serve(port, arguments[1])
-    except Refused as reason:
-        print("serve: %s" % reason, file=sys.stderr)
+    except ServeError as error:
+        print("serve: %s" % error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped.")

@@ -1,9 +1,9 @@
-"""Make .venv contain exactly the packages that requirements.txt pins; do nothing if it does already.
+"""Make .venv contain exactly the packages that requirements.txt pins. Do nothing if it already does.
 
     python3 .ci/setup.py
 
-This file uses only the standard library. It must parse even under Python 2.7, so that a Python that is too old can report
-that it is.
+This file uses only the standard library. It must parse even under Python 2.7, so that it can report that a Python is too
+old.
 """
 
 from __future__ import print_function
@@ -39,38 +39,38 @@ UNREACHABLE = (
 )
 
 
-class Refused(Exception):
+class SetupError(Exception):
     """The setup cannot continue. The message is one line that says what happened and what to do."""
 
 
 def require_python():
-    """Raise Refused if the Python that runs this script is too old."""
+    """Raise SetupError if the Python that runs this script is too old."""
     if sys.version_info < OLDEST:
-        raise Refused(
-            "%s is Python %s, and %s or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
-            % (sys.executable, dotted(sys.version_info[:3]), dotted(OLDEST))
+        raise SetupError(
+            "%s is Python %s, but %s or later is needed. Install one, or name it: make PYTHON=/path/to/python3"
+            % (sys.executable, format_version(sys.version_info[:3]), format_version(OLDEST))
         )
 
 
-def dotted(version):
+def format_version(version):
     """Return a tuple of version numbers as text."""
     return ".".join(str(part) for part in version)
 
 
 def require_venv():
-    """Raise Refused if this Python cannot make virtual environments."""
+    """Raise SetupError if this Python cannot make virtual environments."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401  Debian ships Python without ensurepip
     except ImportError:
-        raise Refused(
+        raise SetupError(
             "%s has no venv module. On Debian or Ubuntu: apt-get install python3-venv. Elsewhere, name a Python that "
             "has it: make PYTHON=/path/to/python3" % sys.executable
         )
 
 
 @contextlib.contextmanager
-def alone():
+def exclusive():
     """Let only one setup run at a time. A second one waits, and then finds that nothing is left to do."""
     import fcntl
 
@@ -78,54 +78,54 @@ def alone():
         try:
             fcntl.flock(this, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            print("Another setup is under way here. Waiting for it.", flush=True)
+            print("Another setup is running here. Waiting for it.", flush=True)
             fcntl.flock(this, fcntl.LOCK_EX)
         yield
 
 
-def recipe():
+def environment_key():
     """Return what .venv depends on: the pins, the Python, and its path, since a virtual environment cannot be moved."""
     with open(REQUIREMENTS, "rb") as pins:
         digest = hashlib.sha256(pins.read()).hexdigest()
     return "\n".join((digest, sys.version, sys.base_prefix, VENV))
 
 
-def finished():
-    """Return whether .venv was completely made from the current recipe, and its Python runs."""
+def is_up_to_date():
+    """Return whether .venv was completely made from the current requirements, and its Python runs."""
     try:
         with open(STAMP) as stamp:
-            return stamp.read() == recipe() and subprocess.call([PYTHON, "-c", ""], stderr=subprocess.DEVNULL) == 0
+            return stamp.read() == environment_key() and subprocess.call([PYTHON, "-c", ""], stderr=subprocess.DEVNULL) == 0
     except (IOError, OSError):
         return False
 
 
 def build():
     """Make .venv from scratch. Write the stamp last, so that an interrupted setup starts over."""
-    made_from = recipe()
+    key = environment_key()
     if os.path.exists(STAMP):
         os.remove(STAMP)
-    print("Setting up .venv from requirements.txt: a few minutes, once.", flush=True)
+    print("Setting up .venv from requirements.txt. This takes a few minutes, once.", flush=True)
     make_environment()
     install()
     make_importable()
     with open(STAMP + ".new", "w") as stamp:
-        stamp.write(made_from)
+        stamp.write(key)
     os.replace(STAMP + ".new", STAMP)
 
 
 def make_environment():
-    """Make an empty virtual environment. Raise Refused if that fails."""
+    """Make an empty virtual environment. Raise SetupError if that fails."""
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
     if made.returncode != 0:
-        raise Refused(
+        raise SetupError(
             "%s -m venv could not make .venv: %s. Remove .venv and run the same command again." % (sys.executable, last_line(made.stdout))
         )
 
 
 def install():
-    """Install the pinned packages with pip. Write its output to the log, and show only the progress. Raise Refused if pip fails."""
+    """Install the pinned packages with pip. Write its output to the log, and show only the progress. Raise SetupError if pip fails."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
     }  # these variables would make pip install elsewhere
@@ -147,13 +147,13 @@ def install():
         try:
             for line in pip.stdout:
                 log.write(line)
-                progress.heard(line)
+                progress.update(line)
         except BaseException:
             pip.kill()  # do not leave it running in the background
             raise
     if pip.wait() != 0:
         with open(LOG, encoding="utf-8") as log:
-            raise Refused(explained(log.read()))
+            raise SetupError(explain_failure(log.read()))
 
 
 def make_importable():
@@ -176,7 +176,7 @@ class Progress:
         self.total = total
         self.seen = 0
 
-    def heard(self, line):
+    def update(self, line):
         """Update the progress from a line of pip's output."""
         words = line.split()
         if words and words[0] in ("Collecting", "Processing"):
@@ -200,14 +200,14 @@ class Progress:
             print("\r", end="", flush=True)
 
 
-def explained(log):
+def explain_failure(log):
     """Return one line that explains why pip failed, given its log."""
     missing = re.search(r"No matching distribution found for (\S+)", log)
     if any(sign in log for sign in UNREACHABLE):
         text = "no network: pip cannot reach its package index. Connect, then run the same command again."
     elif missing and "(from versions: none)" in log:
         text = (
-            "pip finds no %s, in any version: there is no network, or pip's index lacks it. Connect, or look at pip's "
+            "pip finds no version of %s: there is no network, or pip's index lacks it. Connect, or check pip's "
             "settings (%s -m pip config list), then run the same command again." % (missing.group(1), sys.executable)
         )
     elif missing:
@@ -220,28 +220,28 @@ def explained(log):
     else:
         errors = [line[len("ERROR: ") :] for line in log.splitlines() if line.startswith("ERROR: ")]
         text = "pip failed: %s. Run the same command again." % last_line("\n".join(errors) or log)
-    return text + " What pip said is in .venv/setup.log."
+    return text + " The output of pip is in .venv/setup.log."
 
 
 def last_line(text):
     """Return the last line that is not blank, without its final period."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1].rstrip(".") if lines else "it gave no reason"
+    return lines[-1].rstrip(".") if lines else "no reason was given"
 
 
 def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle a termination like Ctrl-C
     try:
         require_python()
-        with alone():
-            if not finished():
+        with exclusive():
+            if not is_up_to_date():
                 require_venv()
                 build()
-    except Refused as refusal:
-        print("setup: %s" % refusal, file=sys.stderr)
+    except SetupError as error:
+        print("setup: %s" % error, file=sys.stderr)
         return 1
     except (IOError, OSError) as error:
-        print("setup: %s. Put that right, then run the same command again." % error, file=sys.stderr)
+        print("setup: %s. Correct that, then run the same command again." % error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nsetup: interrupted. Run the same command again; it starts over.", file=sys.stderr)

@@ -20,11 +20,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "snippets"
-TRIED = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a data file
+EXAMPLE_MODULES = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a data file
 
 IMPORT_ALL = f"""
 import importlib, pkgutil, {PACKAGE}
-names = [one.name for one in pkgutil.walk_packages({PACKAGE}.__path__, "{PACKAGE}.")]
+names = [module.name for module in pkgutil.walk_packages({PACKAGE}.__path__, "{PACKAGE}.")]
 for name in names:
     importlib.import_module(name)
 print(len(names), "modules from", {PACKAGE}.__path__[0])
@@ -39,12 +39,12 @@ for name in sys.argv[1:]:
 """
 
 
-class Refused(Exception):
+class PackageError(Exception):
     """The package cannot be built or is wrong. The message says what was expected and what was found."""
 
 
 def build(folder: Path) -> Path:
-    """Build the wheel, copy it into a folder, and return its path. Raise Refused if the build fails or its contents are wrong."""
+    """Build the wheel, copy it into a folder, and return its path. Raise PackageError if the build fails or its contents are wrong."""
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place)
         for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -54,7 +54,7 @@ def build(folder: Path) -> Path:
             [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", copy / "made", copy], copy
         )
         (wheel,) = (copy / "made").glob("*.whl")
-        refuse_wrong_contents(wheel)
+        check_contents(wheel)
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(wheel, folder))
 
@@ -65,36 +65,38 @@ def dependencies() -> list[str]:
     return [re.match(r"[\w-]+", line)[0] for line in lines]
 
 
-def expected() -> set[str]:
+def expected_files() -> set[str]:
     """Return the files that the package must contain: all files in its folder except caches, hidden files and ruff.toml."""
     files = (path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob("*") if path.is_file() and path.name != "ruff.toml")
     return {path.as_posix() for path in files if not any(part == "__pycache__" or part.startswith(".") for part in path.parts)}
 
 
-def refuse_wrong_contents(wheel: Path) -> None:
-    """Raise Refused unless the wheel contains the files of the package, its metadata, and nothing else."""
+def check_contents(wheel: Path) -> None:
+    """Raise PackageError unless the wheel contains the files of the package, its metadata, and nothing else."""
     found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    if found != expected():
-        raise Refused(f"{wheel.name} lacks {sorted(expected() - found)}, and has too much: {sorted(found - expected())}")
+    if found != expected_files():
+        raise PackageError(
+            f"{wheel.name} lacks {sorted(expected_files() - found)}, and should not contain {sorted(found - expected_files())}"
+        )
 
 
-def try_out(wheel: Path) -> str:
-    """Install the wheel in an empty environment, import its modules, run examples, and return the output. Raise Refused if a step fails."""
+def install_and_test(wheel: Path) -> str:
+    """Install the wheel in an empty environment, import its modules, run examples, and return the output. Raise PackageError if a step fails."""
     with tempfile.TemporaryDirectory() as place:
         empty = Path(place) / "environment"
         venv.create(empty, with_pip=True)
         python = empty / "bin" / "python"
         run([python, "-I", "-m", "pip", "install", "--quiet", "--constraint", ROOT / "requirements.txt", wheel], place)
         run([python, "-I", "-m", "pip", "check"], place)
-        return run([python, "-I", "-c", IMPORT_ALL], place) + run([python, "-I", "-c", EXAMPLES, *TRIED], place)
+        return run([python, "-I", "-c", IMPORT_ALL], place) + run([python, "-I", "-c", EXAMPLES, *EXAMPLE_MODULES], place)
 
 
 def run(command: list, folder: str | Path) -> str:
-    """Run a command in a folder and return what it prints. Raise Refused with its output if it fails."""
+    """Run a command in a folder and return what it prints. Raise PackageError with its output if it fails."""
     done = subprocess.run([str(part) for part in command], cwd=folder, text=True, capture_output=True)
     if done.returncode:
         said = (done.stdout + done.stderr).strip()[-3000:]
-        raise Refused(f"{' '.join(map(str, command[1:5]))} fails:\n{said}")
+        raise PackageError(f"{' '.join(map(str, command[1:5]))} fails:\n{said}")
     return done.stdout
 
 
@@ -102,10 +104,10 @@ def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")
     try:
         wheel = build(folder)
-        print(f"Built {wheel}. Trying it in an empty environment, which installs PyTorch.", flush=True)
-        print(try_out(wheel), end="")
-    except Refused as refusal:
-        print(f"wheel: {refusal}", file=sys.stderr)
+        print(f"Built {wheel}. Testing it in an empty environment, into which PyTorch is installed.", flush=True)
+        print(install_and_test(wheel), end="")
+    except PackageError as error:
+        print(f"wheel: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -134,7 +134,7 @@ def busy_port():
 def test_python_too_old(tree, tmp_path):
     python = fake_python(tmp_path, "import sys; sys.version_info = (3, 9, 2, 'final', 0)")
     assert re.fullmatch(
-        r"setup: .* is Python 3\.9\.2, and 3\.11\.5 or later is needed\. .*make PYTHON=.*", refusal(make(tree, "test", python=python))
+        r"setup: .* is Python 3\.9\.2, but 3\.11\.5 or later is needed\. .*make PYTHON=.*", refusal(make(tree, "test", python=python))
     )
     assert not (tree / ".venv").exists()
 
@@ -156,7 +156,7 @@ def test_old_python_is_reported(tree, name):
 
 @pytest.mark.parametrize("python", ["/nowhere/python3", "false"])
 def test_no_python(tree, python):
-    assert refusal(make(tree, "test", python=python)).startswith(f"setup: '{python}' is no Python that runs. Install Python 3.11")
+    assert refusal(make(tree, "test", python=python)).startswith(f"setup: '{python}' is not a working Python. Install Python 3.11")
 
 
 def test_no_venv_module(tree, tmp_path):
@@ -168,7 +168,7 @@ def test_no_venv_module(tree, tmp_path):
 
 @pytest.mark.parametrize("port", ["abc", "-1", "65536", "80 80", "", "²"])
 def test_invalid_port(tree, port):
-    assert refusal(make(tree, "serve", f"PORT={port}")).startswith(f"serve: PORT={port} is no port. Give a number")
+    assert refusal(make(tree, "serve", f"PORT={port}")).startswith(f"serve: PORT={port} is not a port. Give a number")
 
 
 def test_port_in_use_is_reported_before_the_long_work(tree, busy_port):
@@ -190,7 +190,7 @@ def test_missing_package_leaves_setup_unfinished(tree):
     (tree / "requirements.txt").write_text("no-such-package==1\n")
     for _ in range(2):
         line = refusal(make(tree, "test"))
-        assert line.startswith("setup: pip finds no no-such-package==1, in any version: there is no network, or")
+        assert line.startswith("setup: pip finds no version of no-such-package==1: there is no network, or")
         assert "no-such-package" in (tree / ".venv" / "setup.log").read_text()
 
 
@@ -204,7 +204,7 @@ def test_no_network(tree):
 
 
 def explained(log):
-    script = "import sys; sys.path.insert(0, '.ci'); import setup; print(setup.explained(sys.stdin.read()))"
+    script = "import sys; sys.path.insert(0, '.ci'); import setup; print(setup.explain_failure(sys.stdin.read()))"
     return subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, input=log, text=True, capture_output=True, check=True).stdout
 
 
@@ -218,12 +218,12 @@ def explained(log):
         ),
         ("OSError: [Errno 28] No space left on device\n", "the disk is full."),
         ("Traceback\nERROR: the wheel is broken.\nNOTE: more\n", "pip failed: the wheel is broken. Run the same"),
-        ("", "pip failed: it gave no reason. Run the same"),
+        ("", "pip failed: no reason was given. Run the same"),
     ],
 )
 def test_pip_error_is_explained_in_one_line(log, line):
     assert explained(log).startswith(line)
-    assert explained(log).endswith("What pip said is in .venv/setup.log.\n") and explained(log).count("\n") == 1
+    assert explained(log).endswith("The output of pip is in .venv/setup.log.\n") and explained(log).count("\n") == 1
 
 
 def test_file_in_place_of_the_environment(tree):
@@ -274,7 +274,7 @@ def test_interrupted_setup_says_what_to_do(tree):
 
 def test_killed_setup_counts_as_unfinished(tree):
     interrupt_setup(tree, signal.SIGKILL)
-    assert refusal(make(tree, "test")).startswith("setup: pip finds no no-such-package==1")
+    assert refusal(make(tree, "test")).startswith("setup: pip finds no version of no-such-package==1")
 
 
 def test_second_setup_waits_for_the_first(ready):
@@ -283,7 +283,7 @@ def test_second_setup_waits_for_the_first(ready):
         second = subprocess.Popen(
             ["make", "setup", f"PYTHON={BASE_PYTHON}"], cwd=ready, env=environment(), text=True, stdout=subprocess.PIPE
         )
-        assert second.stdout.readline() == "Another setup is under way here. Waiting for it.\n"
+        assert second.stdout.readline() == "Another setup is running here. Waiting for it.\n"
         assert second.poll() is None
     assert second.communicate(timeout=600) == ("", None) and second.returncode == 0
 
@@ -294,7 +294,7 @@ def test_second_setup_waits_for_the_first(ready):
 def test_setup_runs_once_and_again_when_the_pins_change(tree):
     first = make(tree, "test", 'ARGS=-k "two words"')
     assert first.stdout.splitlines() == [
-        "Setting up .venv from requirements.txt: a few minutes, once.",
+        "Setting up .venv from requirements.txt. This takes a few minutes, once.",
         *LINTED,
         "derivations check",
         "pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 "
@@ -542,7 +542,11 @@ def test_ci_stops_at_the_first_failing_part(parts):
 
 def test_ci_rejects_an_unknown_part_before_it_starts(parts):
     done = parts("site", "all")
-    assert done.returncode == 2 and made(done) == [] and "'all' is no part; there are claims, attacks, tests, slow and site" in done.stderr
+    assert (
+        done.returncode == 2
+        and made(done) == []
+        and "unknown part 'all'; the parts are claims, attacks, tests, slow and site" in done.stderr
+    )
 
 
 def test_ci_tests_only_what_a_change_affects(parts, tmp_path):

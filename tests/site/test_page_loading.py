@@ -38,9 +38,12 @@ def test_formula_font_has_every_character_of_the_formulas(built):
 
 def test_letters_are_also_drawn_in_italics():
     assert (
-        fonts.drawn("x") == {"x", "𝑥"} and fonts.drawn("h") == {"h", "ℎ"} and fonts.drawn("β") == {"β", "𝛽"} and fonts.drawn("1") == {"1"}
+        fonts.drawn_forms("x") == {"x", "𝑥"}
+        and fonts.drawn_forms("h") == {"h", "ℎ"}
+        and fonts.drawn_forms("β") == {"β", "𝛽"}
+        and fonts.drawn_forms("1") == {"1"}
     )
-    alone = [sign for sign in fonts.SIGNS if sign.isalpha() and len(fonts.drawn(sign)) == 1]
+    alone = [sign for sign in fonts.SIGNS if sign.isalpha() and len(fonts.drawn_forms(sign)) == 1]
     assert alone == ["ℓ"]  # it is italic already
 
 
@@ -71,7 +74,10 @@ def families(one, selectors):
 
 
 def test_font_contains_the_characters_listed_in_its_script(shown_in_font):
-    signs = [*sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn(sign)} - set(" \u2061")), "Ж"]  # the last one is not listed
+    signs = [
+        *sorted({shape for sign in fonts.SIGNS for shape in fonts.drawn_forms(sign)} - set(" \u2061")),
+        "Ж",
+    ]  # the last one is not listed
     one = shown_in_font("".join(f"<p id=p{ord(sign)}>&#{ord(sign)};</p>" for sign in signs))
     drawn = zip(signs, families(one, [f"#p{ord(sign)}" for sign in signs]), strict=True)
     elsewhere = [sign for sign, found in drawn if found != {"STIX Two Math"}]

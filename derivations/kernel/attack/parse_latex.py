@@ -23,7 +23,7 @@ END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert"
 
 
 def parse_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
-    """Return the tree of a formula. `names` is as for `read_plain`; `filled` are its identities, zeros and ones in their order."""
+    """Return the tree of a formula. `names` is as for `parse_plain`; `filled` are its identities, zeros and ones in their order."""
     for mark, shown in SHOWN.items():
         text = text.replace(mark, shown)
     reader = LatexParser(text, names, filled)
@@ -59,7 +59,7 @@ class LatexParser:
         return True
 
     def expect(self, *tokens: str) -> None:
-        """Move past these tokens. Raise NotReadable if they are not the next ones."""
+        """Move past these tokens. Raise ParseError if they are not the next ones."""
         if not self.met(*tokens):
             raise ParseError(f"{' '.join(tokens) or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 
@@ -171,7 +171,7 @@ class LatexParser:
         return self.names[name]
 
     def told(self, op: str) -> Expr:
-        """Return the next tree of `filled`. Raise NotReadable if it has another operator."""
+        """Return the next tree of `filled`. Raise ParseError if it has another operator."""
         tree = next(self.filled, None)
         if tree is None or tree.op != op:
             raise ParseError(f"no size is told for what is filled in {self.text!r}")
@@ -189,7 +189,7 @@ class LatexParser:
         return array(inside)
 
     def bound(self, name: str, size: Expr) -> Expr:
-        """Return a bound index. Raise NotReadable if this is not its size."""
+        """Return a bound index. Raise ParseError if this is not its size."""
         index_ = self.names.get(name)
         if index_ is None or index_.op != "index" or index_.data[1] != size:
             raise ParseError(f"what is bound is not an index that runs to {size}, in {self.text!r}")

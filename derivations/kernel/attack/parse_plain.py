@@ -93,7 +93,7 @@ class PlainParser:
         return True
 
     def expect(self, token: str) -> None:
-        """Move past the token. Raise NotReadable if it is not the next one."""
+        """Move past the token. Raise ParseError if it is not the next one."""
         if not self.met(token):
             raise ParseError(f"{token or 'the end'!r} is expected where {self.text[self.at :]!r} stands in {self.text!r}")
 

@@ -57,7 +57,7 @@ def hash_statement(claim: Claim) -> str:
 def hash_value(x: Any, known: dict[int, str]) -> str:
     """Return the hash of a value. `known` stores the hashes of trees by their `id`, so that a shared subtree is hashed only once.
 
-    Raise Unknown for a type that cannot be hashed.
+    Raise Unhashable for a type that cannot be hashed.
     """
     if isinstance(x, Expr):
         if id(x) not in known:

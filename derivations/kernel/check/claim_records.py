@@ -23,7 +23,7 @@ RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\col
 
 
 def check_claim(claim: Claim) -> dict:
-    """Return a claim's record with the verdicts of all witnesses. Raise Rejected if a witness or `check_code_and_text` rejects the claim."""
+    """Return a claim's record with the verdicts of all witnesses. Raise Rejected if one of them or `check_code_and_text` rejects it."""
     check_code_and_text(claim)
     return check_with_witnesses(claim)
 

@@ -39,7 +39,7 @@ def proof_keys(texts: dict[str, str]) -> dict[str, str]:
     """Return for each source a digest of everything that Coq's verdict on it depends on."""
     version = coq_process.version()
     return {
-        name: digest(text, {one: PRELUDES[one].text for one in add_imports(imported_preludes(text))}, COQ_RUNNER, version)
+        name: digest(text, {prelude: PRELUDES[prelude].text for prelude in add_imports(imported_preludes(text))}, COQ_RUNNER, version)
         for name, text in texts.items()
     }
 
@@ -136,8 +136,8 @@ def run(topics: list[str], fresh: bool, prove: Prover) -> dict[str, dict[str, di
 def make_result(key: str, source: coq_witness.Source, verdicts: dict[str, Answer], exception: str = "") -> dict:
     """Return Coq's result for a claim, with the numbers of the steps that it proves, counted from 1.
 
-    `verdicts` maps claims to Coq's answers. `exception` is the reason in `derivations/coq_open.toml` why Coq does not prove the claim, if it
-    is listed there. If Coq proves only some steps of a chain, the claim does not count as proved.
+    `verdicts` maps claims to Coq's answers. `exception` is the reason in `derivations/coq_open.toml` why Coq does not prove the claim, if
+    the claim is listed there. If Coq proves only some steps of a chain, the claim does not count as proved.
     """
     ok, message = verdicts[key] if source.text else (None, source.reason)
     if exception and ok is False and message.startswith((NO_PROOF, STOPPED)):

@@ -69,7 +69,7 @@ def fingerprint(claim: Claim) -> str:
 
 
 def try_controls(script: str, id_: str, names: list[str], answers: dict[str, str]) -> dict:
-    """Have the named witnesses check a claim's controls. `answers` contains their answers to the claim itself, as far as these are known."""
+    """Have the named witnesses check a claim's controls. `answers` contains their known answers to the claim itself."""
     claim, mutants = load_mutants(script)[id_]
     return mutant_trials.try_controls(claim, mutants, names, answers)
 

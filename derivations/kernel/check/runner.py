@@ -190,7 +190,7 @@ def check_uses(results: list[Result]) -> None:
         links[topic] = {use.partition("#")[0] for claim in claims for use in claim.get("uses", ()) if "#" in use}
         waiting += [(other, stored_claims(other)) for other in sorted(links[topic] - ids.keys() - {t for t, _ in waiting})]
     for result in results:
-        for record in (one for one in result.records if one["verdict"] == "holds"):
+        for record in (record for record in result.records if record["verdict"] == "holds"):
             foreign = [use for use in record["claim"].get("uses", ()) if "#" in use]
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             cycle = find_cycle(links, result.topic) if foreign else []
@@ -210,7 +210,7 @@ def explain_missing_use(use: str, accepted: set[str]) -> str:
 
 def reject(result: Result, record: dict, message: str) -> None:
     """Reject a claim of a checked topic, and delete the topic's certificate."""
-    record.update(verdict="refused", message=message)
+    record.update(verdict="rejected", message=message)
     certificates.STORE.delete(result.topic)
 
 
@@ -256,8 +256,9 @@ def check_script(
             pass
     began = time.time_ns()
     earlier = claim_cache.get(topic) if inside and not fresh else {}
-    picked = {id_: one for id_, one in earlier.get("claims", {}).items() if settings.recheck.picks(f"{topic}#{id_}")}
-    usable = {id_: one for id_, one in earlier.get("claims", {}).items() if id_ not in picked}
+    stored = earlier.get("claims", {})
+    picked = {id_: record for id_, record in stored.items() if settings.recheck.picks(f"{topic}#{id_}")}
+    usable = {id_: record for id_, record in stored.items() if id_ not in picked}
     result, last = (options.run or run_worker)(topic, script, progress, stop, usable)
     if result.stopped:
         return result
@@ -278,7 +279,7 @@ def reject_differing(result: Result, stored: dict[str, dict]) -> None:
     for record in result.records:
         earlier = stored.get(record["claim"]["id"])
         if earlier and claim_cache.differs(earlier, record):
-            record.update(verdict="refused", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
+            record.update(verdict="rejected", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
             claim_cache.STORE.clear()
 
 

@@ -63,7 +63,7 @@ def named_functions(claim: Claim) -> list[str]:
 
 
 def check_function(name: str) -> None:
-    """Raise NotShown unless the module in a function's name defines it, and all modules that it uses contain the code of their texts."""
+    """Raise CodeDiffers unless the module in a function's name defines it, and all modules that it uses contain the code of their texts."""
     from ..pytorch.errors import Disagreement
     from ..pytorch.snippet_arguments import locate_snippet
 
@@ -87,7 +87,7 @@ def check_function(name: str) -> None:
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
-    """Raise NotShown if a name is bound twice, or if the loaded module contains other code than its text defines."""
+    """Raise CodeDiffers if a name is bound twice, or if the loaded module contains other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
         raise CodeDiffers(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
     for name, node in snippet.definitions.items() if module else ():

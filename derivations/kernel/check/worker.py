@@ -95,9 +95,9 @@ def last_line_in(path: Path, error: BaseException) -> int:
 
 
 def main(
-    path: str, root: str, records: Connection, output: str, environment: dict[str, str], packages: dict[str, list[str]], earlier: dict
+    path: str, root: str, connection: Connection, output: str, environment: dict[str, str], packages: dict[str, list[str]], earlier: dict
 ) -> None:
-    """Check the script at `path` in this environment, and send its records as JSON to the connection `records`.
+    """Check the script at `path` in this environment, and send its records as JSON through the connection.
 
     The script's output goes to the file `output`. `packages` maps modules to the packages that contain them. `earlier` maps claims to the
     records of earlier checks, which are used if they are current.
@@ -119,7 +119,7 @@ def main(
     os.chdir(script.parent)
 
     def emit(event: str, **content: Any) -> None:
-        records.send_bytes(json.dumps({"event": event, **content}).encode())
+        connection.send_bytes(json.dumps({"event": event, **content}).encode())
 
     call_with_large_frame(check_script, script, Path(root), emit, earlier)
 
@@ -203,7 +203,7 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     if problem and problem[2]:
         emit(
             "claim",
-            verdict="refused",
+            verdict="rejected",
             seconds=0.0,
             message=problem[1],
             claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
@@ -235,7 +235,7 @@ def emit_rejection(emit: Emit, claim: Claim, message: str, start: float) -> None
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
-        verdict="refused",
+        verdict="rejected",
         seconds=round(time.perf_counter() - start, 3),
         message=message,
         claim={

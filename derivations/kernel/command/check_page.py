@@ -1,4 +1,4 @@
-"""`check --page TOPIC`: report everything that `make test` would reject about one topic: claims, page, code, tests, and test inputs."""
+"""`check --page TOPIC`: report everything about one topic that `make test` would reject: its claims, page, code, tests, and test inputs."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from .sympy_programs import publish_programs
 if TYPE_CHECKING:
     from ..site.page_lint import Finding
 
-# Tests that run for every topic, each with a name that contains the topic.
+# Tests that run for every topic; the name of each test contains the topic
 ALL_TOPIC_TESTS = ("tests/snippets/test_public.py", "tests/kernel/test_golden.py")
 
 
 def find_page_errors(topic: str) -> list[Finding]:
-    """Return what is wrong with a topic's page, its code and its pictures, without running tests."""
-    from ..site import page_lint  # loads PyTorch; imported late because `check` itself does not need it
+    """Return what is wrong with a topic's page, code and pictures. Run no tests."""
+    from ..site import page_lint  # imported late, because it loads PyTorch, which `check` itself does not need
 
     return page_lint.check_topic(project_files.ROOT, topic, time.time_ns())
 
 
 def find_course_errors(topic: str) -> list[str]:
-    """Return the parts of a course page that the page lacks, and the wrong links to the next page on it and on the page before it."""
+    """Return the parts that the topic's page lacks, and the wrong links to the next page, on this page and on the page before it."""
     from ..site import course_boxes, page_source
 
     root, errors = project_files.ROOT, []
     before = course_boxes.find_neighbours((root / "mkdocs.yml").read_text(encoding="utf-8"), f"{topic}.md")[0].removesuffix(".md")
     try:
-        lacks = course_boxes.find_missing_parts((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
-        errors = [f"docs/{topic}.md lacks, for a page of the course: {'; '.join(lacks)}"] if lacks else []
+        missing = course_boxes.find_missing_parts((root / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
+        errors = [f"docs/{topic}.md lacks, for a page of the course: {'; '.join(missing)}"] if missing else []
         for page in filter(certificates.is_topic, (before, topic)):
-            errors += [f"docs/{page}.md: {wrong}" for wrong in course_boxes.check_next_link(root, page)]
+            errors += [f"docs/{page}.md: {error}" for error in course_boxes.check_next_link(root, page)]
     except (OSError, UnicodeDecodeError, page_source.PageError):
         pass  # a page that cannot be read is reported by `find_page_errors`
     return errors
 
 
 def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
-    """Print everything that is wrong with a topic. Return 1 if there is anything, else 0. Raise UsageError unless it is the only target."""
+    """Print everything that is wrong with a topic. Return 1 if there are errors, else 0. Raise UsageError if there are further targets."""
     if more:
         raise click.UsageError("--page takes one topic, and no other topics can be named")
     if not certificates.is_topic(topic):
@@ -78,7 +78,7 @@ def check_page(topic: str, more: list[str], fresh: bool, jobs: int) -> int:
 
 
 def find_test_errors(topic: str) -> list[str]:
-    """Run the examples of the topic's snippet and its tests. Return the failures or, without failures, the shown lines that did not run."""
+    """Run the topic's tests and the examples of its snippet. Return the failures, or else the shown lines that did not run."""
     chapter, _, name = topic.partition("/")
     test, snippet = f"tests/{chapter}/test_{name}.py", f"snippets/{topic}.py"
     existing = [path for path in (snippet, test) if (project_files.ROOT / path).is_file()]
@@ -94,9 +94,9 @@ def find_test_errors(topic: str) -> list[str]:
         environment = os.environ | {line_coverage.TRACED_FILE: str(project_files.ROOT / snippet), line_coverage.OUTPUT_FILE: str(executed)}
         command += ["-p", line_coverage.__name__, *existing]
         done = subprocess.run(command, cwd=project_files.ROOT, capture_output=True, text=True, env=environment)
-        run = set(json.loads(executed.read_text(encoding="utf-8"))) if executed.is_file() else set()
+        lines = set(json.loads(executed.read_text(encoding="utf-8"))) if executed.is_file() else set()
     if done.returncode == 0:
-        return missing + [f"{snippet}:{line}: {message}" for line, message in line_coverage.find_unreached(topic, run)]
+        return missing + [f"{snippet}:{line}: {message}" for line, message in line_coverage.find_unreached(topic, lines)]
     again = f"python -m pytest {' '.join(existing)}"
     return missing + (parse_failures(done.stdout, str(project_files.ROOT)) or [f"{existing[-1]}: its tests fail; run: {again}"])
 
@@ -132,6 +132,7 @@ def find_style_errors(topic: str) -> list[str]:
 
 
 def run_ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ruff in the project's root."""
     return subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=project_files.ROOT, capture_output=True, text=True)
 
 

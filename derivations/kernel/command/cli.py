@@ -21,9 +21,7 @@ from . import new_topic, sympy_programs
 from .progress import Progress, print_result
 from .storing import store_options, use_store
 
-Target = tuple[str, Path]  # a topic, or the name of a script outside the project, and the script's path
-
-cluster_option = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see CONTRIBUTING.md.")
+cluster_option = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see MAINTAINING.md.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -79,7 +77,7 @@ def check(
     sympy_programs.publish_programs(results)
     if as_json:
         records = [flatten_record(result, r) for result in results for r in result.records]
-        problems = [{"id": None, "topic": r.topic, "verdict": "refused", "message": problem} for r in results for problem in r.problems]
+        problems = [{"id": None, "topic": r.topic, "verdict": "rejected", "message": problem} for r in results for problem in r.problems]
         click.echo(json.dumps(records + problems, indent=1))
     for result in results:
         print_result(result, quiet=as_json)
@@ -101,7 +99,7 @@ def summary(results: Sequence[runner.Result]) -> str:
     return f"{quantity(claims, 'claim')} in {quantity(len(results), 'topic')}: {verdict}{since}"
 
 
-def check_on_cluster(address: str, wanted: list[Target], fresh: bool, progress: Callable[[int, int], None]) -> list[runner.Result]:
+def check_on_cluster(address: str, wanted: list[runner.Target], fresh: bool, progress: Callable[[int, int], None]) -> list[runner.Result]:
     """Return the results of a check by the workers of a cluster. Raise UsageError for a script outside the project."""
     from ..check import dask_cluster
 
@@ -123,7 +121,7 @@ def report_cluster_errors() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
-def find_targets(targets: tuple[str, ...]) -> list[Target]:
+def find_targets(targets: tuple[str, ...]) -> list[runner.Target]:
     """Return the named topics and scripts, or all topics if none is named. Raise UsageError if one does not exist."""
     try:
         return runner.find_targets(targets)
@@ -131,12 +129,12 @@ def find_targets(targets: tuple[str, ...]) -> list[Target]:
         raise click.UsageError(str(error)) from None
 
 
-def find_existing_targets(targets: tuple[str, ...]) -> list[Target]:
-    """Return the same, without those that no longer exist."""
+def find_existing_targets(targets: tuple[str, ...]) -> list[runner.Target]:
+    """Return the named topics and scripts that still exist, or all topics if none is named."""
     try:
         return runner.find_targets(targets)
     except LookupError:
-        existing: list[Target] = []
+        existing: list[runner.Target] = []
         for target in targets:
             with suppress(LookupError):
                 existing += runner.find_targets((target,))
@@ -218,10 +216,10 @@ def mutants(
     if of_code and (since or replay or shared):
         raise click.UsageError("the results of --code are not stored: leave out --since, --replay and --shared")
     try:
-        with counts_recorder(record) as keep, report_cluster_errors(), use_store(shared, replay, seed):
+        with counts_recorder(record) as record_counts, report_cluster_errors(), use_store(shared, replay, seed):
             if of_code:
-                sys.exit(run_code_mutants(find_targets(targets), as_json, jobs, keep, cluster))
-            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, keep, cluster, since))
+                sys.exit(run_code_mutants(find_targets(targets), as_json, jobs, record_counts, cluster))
+            sys.exit(run_mutants(targets, as_json, fresh, jobs, share, record_counts, cluster, since))
     except (LookupError, ValueError, GitError) as error:
         raise click.UsageError(str(error)) from None
 
@@ -239,8 +237,8 @@ def fuzz(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bo
     """Check random claims, true and false. Exit with status 0 only if no witness accepts a false one."""
     from .fuzz_report import main as run_fuzz
 
-    with counts_recorder(record) as keep, report_cluster_errors():
-        sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, keep, cluster))
+    with counts_recorder(record) as record_counts, report_cluster_errors():
+        sys.exit(run_fuzz(seed, claims, minutes, as_json, fresh, jobs, record_counts, cluster))
 
 
 @contextmanager

@@ -23,12 +23,12 @@ def main(
     as_json: bool,
     fresh: bool,
     jobs: int,
-    keep: Callable[..., None] = lambda run, **counts: None,
+    record_counts: Callable[..., None] = lambda run, **counts: None,
     cluster: str = "",
 ) -> int:
     """Try the claims, or use stored counts, and print the tables. Return 0 only if no witness made a mistake.
 
-    `keep` is called with the counts of a complete run, also if there were mistakes.
+    `record_counts` is called with the counts of a complete run, also if there were mistakes.
     """
     result = None if fresh else fuzz_results.get()
     if result is None or result["seed"] != seed or result["claims"] < claims:
@@ -48,7 +48,7 @@ def main(
         print_tables(result, passed)
     print_faults(result)
     if result["claims"] >= claims:
-        keep("fuzz", seed=result["seed"], tried=result["claims"], faults=sum(result["faulty"].values()))
+        record_counts("fuzz", seed=result["seed"], tried=result["claims"], faults=sum(result["faulty"].values()))
     return int(not passed)
 
 

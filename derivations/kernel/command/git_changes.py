@@ -1,4 +1,4 @@
-"""Ask git which files changed since a commit, including changes that are not committed."""
+"""Ask git which files changed since a commit, including uncommitted changes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class GitError(KernelError):
 
 
 def changed_files(commit: str) -> set[str]:
-    """Return the names of files that differ from the last common ancestor of the commit and HEAD. Raise NoCommit."""
+    """Return the files that differ from the last common ancestor of the commit and HEAD. Raise GitError if git cannot find them."""
     base = run_git("merge-base", commit, "HEAD")
     tracked, new = run_git("diff", "--name-only", "--no-renames", base), run_git("ls-files", "--others", "--exclude-standard")
     return {*tracked.splitlines(), *new.splitlines()}
 
 
 def run_git(*command: str) -> str:
-    """Return the output of a git command. Raise NoCommit if it fails."""
+    """Return the output of a git command. Raise GitError if it fails."""
     try:
         done = subprocess.run(
             ["git", "-c", "core.quotePath=off", "--no-pager", *command], cwd=project_files.ROOT, capture_output=True, text=True

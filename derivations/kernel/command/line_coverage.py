@@ -1,8 +1,8 @@
 """Find lines of a snippet's sections that its tests do not run, with a pytest plugin that records the lines that run.
 
-A page shows sections of snippets, and a line that no test runs could be wrong. So `check --page` traces its tests in the snippet's file,
-and each line with code that did not run is a finding. Python traces whole lines: an unused half of `a if b else c`, or of a statement
-after a colon on the same line, is not found.
+A page shows sections of snippets, and a line that no test runs could be wrong. Therefore `check --page` traces the tests in the snippet's
+file and reports each line with code that did not run. Python traces whole lines, so an unused half of `a if b else c`, or an unused
+statement after a colon on the same line, is not found.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def trace_file(path: str) -> Any:
     return call
 
 
-def find_unreached(topic: str, run: set[int]) -> Iterator[tuple[int, str]]:
-    """Yield the first line of each run of section lines that the tests did not execute, with a message."""
+def find_unreached(topic: str, executed: set[int]) -> Iterator[tuple[int, str]]:
+    """Yield the first line of each block of shown lines that the tests did not execute, with a message."""
     from ..site.code_regions import read_snippet
 
     snippet = read_snippet(project_files.ROOT, topic)
     lines = snippet.text.split("\n")
     shown = {line for region in snippet.regions.values() if not region.is_example for line in region.lines}
     try:
-        left = sorted((snippet.executable_lines & shown) - run)
+        left = sorted((snippet.executable_lines & shown) - executed)
     except SyntaxError:
         return  # syntax errors are reported elsewhere
     for line in left:

@@ -21,9 +21,9 @@ from ..store.store import Differs
 from .git_changes import changed_files
 
 Targets = list[tuple[str, Path]]  # topics and their scripts
-Results = dict[str, dict[str, Any]]  # what became of each claim's mutants, by topic and id
+Results = dict[str, dict[str, Any]]  # the outcomes of each claim's mutants, by topic and id
 
-# Files that change the outcome of every topic's mutants
+# Files on which the outcomes of all topics depend
 CHECKER = re.compile(r"derivations/(?!kernel/site/)(kernel/|__)|requirements\.txt$|pyproject\.toml$")
 
 
@@ -33,18 +33,18 @@ def main(
     fresh: bool,
     jobs: int,
     share: str = "1/1",
-    keep: Callable[..., None] = lambda run, **counts: None,
+    record_counts: Callable[..., None] = lambda run, **counts: None,
     cluster: str = "",
     since: str = "",
 ) -> int:
     """Try the mutants of the named topics, or of all, and print the table. Return 0 only if no mutant survived.
 
-    `keep` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and NoCommit if git cannot tell what
-    changed `since`.
+    `record_counts` is called with the counts. Raise ValueError if the share is malformed or contains no topic, and GitError if git cannot
+    tell what changed `since`.
     """
     wanted = select_affected(runner.find_targets(targets), share, since) if since else select_share(runner.find_targets(targets), share)
     if not wanted:
-        click.echo(f"no topic is affected by what changed since {since}: there is no mutant to try", err=as_json)
+        click.echo(f"the changes since {since} affect no topic, so there are no mutants to try", err=as_json)
         if as_json:
             click.echo(json.dumps({"topics": {}, "totals": {}, "passes": True}, indent=1))
         return 0
@@ -70,7 +70,7 @@ def main(
         print_table(results)
     for topic, claims in results.items():
         print_failures(topic, claims)
-    keep("mutants", **count_outcomes(results))
+    record_counts("mutants", **count_outcomes(results))
     return int(not passed)
 
 
@@ -99,7 +99,7 @@ def select_share(targets: Targets, share: str) -> Targets:
 
 
 def select_affected(targets: Targets, share: str, commit: str) -> Targets:
-    """Return the targets that changes since the commit affect and, if the checker or the attack on it changed, the share of all targets."""
+    """Return the targets that changes since the commit affect. If the checker changed, add the share of all targets."""
     paths = changed_files(commit)
     topics = find_affected(paths).topics | (
         {topic for topic, _ in select_share(targets, share)} if any(map(CHECKER.match, paths)) else set()

@@ -168,7 +168,7 @@ ROW = """    "{name}": {
 """
 
 
-# What the author does next
+# What the author should do next
 NEXT_STEPS = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
 While you write: python -m derivations check --watch, with mkdocs serve in another terminal.
@@ -194,7 +194,7 @@ def create(topic: str) -> list[str]:
         )
     chapter, name = topic.split("/")
     if iskeyword(chapter) or iskeyword(name):
-        raise ScaffoldError(f"'{topic}' has a word of Python's in it, so it could not be imported; choose another")
+        raise ScaffoldError(f"'{topic}' contains a Python keyword, so it cannot be imported; choose another name")
     from ..site.course_boxes import find_neighbours  # loads PyTorch
 
     title = name.replace("_", " ").capitalize()
@@ -242,7 +242,7 @@ def relative_link(page: str, target: str) -> str:
 
 
 def next_steps(topic: str) -> str:
-    """Return four lines that tell the author what to do next."""
+    """Return the text that tells the author what to do next."""
     return fill(NEXT_STEPS, {"{topic}": topic}).strip()
 
 

@@ -16,11 +16,15 @@ from ..errors import quantity
 
 
 def main(
-    targets: list[tuple[str, Path]], as_json: bool, jobs: int, keep: Callable[..., None] = lambda run, **counts: None, cluster: str = ""
+    targets: list[tuple[str, Path]],
+    as_json: bool,
+    jobs: int,
+    record_counts: Callable[..., None] = lambda run, **counts: None,
+    cluster: str = "",
 ) -> int:
     """Print a line for each topic and each mutant that is not killed. Return 0 only if no mutant survived or is unclassified.
 
-    `keep` is called with the counts.
+    `record_counts` is called with the counts.
     """
     with click.progressbar(length=len(targets), label="Trying corrupted snippets", file=sys.stderr, show_pos=True) as bar:
         results = snippet_mutation.run(targets, jobs, bar.update, cluster)
@@ -36,7 +40,7 @@ def main(
                 click.echo(f"    {outcome}: {name} under {claim}: {what}")
         click.echo(f"{quantity(sum(total.values()), 'corrupted snippet')}: {summary(total)}")
     surviving = total["survived"] + total["unclassified"]
-    keep("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=surviving)
+    record_counts("code", topics=sum(bool(counts) for counts, _ in results.values()), tried=sum(total.values()), left=surviving)
     return int(bool(surviving))
 
 

@@ -1,4 +1,4 @@
-"""The options that say how a command uses the store: `--shared`, `--replay` and `--seed`."""
+"""The options for the use of stored results: `--shared`, `--replay` and `--seed`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import click
 
 from ..store.store import Folder, InvalidFolder, Recheck, settings
 
-FAILED = {"read": "read from", "write": "written to"}
+FAILURES = {"read": "read from", "write": "written to"}
 
 
 def store_options(command: Callable) -> Callable:
-    """Add the options to a command."""
+    """Add these options to a command."""
     options = [
-        click.option("--shared", metavar="ADDRESS", help="Also use the results in a folder that a team shares; see CONTRIBUTING.md."),
+        click.option("--shared", metavar="ADDRESS", help="Also use the results in a folder that a team shares; see MAINTAINING.md."),
         click.option("--replay", type=click.IntRange(0), default=0, metavar="N", help="Compute one stored result in N again, and compare."),
-        click.option("--seed", metavar="TEXT", default="", help="Picks which results --replay computes again; the day if not given."),
+        click.option("--seed", metavar="TEXT", default="", help="Selects the results that --replay computes again; the date if not given."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -26,7 +26,7 @@ def store_options(command: Callable) -> Callable:
 
 @contextmanager
 def use_store(shared: str | None, replay: int, seed: str = "") -> Iterator[None]:
-    """Apply the options while a command runs. Say at the end if the shared folder could not be used."""
+    """Apply the options while a command runs. Report at the end if the shared folder could not be used."""
     folder, before = open_folder(shared), (settings.shared, settings.recheck)
     settings.shared, settings.recheck = folder, Recheck(replay, seed) if seed else Recheck(replay)
     if replay:
@@ -35,13 +35,14 @@ def use_store(shared: str | None, replay: int, seed: str = "") -> Iterator[None]
         yield
     finally:
         settings.shared, settings.recheck = before
-        for what, fault in folder.faults.items() if folder else ():
-            click.secho(f"{shared}: nothing could be {FAILED[what]} it: {fault}", fg="yellow", err=True)
+        for operation, fault in folder.faults.items() if folder else ():
+            click.secho(f"{shared}: nothing could be {FAILURES[operation]} it: {fault}", fg="yellow", err=True)
 
 
 def open_folder(address: str | None) -> Folder | None:
+    """Return the shared folder, or None if there is no address. Raise UsageError if the address is invalid."""
     if address == "":
-        raise click.UsageError("--shared needs an address, and was given none")
+        raise click.UsageError("--shared needs an address")
     try:
         return Folder(address) if address else None
     except InvalidFolder as error:

@@ -35,7 +35,7 @@ def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int)
         raise click.UsageError(str(error)) from None
     outside = [str(path) for topic, path in wanted if not certificates.is_topic(topic)]
     if outside:
-        raise click.UsageError(f"{outside[0]} is not one of the project's topics; run that script to check its claims")
+        raise click.UsageError(f"{outside[0]} is not one of the project's topics; run that script itself to check its claims")
     results = runner.check_all(wanted, False, jobs, lambda done, more: None)
     if not all(result.holds for result in results):
         raise click.ClickException("not all claims are accepted; python -m derivations check says which")

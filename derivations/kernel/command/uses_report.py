@@ -1,9 +1,9 @@
 """`python -m derivations uses`: report which recorded uses a proof could need, and which results nothing uses.
 
-No witness reads a claim's uses: each proves the claim by itself. This report makes sure of it: the exact witness must prove each claim
-without its uses. For a single use, it looks for a side of the used claim in the claim:
+No witness reads a claim's uses: each proves the claim by itself. This report verifies that: the exact witness must prove each claim without
+its uses. For a single use, the report looks for a side of the used claim in the claim:
 
-- "not seen": no side of the used claim occurs, under any names for its symbols. The proof cannot have used it.
+- "not seen": no side of the used claim occurs, whatever its symbols are called. The proof cannot have used it.
 - "passed over": a side occurs, but the claim is still proved with an unknown in its place, so its value is not needed.
 - "occurs": a side occurs, and the claim is not proved with an unknown in its place, or an unknown cannot replace it.
 
@@ -33,7 +33,7 @@ from ..exact.assumption_needs import is_proved_under
 from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")
-MAX_EXTRA_OPERANDS = 4  # sums and products with at most one more operand than this are matched in any order
+MAX_UNORDERED = 5  # sums and products with at most this many operands are matched in any order
 Bound = dict[str, Expr]
 
 
@@ -59,7 +59,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     uses = [use for id_, claim in using for use in find_uses(id_, claim, stated)]
     unused = unused_results(topics)
     if as_json:
-        click.echo(json.dumps({"not proved alone": unproved, "uses": [vars(use) for use in uses], "nothing rests on": unused}, indent=1))
+        click.echo(json.dumps({"not proved alone": unproved, "uses": [vars(use) for use in uses], "unused": unused}, indent=1))
     else:
         print_report(len(using), unproved, uses, unused)
     return int(bool(unproved))
@@ -164,9 +164,9 @@ def can_be_unknown(part: Expr, claim: Claim) -> bool:
 
 
 def match_tree(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
-    """Match a tree against a form whose symbols may stand for any trees. Return what they stand for, or None if it does not match.
+    """Match a tree against a form whose symbols may stand for any trees. Return the trees of the symbols, or None without a match.
 
-    `bound` holds what is already known about the symbols.
+    `bound` contains the trees of the symbols that are already known.
     """
     if form.op in ("symbol", "index"):
         return match_symbol(form, tree, bound)
@@ -202,7 +202,7 @@ def match_in_any_order(form: Expr, tree: Expr, bound: Bound) -> Bound | None:
     forms, trees = operands(form, form.op), operands(tree, form.op)
     if len(forms) > len(trees):
         return None
-    orders = permutations(trees, len(forms)) if len(trees) <= MAX_EXTRA_OPERANDS + 1 else [tuple(trees[: len(forms)])]
+    orders = permutations(trees, len(forms)) if len(trees) <= MAX_UNORDERED else [tuple(trees[: len(forms)])]
     return next((found for order in orders if (found := match_each(tuple(forms), order, bound)) is not None), None)
 
 
@@ -211,7 +211,7 @@ def operands(tree: Expr, op: str) -> list[Expr]:
     return [operand for argument in tree.args for operand in operands(argument, op)] if tree.op == op else [tree]
 
 
-# What nothing rests on -----------------------------------------------------------------------------------------------------------
+# Unused results ---------------------------------------------------------------------------------------------------------------
 
 
 def unused_results(topics: list[str]) -> list[str]:

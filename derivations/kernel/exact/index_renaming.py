@@ -16,7 +16,7 @@ MAX_RENAMINGS = 5040
 def canonical_term(bound: tuple, factors: tuple) -> tuple:
     """Return the canonical form of a term among all that differ in the names of bound indices and in the order of factors.
 
-    Raise Unknown if more than MAX_RENAMINGS namings would have to be compared.
+    Raise Unsupported if more than MAX_RENAMINGS namings would have to be compared.
     """
     sizes = dict(bound)
     groups = [list(sizes)] if len(sizes) < 2 else group_similar_indices(sizes, factors)

@@ -24,7 +24,7 @@ def is_whole(exponent: Polynomial) -> bool:
 
 
 def raise_to_whole_power(base: Polynomial, exponent: Polynomial, facts: Facts) -> Polynomial:
-    """Return the power of a base whose sign is not known. Raise Unknown for a power of 0 whose exponent may be 0."""
+    """Return the power of a base whose sign is not known. Raise Unsupported for a power of 0 whose exponent may be 0."""
     if not base:
         if facts.is_positive(exponent):
             return {}

@@ -108,7 +108,7 @@ def replace_atom(p: Polynomial, atom_: tuple, value: Polynomial, facts: Facts) -
 def replace_in_factor(f: tuple, power: Fraction, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:
     """Return a power of an atom with a polynomial in place of the atom `atom_`.
 
-    Raise Unknown if that occurs inside an unsupported function.
+    Raise Unsupported if that occurs inside an unsupported function.
     """
     head, indices = f
     if f == atom_:

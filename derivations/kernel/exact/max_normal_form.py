@@ -26,7 +26,7 @@ def maximum_over(p: Polynomial, runs: tuple, size: Expr, facts: Facts) -> Polyno
 def maximum_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") -> Polynomial:
     """Return the maximum of these polynomials or, with an index `runs`, of the values of the only one.
 
-    Raise Unknown unless they are real.
+    Raise Unsupported unless they are real.
     """
     if not all(is_real(f[0]) for p in entries for _, factors in p for f, _ in factors):
         raise Unsupported("the largest of what is not real")

@@ -158,18 +158,18 @@ def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
 
 
-def explain_doubt(certificate: Expr, facts: Facts) -> str:
-    """Return why a nonnegative form is not accepted, '' if it is visibly nonnegative."""
-    part = find_unclear_part(certificate, facts)
+def explain_doubt(form: Expr, facts: Facts) -> str:
+    """Return why a nonnegative form is not accepted, or '' if it is visibly nonnegative."""
+    part = find_unclear_part(form, facts)
     if part is None:
         return ""
-    about = f"the certificate {show(certificate)} is not visibly non-negative: "
-    what = "nothing says that it is not negative" if part == certificate else f"nothing says that its part {show(part)} is not negative"
+    about = f"the certificate {show(form)} is not visibly non-negative: "
+    what = "nothing says that it is not negative" if part == form else f"nothing says that its part {show(part)} is not negative"
     write = "write it as a sum or a product of squares, exponentials, absolute values and what is stated"
     if never_positive(part, facts):
-        it = "it" if part == certificate else f"its part {show(part)}"
+        it = "it" if part == form else f"its part {show(part)}"
         return f"{about}{it} is never positive, whatever the values; {write}"
-    if part == certificate:
+    if part == form:
         return f"{about}{what}; {write}"
     return f"{about}{what}. State {nonnegative_assumption(part)}, or {write.replace(' it ', ' that part ', 1)}"
 

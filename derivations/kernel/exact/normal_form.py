@@ -5,7 +5,7 @@ summed over bound indices. An atom is a head with indices: an entry of a symbol,
 a smaller polynomial, or a sum whose power cannot be expanded. Two expressions are equal at every shape if their difference has the normal
 form 0.
 
-Nothing here calls SymPy. What is not supported raises Unknown with its name. Nothing is canceled, inverted or taken a root of unless the
+Nothing here calls SymPy. An unsupported operation raises Unsupported with its name. Nothing is canceled, inverted or taken a root of unless the
 stated assumptions allow it (`Facts`).
 """
 
@@ -125,7 +125,7 @@ class Facts:
     def require_sign(self, kind: str, p: Polynomial, because: str) -> None:
         """Record that p must be "positive", "nonnegative" or "nonzero", for the reason `because`, unless that is known.
 
-        Raise Unknown if p is random.
+        Raise Unsupported if p is random.
         """
         kind, p, because = self.adapt_requirement(kind, p, because)
         holds = {"positive": self.is_positive, "nonnegative": self.is_nonnegative, "nonzero": self.is_nonzero}[kind](p)

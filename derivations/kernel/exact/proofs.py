@@ -1,6 +1,6 @@
 """Proofs of claims, one function for each kind of claim.
 
-A `prove_*` function returns why the proof fails, or ''. It raises Unknown for unsupported expressions and Fails if no search for a
+A `prove_*` function returns why the proof fails, or ''. It raises Unsupported for unsupported expressions and ProofFailed if no search for a
 counterexample is needed.
 """
 
@@ -66,23 +66,21 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str
     """
     if left.op == "rank":
         return prove_rank(claim, left, right, facts)
-    if len(claim.because) != 1 or certificate_shape(claim):
+    if len(claim.because) != 1 or claim.because[0].shape or claim.start.shape:
         return "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative"
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
         return "complex numbers have no order"
-    (certificate,) = claim.because
-    if strip_brackets(certificate) == strip_brackets(right - left) and not any(
-        is_proved(certificate, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
+    (form,) = claim.because
+    if strip_brackets(form) == strip_brackets(right - left) and not any(
+        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
     ):
         return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
-    residual = find_difference(right - left, certificate, facts)
+    residual = find_difference(right - left, form, facts)
     if residual:
-        return f"right - left is not the certificate {show(certificate)}; they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
-    return explain_doubt(certificate, facts)
-
-
-def certificate_shape(claim: Claim) -> tuple:
-    return claim.because[0].shape or claim.start.shape
+        return (
+            f"right - left is not the certificate {show(form)}; they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
+        )
+    return explain_doubt(form, facts)
 
 
 def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
@@ -107,7 +105,7 @@ def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
 
 
 def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return why right is not proved to be the limit of left, or ''. Raise Fails if left has another limit, or none."""
+    """Return why right is not proved to be the limit of left, or ''. Raise ProofFailed if left has another limit, or none."""
     variable, to = claim.towards
     for a in claim.given:
         if variable in named_nodes(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
@@ -184,7 +182,7 @@ def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, 
 
 
 def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return ''. Raise Fails if the definition has an open index, and Unknown if it cannot be read."""
+    """Return ''. Raise ProofFailed if the definition has an open index, and Unsupported if it cannot be read."""
     open_ = sorted(i.data[0] for i in free_indices(right))
     if open_:
         raise ProofFailed(

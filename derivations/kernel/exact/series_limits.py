@@ -106,7 +106,7 @@ def expand_to_leading_term(p: Polynomial, variable: Expr, to: Any, facts: Facts)
 
 
 def take_limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
-    """Return the limit of p. Raise Grows if there is no finite one, Unknown if the series do not settle it."""
+    """Return the limit of p. Raise NoFiniteLimit if there is no finite one, and Unsupported if the series do not settle it."""
     head = symbol_head(variable)
     if to == 0 and head[0] == "size":
         raise Unsupported("a size does not go to 0")
@@ -249,7 +249,7 @@ def compose_power_series(rest: Series, coefficient: Callable, facts: Facts, orde
 
 
 def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
-    """Return the exponential of a series. Raise Unknown if it has negative exponents."""
+    """Return the exponential of a series. Raise Unsupported if it has negative exponents."""
     if series.least() < 0:
         if not series:
             raise Unsupported("the exponential of something that may grow without bound")
@@ -279,7 +279,7 @@ def describe_divergence(leading: Polynomial, facts: Facts) -> str:
 
 
 def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int) -> Series:
-    """Return the logarithm of a series. Raise Unknown if it tends to 0 or diverges."""
+    """Return the logarithm of a series. Raise Unsupported if it tends to 0 or diverges."""
     leading, k, rest = split_leading(series, facts)
     if k:
         like = show_polynomial(leading_term(series, small, facts))

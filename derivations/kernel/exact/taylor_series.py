@@ -121,7 +121,7 @@ class Taylor:
         return self if self.c[self.leading_place()] > 0 else -self
 
     def root(self, exponent: Any, power: Callable) -> Taylor:
-        """Return a fractional power; `power` computes it for a positive number. Raise NoSlope if it is not defined near the point."""
+        """Return a fractional power; `power` computes it for a positive number. Raise NoDerivative if it is not defined near the point."""
         k = self.leading_place()
         if self.c[k] < 0:
             raise NoDerivative("a root is taken of what is negative near by")

@@ -36,7 +36,7 @@ from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 def normalize_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     """Return the normal form of the entry of e at the indices `at`. `names` maps index variables of the tree to indices.
 
-    Raise Unknown if e contains a node that the exact witness does not support.
+    Raise Unsupported if e contains a node that the exact witness does not support.
     """
     rule = RULES.get(e.op)
     if e.op in UNSUPPORTED:

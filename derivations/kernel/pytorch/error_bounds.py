@@ -100,7 +100,7 @@ def multiply(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
 
 
 def divide(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
-    """Return a / b. Raise Undefined if b is exactly 0 somewhere; the bound is infinite where b may be 0."""
+    """Return a / b. Raise UndefinedValue if b is exactly 0 somewhere; the bound is infinite where b may be 0."""
     if ((b.value == 0) & (b.error == 0)).any():
         raise UndefinedValue("something is divided by zero")
     v = a.value / b.value
@@ -121,7 +121,7 @@ def divide(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
 
 
 def power(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
-    """Return a ** b: an integer power, or a real power of nonnegative numbers. Raise Undefined where it has no value."""
+    """Return a ** b: an integer power, or a real power of nonnegative numbers. Raise UndefinedValue where it has no value."""
     exponent = b.value.flatten()[0]
     if not b.error.any() and not b.value.is_complex() and (b.value == b.value.round()).all() and b.value.isfinite().all():
         if (b.value == exponent).all():
@@ -193,7 +193,7 @@ cosine, sine, tangent = nonexpansive(torch.cos), nonexpansive(torch.sin), nonexp
 def reject_complex(x: BoundedValue, says: str) -> None:
     """Raise if x is complex: roots and logarithms are defined here for nonnegative real numbers.
 
-    Undefined if x is certainly none; NotForTorch if it may be one that was computed as a complex number.
+    UndefinedValue if x is certainly none; CannotDecide if it may be one that was computed as a complex number.
     """
     if x.value.is_complex():
         if ((x.value.imag.abs() > x.error) | (x.value.real < -x.error)).any():
@@ -202,7 +202,7 @@ def reject_complex(x: BoundedValue, says: str) -> None:
 
 
 def logarithm(x: BoundedValue) -> BoundedValue:
-    """Return log(x). Raise Undefined if x is certainly not positive somewhere; the bound is infinite where x may be 0."""
+    """Return log(x). Raise UndefinedValue if x is certainly not positive somewhere; the bound is infinite where x may be 0."""
     reject_complex(x, "a logarithm is taken of a number")
     if (x.value < -x.error).any() or ((x.value == 0) & (x.error == 0)).any():
         raise UndefinedValue("a logarithm is taken of a number that is not positive")

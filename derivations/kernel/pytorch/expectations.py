@@ -34,7 +34,7 @@ def quadrature_nodes(k: int) -> tuple[Tensor, Tensor]:
 def degree(e: Expr, name: str) -> float:
     """Return a bound on the degree of e in the entries of a random symbol; infinity for a smooth function that is not a polynomial.
 
-    Raise NotForTorch for a function that may have poles or kinks.
+    Raise CannotDecide for a function that may have poles or kinks.
     """
     below = [degree(a, name) for a in e.args]
     if e.op == "symbol":
@@ -132,7 +132,7 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
 
 
 def require_moments(claim: Claim) -> None:
-    """Raise if the claim takes a moment that its assumptions do not guarantee: Disagrees if it certainly does, else NotForTorch.
+    """Raise if the claim takes a moment that its assumptions do not guarantee: Disagrees if it certainly does, else CannotDecide.
 
     Averages over finitely many outcomes always exist, so the numbers would not show it.
     """

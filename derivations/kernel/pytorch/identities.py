@@ -40,28 +40,28 @@ def identity(claim: Claim) -> Verdict:
 
 
 def inequality(claim: Claim) -> Verdict:
-    """Check that the left side is not larger than the right one, and that the nonnegative form or factorisation that is given is right."""
+    """Check that the left side is not larger than the right one, and that the nonnegative form or the factorisation is correct."""
     left, right = claim.start, claim.steps[0].expr
 
     def check(t: Trial, found: list[BoundedValue], sizes: dict) -> list[Tensor]:
-        smaller, larger, expected, certificate = found
+        smaller, larger, expected, form = found
         compared = is_decisive(smaller, larger)
         bad = compared & (smaller.value - larger.value > COVER * (smaller.error + larger.error))
         if bad.any():
             raise Disagreement(
                 "the left side is larger{}: {:.17g} and {:.17g}".format(describe_sizes(sizes), *first_entries(bad, smaller, larger))
             )
-        if left.op != "rank" and (is_decisive(certificate) & (certificate.value < -COVER * certificate.error)).any():
+        if left.op != "rank" and (is_decisive(form) & (form.value < -COVER * form.error)).any():
             raise Disagreement(f"the certificate is negative{describe_sizes(sizes)}")
         if left.op == "rank" and (larger.value != t.size(claim.because[0].shape[-1])).any():
             raise Disagreement(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
-        compare(expected, certificate, "it is not what the certificate says", sizes)
+        compare(expected, form, "it is not what the certificate says", sizes)
         return [compared]
 
-    return check_at_shapes(claim, [left, right, *equal_by_certificate(claim)], check)
+    return check_at_shapes(claim, [left, right, *expressions_to_compare(claim)], check)
 
 
-def equal_by_certificate(claim: Claim) -> list[Expr]:
+def expressions_to_compare(claim: Claim) -> list[Expr]:
     """Return the two expressions that must be equal: the difference and its nonnegative form, or a matrix and its factorisation."""
     left = claim.start
     if left.op != "rank":
@@ -150,7 +150,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
     try:
         compare_sides()
     except CannotDecide:
-        compare_snippets()  # a snippet that computes something else is refused all the same
+        compare_snippets()  # a snippet that computes something else is rejected nevertheless
         raise
     compare_snippets()
     if claim.code:

@@ -9,7 +9,7 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
     within the same bound: its claim should state what it computes.
   - Some cases are reported with a reason: PyTorch lacks an operation in a format, a snippet takes no tensor, or it is outside the bound of one
     side and no bound is derived for the other, such as a derivative. Limits are checked in fp64 alone. A snippet that stops for another reason,
-    or that changes the dtype, is refused.
+    or that changes the dtype, is rejected.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def matmul(a: BoundedValue, b: BoundedValue, row: bool, column: bool) -> Bounded
 
 
 def inverse(a: BoundedValue, name: str) -> BoundedValue:
-    """Return the inverse of a matrix; `name` is for the message. Raise Undefined if a row or column is exactly 0."""
+    """Return the inverse of a matrix; `name` is for the message. Raise UndefinedValue if a row or column is exactly 0."""
     is_zero = (a.value == 0) & (a.error == 0)
     if (is_zero.all(-1).any(-1) | is_zero.all(-2).any(-1)).any():
         raise UndefinedValue(f"{name} is singular, and its inverse is taken")

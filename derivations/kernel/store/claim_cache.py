@@ -3,8 +3,8 @@
 The records of a topic are stored together, under a digest of the topic's name, the checker, and the versions of Python and the libraries.
 Each record comes with fingerprints of what its verdict depends on: the statement of the claim, and the lines of code that it may run
 (check/claim_fingerprints.py). The records of a topic are used only if all other files that its check read are unchanged. The script and the
-snippets may change, since the fingerprints cover the parts of them that matter. Nothing is stored for a script that imports snippets or that
-another script imports, since its fingerprints do not cover how one affects the other.
+snippets may change, since the fingerprints cover the parts of them that matter. Nothing is stored for a script that imports snippets or
+that another script imports, since its fingerprints do not cover how one affects the other.
 
 If a topic is rejected, the records of the claims that hold are stored, so that an author who corrects one claim need not wait for the
 others. Records of claims that name code are stored only up to the first rejected claim, since that claim may have had side effects.

@@ -77,7 +77,7 @@ def survey_key(content: dict, current: dict[str, str]) -> str:
 
 
 def get_topics(topics: list[str]) -> dict[str, dict | None]:
-    """Return the results of each topic's claims, or None for a topic unless all mutants were tried with its current claims and witnesses."""
+    """Return the results of each topic's claims, or None if not all mutants of its current claims were tried with the current witnesses."""
     current = depends_on()
     return {topic: get_topic(topic, current) for topic in topics}
 

@@ -1,7 +1,7 @@
 """Store results for reuse: of checks, proofs, mutants, fuzzing, pages, figures, notebooks and the search index.
 
-A result is a JSON object. Its key is either a digest of everything that it depends on, or a name such as that of a topic. In the second case
-the result contains its dependencies, and the function that reads it compares them. Files are written atomically, with a seal over the kind, the key and the content.
+A result is a JSON object. Its key is either a digest of everything that it depends on, or a name such as that of a topic. In the second
+case the result contains its dependencies, and the function that reads it compares them. Files are written atomically, with a seal over the kind, the key and the content.
 A file that was damaged, edited, moved, or written in another checkout or format counts as missing. The seal catches mistakes, not
 malice: anyone who can write to the store can forge a seal. To verify stored results, compute them again: run
 `python -m derivations check --fresh`, or `--replay N` for a sample.
@@ -67,7 +67,7 @@ def secret() -> bytes:
 
 
 class Folder:
-    """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise NoFolder."""
+    """A folder at an address that fsspec supports: a local path, or an object store. The constructor may raise InvalidFolder."""
 
     def __init__(self, address: str):
         import fsspec  # takes 40 ms, and processes that check scripts do not need it
@@ -113,7 +113,7 @@ class Folder:
 
 @cache
 def folder_at(address: str) -> Folder:
-    """Return the folder at an address. Raise NoFolder if the address is invalid."""
+    """Return the folder at an address. Raise InvalidFolder if the address is invalid."""
     return Folder(address)
 
 
@@ -180,7 +180,7 @@ settings = Settings(recheck=Recheck(int(os.environ.get("REPLAY") or 0)))  # for 
 
 @dataclass(frozen=True)
 class Store:
-    """The stored results of one kind. If their keys are digests, they are also read from and written to the shared folder, if there is one."""
+    """The stored results of one kind. If their keys are digests, the shared folder is used too, if there is one."""
 
     kind: str
     by_digest: bool = False

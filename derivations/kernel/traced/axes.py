@@ -209,7 +209,7 @@ def merged_parts(axis: Axis) -> tuple:
 def regroup_axes(axes: list, wanted: list[Length]) -> tuple[list[list[Axis]], list[list[Axis]]]:
     """Split axes into common pieces for a view: return the pieces of each given axis, and of each axis of the wanted length.
 
-    The pieces are in the same order in both. Raise `Sized` if an axis would have to be split where its length is not known.
+    The pieces are in the same order in both. Raise `NeedsNumericSize` if an axis would have to be split where its length is not known.
     """
     before: list[list[Axis]] = [list(merged_parts(axis)) for axis in axes]
     keys = [(k, j) for k, group in enumerate(before) for j in range(len(group))]

@@ -70,7 +70,7 @@ def take_entry(e: Expr, indices: tuple[Expr, ...]) -> Expr:
 
 
 def to_kernel_index(position: Position) -> Expr:
-    """Return a position along a `Count` or `Run` axis as an index of the kernel, which counts from 1."""
+    """Return a position along a `FixedAxis` or `SymbolicAxis` as an index of the kernel, which counts from 1."""
     return position if isinstance(position, Expr) else lift(position + 1)
 
 

@@ -22,7 +22,7 @@ MAX_ENTRIES = 400  # compared one by one
 def compare_with_tree(value: TensorValue, claimed: Expr, free: list[Expr], reading: Trace) -> list[str]:
     """Return the conditions, beyond the assumptions, under which a tensor equals an expression.
 
-    Raise NotRead if no proof is found, and Different if a counterexample is.
+    Raise NotRead if no proof is found, and ComputesSomethingElse if a counterexample is found.
     """
     shape = [i.data[1] for i in free] + list(claimed.shape)
     axes = tuple(map(axis_of_size, shape))
@@ -59,7 +59,7 @@ def compare_entries(computed: Expr, claimed: Expr, reading: Trace) -> list[str]:
 
 
 def reject_different(computed: Expr, claimed: Expr, reading: Trace) -> None:
-    """Raise Different if the entries differ at a point where the assumptions and the conditions so far hold.
+    """Raise ComputesSomethingElse if the entries differ at a point where the assumptions and the conditions so far hold.
 
     An entry with an unknown number (`Reading.unknown`) has no counterexample.
     """

@@ -78,7 +78,7 @@ def position_of_index(call: Call, axis: Axis, k: Any) -> Any:
 
 
 def position_of_symbolic(axis: SymbolicAxis, k: int) -> Any:
-    """Return position k of a symbolic axis; raise `Sized` for k > 0, which need not exist at every size."""
+    """Return position k of a symbolic axis; raise `NeedsNumericSize` for k > 0, which need not exist at every size."""
     if k == 0:
         return lift(1)
     raise NeedsNumericSize("a place beyond the first of an axis whose length is not known", (axis.size.data[0],))

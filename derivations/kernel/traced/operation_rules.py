@@ -1,6 +1,6 @@
 """The registry of rules, one for each operation of PyTorch, by name and overload.
 
-A rule takes a `Call` and then the arguments of the operation, with a `Value` for each tensor. It returns the result as a `Value`.
+A rule takes a `Call` and then the arguments of the operation, with a `TensorValue` for each tensor. It returns the result as a `Value`.
 """
 
 from __future__ import annotations

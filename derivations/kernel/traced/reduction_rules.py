@@ -152,7 +152,7 @@ def prod(call: Call, a: TensorValue, dim: Any = None, keepdim: bool = False, dty
 
 
 def enumerate_positions(axes: list[Axis]) -> list[tuple]:
-    """Return all positions along some axes; raise `Sized` if a length is not known."""
+    """Return all positions along some axes; raise `NeedsNumericSize` if a length is not known."""
     result: list[tuple] = [()]
     for axis in axes:
         if not has_known_length(axis):

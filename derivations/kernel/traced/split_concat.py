@@ -108,7 +108,7 @@ def from_front(at: dict, whole: dict) -> dict:
 
 
 def require_same_axes(*axes: tuple) -> None:
-    """Raise `Sized` unless the axes are the same. Axes of equal length may be split differently, so that their positions do not match."""
+    """Raise `NeedsNumericSize` unless the axes are the same. Axes of equal length may be split differently, so that their positions do not match."""
     if len(set(axes)) > 1:
         raise NeedsNumericSize("axes that are cut in different ways are joined")
 

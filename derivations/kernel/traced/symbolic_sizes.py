@@ -155,7 +155,7 @@ def quotient_tree(a: Expr, b: Expr) -> Expr:
 
 
 def divide_exactly(a: Expr, b: Expr) -> Expr:
-    """Return a // b if b divides a at all values of the sizes; else raise `Sized`."""
+    """Return a // b if b divides a at all values of the sizes; else raise `NeedsNumericSize`."""
     if b.op == "const" and b.data > 0 and b.data.denominator == 1:
         dividend = polynomial(a)
         names = sorted({name for term in dividend for name in term})
@@ -182,7 +182,7 @@ def divide_terms(a: Expr, b: Expr) -> Expr | None:
 
 
 def remainder(a: Expr, b: Expr) -> Expr:
-    """Return a % b if it is 0 at all values of the sizes; else raise `Sized`."""
+    """Return a % b if it is 0 at all values of the sizes; else raise `NeedsNumericSize`."""
     divide_exactly(a, b)
     return lift(0)
 

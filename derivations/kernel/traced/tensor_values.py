@@ -41,7 +41,7 @@ def broadcast_values(values: Sequence[TensorValue], axes: tuple[Axis, ...] = ())
 
 
 def common_axis(first: Axis, second: Axis) -> Axis:
-    """Return the axis that two axes broadcast to; raise `Sized` if they do not match."""
+    """Return the axis that two axes broadcast to; raise `NeedsNumericSize` if they do not match."""
     if first == second or second == UNIT_AXIS:
         return first
     if first == UNIT_AXIS:

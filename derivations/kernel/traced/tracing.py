@@ -95,7 +95,7 @@ class Trace(TorchDispatchMode):
         return collect_facts((*self.given, *self.assumptions))
 
     def as_values(self, x: Any) -> Any:
-        """Return arguments with a `Value` for each tensor."""
+        """Return arguments with a `TensorValue` for each tensor."""
         if isinstance(x, Tensor):
             return self.value(x)
         if isinstance(x, dict):
@@ -103,7 +103,7 @@ class Trace(TorchDispatchMode):
         return type(x)(map(self.as_values, x)) if type(x) in (tuple, list) else x
 
     def hold(self, out: Any, value: Any) -> None:
-        """Store the value of a result. Raise `Sized` if its axes do not have the lengths that PyTorch gives them."""
+        """Store the value of a result. Raise `NeedsNumericSize` if its axes do not have the lengths that PyTorch gives them."""
         if isinstance(out, (tuple, list)):
             for tensor, tensor_value in zip(out, value):
                 self.hold(tensor, tensor_value)

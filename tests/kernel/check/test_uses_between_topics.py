@@ -72,7 +72,7 @@ def test_a_claim_that_uses_itself_by_its_full_name_is_refused(scripts, records):
 def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
     scripts(a=using("chapter/b#bad"), b=BAD)
     code, found = records()
-    assert code == 1 and verdicts(found)["b"] == "refused" and certified("chapter/b") is None
+    assert code == 1 and verdicts(found)["b"] == "rejected" and certified("chapter/b") is None
     assert records("chapter/a")[0] == 1
 
 
@@ -80,7 +80,7 @@ def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
 def test_a_false_claim_gains_nothing_by_what_it_cites(uses, scripts, records):
     scripts(a=GOOD + f'derivation.identity("bad", (A + B).T, A.T - B.T, uses={uses})\n', b=GOOD)
     code, found = records()
-    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["refused"] and certified("chapter/a") is None
+    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["rejected"] and certified("chapter/a") is None
 
 
 def test_a_true_claim_owes_nothing_to_what_it_cites():
@@ -108,4 +108,4 @@ def test_a_use_that_is_not_met_says_why(use, said, scripts, records):
     refuted = 'derivation.refute("wrong", A, 2 * A, at={A: [[1]]})\n'
     scripts(a=GOOD.replace("A.T + B.T)", f"A.T + B.T, uses=[{use!r}])"), b=GOOD + refuted)
     _, found = records()
-    assert said in next(r["message"] for r in found if r["topic"] == "chapter/a" and r["verdict"] == "refused")
+    assert said in next(r["message"] for r in found if r["topic"] == "chapter/a" and r["verdict"] == "rejected")

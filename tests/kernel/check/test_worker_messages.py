@@ -43,15 +43,15 @@ def test_nothing_of_a_script_s_runs_where_its_records_are_read(tmp_path, more, t
 WRITING = """
 import os, struct, sys, time
 frame = sys._getframe()
-while "out" not in frame.f_locals:
+while "connection" not in frame.f_locals:
     frame = frame.f_back
-out = frame.f_locals["out"]
+connection = frame.f_locals["connection"]
 """
 
 
 @pytest.mark.parametrize("what", [b"nope", b"{}", b"null", b'{"event": "done"}', b'{"event": "loaded"}', b"\xff"])
 def test_what_is_no_record_is_told_in_a_line(tmp_path, what):
-    result, last = checked(tmp_path, f"{WRITING}out.send_bytes({what!r})\n")
+    result, last = checked(tmp_path, f"{WRITING}connection.send_bytes({what!r})\n")
     assert not last and result.problems == [
         f"{tmp_path / 'script.py'}: what its process says is no record of a check; let the script write to no file that it did not open"
     ]
@@ -77,7 +77,9 @@ class AtTheSign(Thread):
 def test_what_begins_to_be_said_and_does_not_go_on_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(AtTheSign, "sign", tmp_path / "begun", raising=False)
     monkeypatch.setattr(runner, "Timer", AtTheSign)
-    begins = f"{WRITING}os.write(out.fileno(), struct.pack('!i', 10**6))\nopen({str(AtTheSign.sign)!r}, 'w').close()\ntime.sleep(10**6)\n"
+    begins = (
+        f"{WRITING}os.write(connection.fileno(), struct.pack('!i', 10**6))\nopen({str(AtTheSign.sign)!r}, 'w').close()\ntime.sleep(10**6)\n"
+    )
     result, _ = checked(tmp_path, begins)
     assert not result.holds and "died" in result.problems[0]
 

@@ -65,7 +65,7 @@ def test_a_refused_claim_among_others(script, records):
     path = script(MIXED)
     code, found = records(path)
     assert code == 1
-    assert [(r["id"], r["verdict"]) for r in found] == [("good", "holds"), ("bad", "refused"), ("also-good", "holds")]
+    assert [(r["id"], r["verdict"]) for r in found] == [("good", "holds"), ("bad", "rejected"), ("also-good", "holds")]
     bad = found[1]
     assert set(bad) >= FIELDS and bad["message"].startswith("false: at A = ") and bad["line"] == 6 and bad["kind"] == "identity"
 
@@ -171,7 +171,7 @@ def test_the_module_is_the_command(script):
     done = subprocess.run(
         [sys.executable, "-m", "derivations", "check", "--json", str(script(MIXED))], cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode == 1 and [r["verdict"] for r in json.loads(done.stdout)] == ["holds", "refused", "holds"]
+    assert done.returncode == 1 and [r["verdict"] for r in json.loads(done.stdout)] == ["holds", "rejected", "holds"]
     assert "Traceback" not in done.stderr
 
 
@@ -263,7 +263,7 @@ def test_what_a_script_prints_is_not_taken_for_a_record(text, script, records):
 def test_problems_are_in_the_records_too(script, records):
     code, found = records(script(GOOD + "1 / 0\n"))
     assert code == 1
-    assert any(r["verdict"] == "refused" and "ZeroDivisionError" in r["message"] for r in found)
+    assert any(r["verdict"] == "rejected" and "ZeroDivisionError" in r["message"] for r in found)
 
 
 def test_one_bad_script_does_not_hide_the_others(script, records):

@@ -428,7 +428,7 @@ def test_a_run_writes_one_and_a_failed_run_removes_it(tree):
 def test_a_claim_that_fails_beside_one_that_holds_leaves_no_certificate(tree):
     tree.script.write_text(tree.script.read_text() + 'derivation.identity("wrong", A + B, A - B)\n')
     result = check(tree)
-    assert [r["verdict"] for r in result.records] == ["holds", "refused"] and not result.holds
+    assert [r["verdict"] for r in result.records] == ["holds", "rejected"] and not result.holds
     assert not tree.certificate.exists()
 
 

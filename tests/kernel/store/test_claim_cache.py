@@ -446,5 +446,5 @@ def test_a_claim_that_names_code_behind_a_rejected_one_is_not_stored():
         more = {"fingerprints": {}} if verdict == "holds" else {}
         return {"verdict": verdict, "claim": {"id": id_, "code": list(code)}} | more
 
-    records = [record("before", code=["f"]), record("bad", "refused"), record("behind", code=["f"]), record("bare")]
+    records = [record("before", code=["f"]), record("bad", "rejected"), record("behind", code=["f"]), record("bare")]
     assert list(claim_cache.select_reusable(records)) == ["before", "bare"]

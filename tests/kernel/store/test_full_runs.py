@@ -35,7 +35,7 @@ def test_counts_are_kept_with_their_commit(clone):
 @pytest.mark.parametrize("change", ["a.txt", "b.txt"])
 def test_what_is_not_committed_is_not_counted(clone, change):
     (clone / change).write_text("b\n")
-    with pytest.raises(full_runs.NotRecorded, match="not committed"):
+    with pytest.raises(full_runs.NotRecorded, match="uncommitted"):
         full_runs.record("fuzz", seed=0, tried=5, faults=0)
     assert full_runs.read() == {}
 
@@ -60,7 +60,7 @@ def test_a_file_that_holds_no_counts_is_refused(clone, text):
     full_runs.FILE.write_text(json.dumps({"fuzz": GOOD}))
     assert full_runs.read() == {"fuzz": GOOD}
     full_runs.FILE.write_text(text)
-    with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json does not hold"):
+    with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json is invalid"):
         full_runs.read()
 
 
@@ -74,7 +74,7 @@ def test_counts_that_cannot_be_kept_are_refused_before_hours_of_work(clone, monk
     (clone / "a.txt").write_text("b\n")
     monkeypatch.setattr("derivations.kernel.command.mutants_report.main", lambda *_: pytest.fail("it began"))
     said = CliRunner().invoke(main, ["mutants", "--record"])
-    assert said.exit_code == 1 and "commit, then count" in said.output
+    assert said.exit_code == 1 and "commit them first" in said.output
 
 
 def said_of(**counts):
