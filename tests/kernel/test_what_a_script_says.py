@@ -77,7 +77,9 @@ class AtTheSign(Thread):
 def test_what_begins_to_be_said_and_does_not_go_on_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(AtTheSign, "sign", tmp_path / "begun", raising=False)
     monkeypatch.setattr(runner, "Timer", AtTheSign)
-    begins = f"{WRITING}os.write(connection.fileno(), struct.pack('!i', 10**6))\nopen({str(AtTheSign.sign)!r}, 'w').close()\ntime.sleep(10**6)\n"
+    begins = (
+        f"{WRITING}os.write(connection.fileno(), struct.pack('!i', 10**6))\nopen({str(AtTheSign.sign)!r}, 'w').close()\ntime.sleep(10**6)\n"
+    )
     result, _ = checked(tmp_path, begins)
     assert not result.holds and "died" in result.problems[0]
 
