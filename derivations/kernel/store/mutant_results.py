@@ -27,8 +27,10 @@ def depends_on() -> dict[str, str]:
 
 
 def witness_files(name: str) -> list[Path]:
-    """Return the Python files of a witness."""
-    files = (path for path in project_files.kernel_files() if path.suffix == ".py")
+    """Return the Python files of a witness, or of the whole kernel if no witness of ROOMS has this name."""
+    files = [path for path in project_files.kernel_files() if path.suffix == ".py"]
+    if name not in ROOMS:
+        return files
     return [path for path in files if project_files.room_of(path).partition("/")[0] == ROOMS[name]]
 
 

@@ -59,7 +59,7 @@ LACKS = {
 
 @pytest.mark.parametrize("old, new, says", LACKS.values(), ids=LACKS)
 def test_what_a_page_of_the_course_lacks_is_refused(made, command, monkeypatch, old, new, says):
-    for part in ("tested", "formed"):
+    for part in ("find_test_errors", "find_style_errors"):
         monkeypatch.setattr(check_page, part, lambda topic: [])
     assert check_page.find_course_errors("fresh/topic") == []
     path = made / "docs/fresh/topic.md"
