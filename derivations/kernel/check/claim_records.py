@@ -42,7 +42,7 @@ def refuse_unseen(claim: Claim) -> None:
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := fault_of_words(text):
-            raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}")
+            raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}", code="invalid-text")
 
 
 def computed(claim: Claim) -> dict:
@@ -91,7 +91,7 @@ def both_latex(claim: Claim) -> tuple[str, str]:
         shown = tuple(value_latex(side, lambda v, digits=digits: number_to_latex(v, digits)) for side in (left, right))
         if shown[0] != shown[1]:
             return shown
-    raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")
+    raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another", code="printed-alike")
 
 
 def record(claim: Claim, said: list) -> dict:

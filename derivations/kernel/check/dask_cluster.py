@@ -36,9 +36,13 @@ FOLDERS = ("derivations", "snippets")  # the folders whose files tasks depend on
 class ClusterError(KernelError):
     """The cluster cannot be used; the message says what to do."""
 
+    code = "unusable-cluster"
+
 
 class OtherCheckout(ClusterError):
     """A worker has other files or libraries than this machine."""
+
+    code = "different-checkout"
 
 
 def checkout() -> dict[str, str]:
@@ -59,7 +63,7 @@ def on_a_worker(wanted: str, task: Callable, *arguments: Any) -> Any:
     Raise ClusterError if the worker is a daemon process, since the task may need processes of its own.
     """
     if multiprocessing.current_process().daemon:
-        raise ClusterError(f"a worker that may not start processes can run no task; {START}")
+        raise ClusterError(f"a worker that may not start processes can run no task; {START}", code="worker-broken")
     if digest(checkout()) != wanted:
         raise OtherCheckout("has other files, or other versions of libraries")
     return task(*arguments)
@@ -112,11 +116,13 @@ def executor(address: str) -> Iterator[Asking]:
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker, NoValidWorkerError
     except ImportError:
-        raise ClusterError("a cluster needs Dask: pip install distributed") from None
+        raise ClusterError("a cluster needs Dask: pip install distributed", code="unusable-cluster") from None
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address} ({type(error).__name__}); start one: {START}") from None
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); start one: {START}", code="no-scheduler"
+        ) from None
     with client:
         require_alike(client, address)
         try:
@@ -124,7 +130,8 @@ def executor(address: str) -> Iterator[Asking]:
                 yield workers
         except (CancelledError, CommClosedError, KilledWorker, NoValidWorkerError) as error:
             raise ClusterError(
-                f"the cluster at {address} went away ({type(error).__name__}); what was finished is kept, run the command again"
+                f"the cluster at {address} went away ({type(error).__name__}); what was finished is kept, run the command again",
+                code="cluster-lost",
             ) from None
 
 
@@ -132,11 +139,12 @@ def require_alike(client: Any, address: str) -> None:
     """Raise ClusterError unless there are workers and all have the same checkout as this machine."""
     here, said = checkout(), client.run(checkout, on_error="return")
     if not said:
-        raise ClusterError(f"the cluster at {address} has no worker; start some: {START}")
+        raise ClusterError(f"the cluster at {address} has no worker; start some: {START}", code="no-worker")
     for worker, there in sorted(said.items()):
         if not isinstance(there, dict):
             raise ClusterError(
-                f"the worker {worker} cannot load this project ({type(there).__name__}: {there}); start it in a checkout of it"
+                f"the worker {worker} cannot load this project ({type(there).__name__}: {there}); start it in a checkout of it",
+                code="worker-broken",
             )
         if different := unlike(here, there):
             more = f" and {len(different) - 3} more" if len(different) > 3 else ""

@@ -32,6 +32,8 @@ NO_GRADIENTS = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrappe
 class NotShown(KernelError):
     """The code that runs differs from the code that a page shows; the message names file and line."""
 
+    code = "code-not-shown"
+
 
 class LoadedLibrary(Library):
     """The project's snippet modules, and those that were loaded from other places."""
@@ -52,7 +54,7 @@ def require_shown_code(claim: Claim) -> None:
         for name in named(claim):
             check_function(name)
     except NotShown as error:
-        raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
+        raise Rejected(claim.file, claim.line, claim.id, str(error), code=error.code) from None
 
 
 def named(claim: Claim) -> list[str]:
@@ -70,24 +72,27 @@ def check_function(name: str) -> None:
     try:
         module, function, _ = locate_snippet(name)
     except Disagreement as error:
-        raise NotShown(f"{error}; name it as snippets.chapter.topic.function") from None
+        raise NotShown(f"{error}; name it as snippets.chapter.topic.function", code="snippet-not-found") from None
     library = LoadedLibrary()
     try:
         snippet = library.find(module.__name__)
         if snippet is None or function not in snippet.definitions:
             found = "its module has it from elsewhere" if hasattr(module, function) else "there is none"
             file = snippet.file if snippet else module.__name__
-            raise NotShown(f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does")
+            raise NotShown(
+                f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does",
+                code="snippet-not-found",
+            )
         for one in library.closure([module.__name__]).values():
             check_module(one, sys.modules.get(one.module))
     except SyntaxError as error:
-        raise NotShown(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
+        raise NotShown(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}", code="not-python") from None
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
     """Raise NotShown if a name is bound twice, or if the loaded module holds other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
-        raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
+        raise NotShown(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}", code="bound-twice")
     for name, node in snippet.definitions.items() if module else ():
         if not all(has_code(held, snippet, qualified, line) for held, qualified, line in functions(vars(module).get(name), node)):
             raise NotShown(

@@ -11,6 +11,8 @@ from ..store import project_files
 class NoCommit(KernelError):
     """Git does not know the commit, or cannot be run; the message says which."""
 
+    code = "unknown-commit"
+
 
 def changed(commit: str) -> set[str]:
     """Return the names of files that differ from the last common ancestor of the commit and HEAD. Raise NoCommit."""
