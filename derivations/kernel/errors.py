@@ -59,6 +59,7 @@ CODES = {
     "invalid-limit-variable": "A limit is not taken in a size or a scalar symbol.",
     "unknown-relation": "A refutation is of a relation other than = and <=.",
     "unknown-claim": "A claim uses something that is not an earlier claim that holds.",
+    "circular-uses": "Topics use each other in a circle.",
     "late-definition": "A name is defined twice, or used before its definition.",
     "not-a-symbol": "A symbol is needed.",
     "not-random": "A random symbol is needed.",
@@ -152,6 +153,8 @@ CODES = {
     "not-python": "A file is not valid Python.",
     # the command line, stored results and other machines
     "script-stopped": "A script stops with an error.",
+    "no-derivation": "A script makes no Derivation, or more than one.",
+    "no-claim": "A derivation states no claim.",
     "too-deep": "An expression is nested too deeply.",
     "too-much-memory": "Checking a claim takes too much memory.",
     "witness-broke": "A witness stops with an error of its own.",

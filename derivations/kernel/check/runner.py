@@ -176,9 +176,9 @@ def check_uses(results: list):
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             around = foreign and circle(links, result.topic)
             if missing:
-                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]))
+                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]), "unknown-claim")
             elif around:
-                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around))
+                refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around), "circular-uses")
 
 
 def unmet(use: str, held: set) -> str:
@@ -189,9 +189,9 @@ def unmet(use: str, held: set) -> str:
     return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(held), 'there are')}"
 
 
-def refuse(result: Result, record: dict, message: str):
+def refuse(result: Result, record: dict, message: str, code: str):
     """Reject a claim of a checked topic, and delete the topic's certificate."""
-    record.update(verdict="refused", message=message)
+    record.update(verdict="refused", message=message, error_code=code)
     certificates.STORE.delete(result.topic)
 
 
@@ -256,7 +256,11 @@ def reject_differing(result: Result, stored: dict):
     for record in result.records:
         one = stored.get(record["claim"]["id"])
         if one and claim_cache.differs(one, record):
-            record.update(verdict="refused", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
+            record.update(
+                verdict="refused",
+                message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"),
+                error_code="different-result",
+            )
             claim_cache.STORE.clear()
 
 

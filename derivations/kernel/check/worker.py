@@ -37,36 +37,36 @@ WRITTEN = 2**26  # the largest size of a file that a script writes in bytes, inc
 def load_script(path: Path):
     """Run a script, which puts its derivation into `claims.LOADED`.
 
-    Return None, or (line, message, id of the claim or None) if it fails.
+    Return None, or (line, message, id of the claim or None, code of the error) if it fails.
     """
     del claims.LOADED[:]
     scripts.watched = True
     try:
         runpy.run_path(str(path), run_name="derivation")
     except Rejected as error:
-        return error.line, error.message, error.claim
+        return error.line, error.message, error.claim, error.code
     except KernelError as error:
-        return stopped(path, error, str(error))
+        return stopped(path, error, str(error), error.code)
     except SyntaxError as error:
-        return error.lineno or 0, f"this is not Python: {error.msg}", None
+        return error.lineno or 0, f"this is not Python: {error.msg}", None, "not-python"
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
         said = explain(error) if raised_in_script(error.__traceback__) else error
-        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}")
+        return stopped(path, error, f"the script stopped with {type(error).__name__}: {said}", "script-stopped")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
-        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
+        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None, "no-derivation"
     if not claims.LOADED[0].claims:
-        return claims.LOADED[0].line, "the derivation states no claim", None
+        return claims.LOADED[0].line, "the derivation states no claim", None, "no-claim"
     return None
 
 
-def stopped(path: Path, error: BaseException, message: str) -> tuple[int, str, str | None]:
-    """Return the line at which an error stopped a script, the message, and the id of the claim that this line states."""
+def stopped(path: Path, error: BaseException, message: str, code: str) -> tuple[int, str, str | None, str]:
+    """Return the line at which an error stopped a script, the message, the id of the claim that this line states, and the code."""
     line = line_in(path, error)
-    return line, message, claim_at(path, line)
+    return line, message, claim_at(path, line), code
 
 
 def claim_at(path: Path, line: int) -> str | None:
@@ -165,7 +165,7 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
     if derivation and (fault := fault_of_words(derivation.title)):
-        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None)
+        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None, "invalid-text")
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
@@ -174,14 +174,18 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
             seconds = round(time.perf_counter() - start, 3)
             emit("claim", verdict="holds", seconds=seconds, message="", stated=in_words(claim), **found)
         except Rejected as error:
-            refused(emit, claim, error.message, start)
+            refused(emit, claim, error.message, error.code, start)
         except RecursionError:
-            refused(emit, claim, "the expression is nested too deeply to check; split it with define", start)
+            refused(emit, claim, "the expression is nested too deeply to check; split it with define", "too-deep", start)
         except MemoryError:
-            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+            refused(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", "too-much-memory", start)
         except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
             refused(
-                emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
+                emit,
+                claim,
+                f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim",
+                "witness-broke",
+                start,
             )
     if problem and problem[2]:
         emit(
@@ -189,9 +193,10 @@ def check_claims(script: Path, emit, earlier: dict) -> bool:
             verdict="refused",
             seconds=0.0,
             message=problem[1],
+            error_code=problem[3],
             claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
         )
-        problem = (problem[0], "the script stopped there; what follows was not checked", None)
+        problem = (problem[0], "the script stopped there; what follows was not checked", None, problem[3])
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
     return entangled
@@ -214,13 +219,14 @@ def libraries() -> dict[str, str]:
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def refused(emit, claim: Claim, message: str, start: float):
+def refused(emit, claim: Claim, message: str, code: str, start: float):
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
         verdict="refused",
         seconds=round(time.perf_counter() - start, 3),
         message=message,
+        error_code=code,
         claim={
             "id": claim.id,
             "kind": claim.kind,

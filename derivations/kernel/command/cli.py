@@ -160,6 +160,7 @@ def flat(result: runner.Result, record: dict[str, Any]) -> dict[str, Any]:
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached or bool(record.get("taken")),
+        **({"error_code": record["error_code"]} if "error_code" in record else {}),
     }
 
 
