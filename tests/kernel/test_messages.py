@@ -58,6 +58,7 @@ p = Expr("defined", (x + 1,), (), ("p", "defined"))
 N = sp.Symbol("n", integer=True, positive=True)
 X, Y, R = sp.Symbol("x", real=True), sp.Symbol("y", real=True), sp.Symbol("r", positive=True)
 S, M = sp.IndexedBase("s", shape=(N,), real=True), sp.MatrixSymbol("M", N, N)
+SPREAD = total((z[i] - total(z[l], l) / n) ** 2, i)
 standard = [independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)]
 
 # Invalid expressions, by the message of their error.
@@ -492,6 +493,8 @@ WHEN_CHECKED = {
     "the right side is 1; the assumption holds there, so choose values that break it": lambda D: D.limit(
         "claim", y / (y + x), x, 0, 1, given=[nonzero(y)], without={nonzero(y): {y: 2}}
     ),
+    "no values were found, with n = 1, at which all its assumptions hold: they may contradict each other there. Rule such sizes out, as in "
+    "nonnegative(n - 2)": lambda D: D.identity("claim", x * SPREAD / SPREAD, x, given=[nonzero(SPREAD)]),
     # calls
     "identity takes no keyword titel; did you mean title? It takes id, left, right, reason, title, given, uses, without, code": lambda D: (
         D.identity("claim", x * y, y * x, titel="A title")

@@ -175,9 +175,8 @@ def test_one_topic_may_use_claims_of_another():
 
 
 def test_an_id_is_text():
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(Rejected, check=has_code("invalid-id")):
         Derivation("test").identity(3, x * y, y * x)
-    assert caught.value.message == "an id is lower-case words joined by hyphens, not 3"
 
 
 def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alone(capsys):
@@ -185,7 +184,7 @@ def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alo
         Derivation("test").identity("claim", x, A)
     except Rejected as error:
         print_error(Rejected, error, error.__traceback__)
-        assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': the two sides")
+        assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': ")
 
     def multiplied():
         return A @ x
