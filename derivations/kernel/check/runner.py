@@ -176,7 +176,8 @@ def check_uses(results: list):
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             around = foreign and circle(links, result.topic)
             if missing:
-                refuse(result, record, unmet(missing[0], ids[missing[0].partition("#")[0]]), "unknown-claim")
+                held = ids[missing[0].partition("#")[0]]
+                refuse(result, record, unmet(missing[0], held), "unknown-claim" if held else "unchecked-topic")
             elif around:
                 refuse(result, record, "its uses lead back to its own topic: " + " → ".join(around), "circular-uses")
 

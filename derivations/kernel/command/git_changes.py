@@ -28,7 +28,7 @@ def git(*command: str) -> str:
             ["git", "-c", "core.quotePath=off", "--no-pager", *command], cwd=project_files.ROOT, capture_output=True, text=True
         )
     except OSError as error:
-        raise NoCommit(f"cannot run git to see what changed: {error}") from None
+        raise NoCommit(f"cannot run git to see what changed: {error}", code="git-missing") from None
     if done.returncode:
         raise NoCommit(f"git cannot tell what changed: {done.stderr.strip().partition(chr(10))[0] or f'git {command[0]} failed'}")
     return done.stdout.strip()
