@@ -13,8 +13,182 @@ from types import FrameType, TracebackType
 VOCABULARY: list[str] = []  # the names that a script may use; the `__init__` of the kernel fills it
 
 
+# Every code of an error, and what it says is wrong. Tests assert codes, so that the wording of messages can change freely.
+CODES = {
+    # scripts and names
+    "equality-operator": "A script compares expressions with == or !=, which compare trees and not values.",
+    "order-operator": "A script compares expressions with <, <=, > or >=.",
+    "not-an-expression": "A value is not exact or not an expression, such as a float, a text or a list.",
+    "invalid-name": "A name is not letters and digits with at most one subscript.",
+    "reserved-name": "A name has another meaning in formulas, such as e or exp.",
+    "ambiguous-name": "One name stands for two things.",
+    "reads-as-entry": "A name reads as an entry of a tensor, such as z_1 next to a vector z.",
+    "reads-as-transpose": "An exponent reads as a transpose.",
+    "reads-as-imaginary-unit": "A name in an exponent of e reads as the imaginary unit.",
+    "reads-as-sum-or-product": "A name reads as the sign of a sum or a product.",
+    "printed-alike": "Two different expressions have the same printed form.",
+    "not-printable": "There is no way to print an expression.",
+    "unknown-operator": "There is no operator of this name.",
+    "unknown-function": "There is no function of this name.",
+    "unknown-format": "There is no number format of this name.",
+    "unknown-keyword": "A call has a keyword that the method does not take.",
+    "wrong-arguments": "A call has too few or too many arguments.",
+    "invalid-argument": "An argument has the wrong form, such as given=x in place of given=[...].",
+    # shapes and indices
+    "wrong-shape": "An expression or a value has the wrong shape, such as a vector where a scalar is needed.",
+    "mismatched-shapes": "The shapes of two expressions do not fit together.",
+    "mismatched-sides": "The two sides of a claim have different shapes.",
+    "not-an-array": "Nested lists are not a tensor, because they are empty or their lengths differ.",
+    "not-a-size": "A size is not a positive integer or a symbol from sizes(...).",
+    "conflicting-sizes": "The given values disagree about a size.",
+    "not-an-index": "Something other than an index is used as one.",
+    "open-index": "An index is open where none may be.",
+    "repeated-index": "One index is bound twice.",
+    "index-taken": "An index cannot be renamed, because the new name is taken.",
+    "index-out-of-range": "An index may lie outside its axis.",
+    "index-of-another-size": "An index and an axis have different sizes.",
+    "wrong-number-of-indices": "A tensor has more or fewer axes than there are indices.",
+    "ambiguous-product": "A product may mean a product of matrices in the system that one factor is from.",
+    "not-real": "A real number is needed.",
+    "invalid-derivative-variable": "A derivative is not taken by a real scalar symbol or by one entry of a real symbol.",
+    # the statement of a claim
+    "invalid-id": "An id is not lower-case words joined by hyphens.",
+    "id-taken": "An earlier claim has the same id.",
+    "invalid-step": "A step of a chain is not a pair of an expression and a reason.",
+    "invalid-text": "A title or a reason is not text that a page can show.",
+    "invalid-limit-variable": "A limit is not taken in a size or a scalar symbol.",
+    "unknown-relation": "A refutation is of a relation other than = and <=.",
+    "unchecked-topic": "A claim uses a topic that is not checked or does not hold.",
+    "unknown-claim": "A claim uses something that is not an earlier claim that holds.",
+    "circular-uses": "Topics use each other in a circle.",
+    "late-definition": "A name is defined twice, or used before its definition.",
+    "not-a-symbol": "A symbol is needed.",
+    "not-random": "A random symbol is needed.",
+    "not-zero-or-one": "This symbol cannot be assumed to be 0 or 1.",
+    "random-not-allowed": "Something random stands where nothing random may.",
+    "independent-of-itself": "An assumption says that a random symbol is independent of itself.",
+    "stated-twice": "An assumption gives a second value for the same mean or variance.",
+    "unrelated-random": "A random symbol occurs only in assumptions.",
+    "wrong-steps": "The steps of a claim do not fit its kind.",
+    # claims from SymPy
+    "unknown-sympy-node": "A SymPy object, such as a Dummy, has no counterpart in the claim language.",
+    "unknown-sympy-assumption": "What SymPy assumes about a symbol has no counterpart in the claim language.",
+    "unknown-distribution": "A distribution or a condition of SymPy has no counterpart in the claim language.",
+    "not-stated-real": "A SymPy symbol is not stated to be real.",
+    "decided-by-sympy": "SymPy has replaced a relation by True or False.",
+    "changed-by-sympy": "SymPy has changed an expression that it cannot look into.",
+    "wrong-relation": "A relation is not of the kind that the claim states.",
+    "strict-inequality": "A strict inequality cannot be stated.",
+    "ambiguous-matrix-operation": "An operation on matrices may be meant entry by entry or as a whole.",
+    "unknown-range": "A SymPy index or sum does not run from 1 to n or from 0 to n - 1.",
+    "shifted-index": "An index counts from 0 where entries count from 1, or the other way round.",
+    "unknown-shape": "A SymPy tensor has no shape.",
+    # proofs
+    "vacuous": "Both sides are the same expression.",
+    "false-claim": "There is a counterexample.",
+    "not-proved": "The proof does not go through, and no counterexample was found.",
+    "not-supported": "The exact witness does not support this combination of operators.",
+    "assumption-missing": "The proof uses an assumption that is not stated.",
+    "assumption-not-needed": "The claim holds without an assumption.",
+    "assumption-too-strong": "A weaker assumption is enough.",
+    "need-not-shown": "The proof needs an assumption, but no counterexample without it was found.",
+    "assumption-about-index": "An assumption about an index is meant about its size.",
+    "assumption-about-limit-variable": "An assumption is about the variable of a limit.",
+    "contradictory-assumptions": "No values satisfy all assumptions.",
+    "impossible-sizes": "At some sizes no values satisfy all assumptions.",
+    "single-value": "The assumptions leave one value only.",
+    "no-certificate": "An inequality or a bound on a rank lacks the expression that proves it.",
+    "wrong-certificate": "The certificate is not equal to what it should be.",
+    "repeated-difference": "The certificate repeats the difference of the two sides.",
+    "sign-not-visible": "The certificate is not visibly nonnegative.",
+    "negative-certificate": "The certificate is negative at some values.",
+    "unknown-expectation": "An expectation does not follow from what is stated.",
+    "unknown-derivative": "A derivative is not known.",
+    "no-derivative": "Something without a derivative is differentiated.",
+    "wrong-limit": "The limit is another one.",
+    "no-finite-limit": "There is no finite limit.",
+    "unknown-limit": "A limit of this kind is not known.",
+    "limit-depends-on-variable": "The stated limit contains the variable that moves.",
+    "rounding-in-limit": "A rounded value depends on the variable of a limit.",
+    # values and counterexamples
+    "no-counterexample": "The relation holds at the given values.",
+    "broken-assumption": "The given values break an assumption.",
+    "missing-value": "No value is given for a symbol.",
+    "unused-value": "A value is given for something that the claim does not mention.",
+    "value-not-allowed": "A value is given for a random symbol or for the variable of a limit.",
+    "counterexample-too-large": "A counterexample has too many numbers.",
+    "without-unstated-assumption": "without={...} names an assumption that is not stated.",
+    "without-for-law": "without={...} is given for a claim about expectations.",
+    "undefined-value": "An expression has no value, as after a division by zero.",
+    "not-settled": "A value cannot be settled or computed exactly.",
+    # other witnesses
+    "numbers-disagree": "The two sides have different values.",
+    "no-definite-value": "A law has different values for distributions that satisfy the assumptions.",
+    "missing-moment": "Nothing states that a moment exists.",
+    "overflow": "A rounded number overflows.",
+    "not-decided-by-numbers": "Numbers cannot decide the claim.",
+    "sympy-disagrees": "SymPy does not confirm the claim.",
+    "not-for-sympy": "SymPy cannot state or decide the claim.",
+    "contradicting-witnesses": "Some witness says something other than the rest.",
+    "no-proof": "No witness proves the claim.",
+    "no-second-witness": "Fewer than two witnesses vouch for the claim.",
+    # snippets
+    "snippet-not-found": "There is no such function.",
+    "snippet-not-run": "A snippet did not run at two shapes or points.",
+    "snippet-stops": "A snippet stops with an error.",
+    "snippet-operation-missing": "PyTorch lacks an operation of the snippet in this format.",
+    "snippet-wrong-value": "A snippet computes other numbers than the claim.",
+    "snippet-wrong-shape": "A snippet returns another shape than the claim has.",
+    "snippet-wrong-dtype": "A snippet returns numbers of another type than expected.",
+    "snippet-wrong-result": "A snippet does not return a tensor or a number where one is expected.",
+    "snippet-changes-arguments": "A snippet changes its arguments or an earlier result.",
+    "snippet-not-repeatable": "A snippet returns another result when it is called again.",
+    "snippet-keeps-state": "A snippet keeps something from one call to the next.",
+    "snippet-draws-at-random": "A snippet draws from a shared random generator.",
+    "leaked-answer": "code=[...] gives a snippet the answer that it should compute.",
+    "computes-something-else": "The code computes something other than the claim says.",
+    "code-not-read": "The code cannot be read as a formula.",
+    "size-not-numeric": "The code can only be read with numbers for its sizes.",
+    "code-not-shown": "The code that runs is not the code that a page shows.",
+    "bound-twice": "A module binds a name twice.",
+    "not-python": "A file is not valid Python.",
+    # the command line, stored results and other machines
+    "script-stopped": "A script stops with an error.",
+    "no-derivation": "A script makes no Derivation, or more than one.",
+    "no-claim": "A derivation states no claim.",
+    "too-deep": "An expression is nested too deeply.",
+    "too-much-memory": "Checking a claim takes too much memory.",
+    "witness-broke": "A witness stops with an error of its own.",
+    "unusable-result": "A stored result must not be used.",
+    "missing-result": "There is no stored result.",
+    "different-result": "A result that is computed again differs from the stored one.",
+    "not-a-folder": "An address is not a folder.",
+    "not-a-site": "A folder is not a build of the site.",
+    "unknown-commit": "Git does not know a commit.",
+    "git-missing": "Git cannot be run.",
+    "unusable-cluster": "A cluster cannot be used.",
+    "no-scheduler": "No Dask scheduler answers.",
+    "no-worker": "A cluster has no worker.",
+    "worker-broken": "A worker cannot load the project or start processes.",
+    "cluster-lost": "The connection to a cluster is lost.",
+    "different-checkout": "A worker has other files or libraries.",
+    "not-parsed": "A text does not stand for an expression.",
+}
+
+
 class KernelError(Exception):
-    """An error in a script or a claim. The message says what is wrong and what to do next."""
+    """An error in a script or a claim. The message says what is wrong and what to do next; the code names the kind of mistake.
+
+    A subclass may have a default code. Raise ValueError for a code that is not in CODES.
+    """
+
+    code = ""
+
+    def __init__(self, message: str, code: str = ""):
+        super().__init__(message)
+        self.code = code or type(self).code
+        if self.code not in CODES:
+            raise ValueError(f"errors.py lists no code {self.code!r}")
 
 
 def quantity(number: int, noun: str, plural: str = "") -> str:
@@ -131,7 +305,8 @@ class Scripts:
         if is_script(frame.f_globals.get("__name__", "")) and frame.f_code.co_code[frame.f_lasti] == opmap["COMPARE_OP"]:
             raise KernelError(
                 "== and != compare trees here, not values, so they are refused. For a Kronecker delta write eye(n)[i, l]; "
-                "to claim that two sides are equal write derivation.identity(id, left, right), or derivation.refute that they are not"
+                "to claim that two sides are equal write derivation.identity(id, left, right), or derivation.refute that they are not",
+                code="equality-operator",
             )
 
 

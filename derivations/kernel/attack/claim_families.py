@@ -65,7 +65,7 @@ def draw_claim(seed: int, number: int, family: str = "") -> tuple[str, Claim]:
 def state(draft: Draft, id: str) -> Claim:
     """Return the claim, stated as a script would state it. Raise KernelError if the language rejects it."""
     if draft.kind == "identity" and strip_brackets(draft.sides[0]) == strip_brackets(draft.sides[1]):
-        raise KernelError("vacuous")
+        raise KernelError("vacuous", code="vacuous")
     derivation = Derivation("Random claims")
     LOADED.remove(derivation)
     relation = {"identity": "=", "inequality": "<=", "limit": "->", "refutation": "!" + draft.relation}[draft.kind]

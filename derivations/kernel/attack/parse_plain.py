@@ -53,6 +53,8 @@ OF_SIZES: dict[str, Callable[..., Expr]] = {"eye": eye, "ones": ones, "zeros": z
 class ParseError(KernelError):
     """A text that does not stand for a tree."""
 
+    code = "not-parsed"
+
 
 def parse_plain(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the tree of a plain text. `names` maps names to symbols, definitions and indices, bound ones included.

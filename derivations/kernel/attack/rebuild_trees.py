@@ -34,7 +34,7 @@ def substitute_index(e: Expr, old: Expr, new: Expr) -> Expr:
     if old not in free_indices(e):
         return e
     if e.bound_index == new:
-        raise KernelError(f"the index {new.data[0]} is taken")
+        raise KernelError(f"the index {new.data[0]} is taken", code="index-taken")
     return rebuild(e, tuple(substitute_index(a, old, new) for a in e.args))
 
 

@@ -319,7 +319,7 @@ def rename_bound_index(e: Expr, data: tuple) -> Expr:
     """Return a sum, or a tensor given entry by entry, with another bound index. Raise KernelError if that index is free in the body."""
     old, new = index_of(e), Expr("index", (), (), data)
     if new in free_indices(e.args[0]):
-        raise KernelError(f"the index {data[0]} is taken")
+        raise KernelError(f"the index {data[0]} is taken", code="index-taken")
     return Expr(e.op, (substitute_index(e.args[0], old, new),), e.shape, data)
 
 

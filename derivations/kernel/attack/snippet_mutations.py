@@ -52,7 +52,7 @@ def mutate_snippet(run: FunctionType) -> Iterator[SnippetMutation]:
     code = run.__code__
     function = parse("", Path(code.co_filename).read_text(encoding="utf-8")).function_at(code.co_name, code.co_firstlineno)
     if function is None:
-        raise KernelError(f"{code.co_filename}:{code.co_firstlineno}: no function {code.co_name} is defined here")
+        raise KernelError(f"{code.co_filename}:{code.co_firstlineno}: no function {code.co_name} is defined here", code="snippet-not-found")
     for what, changed in mutate_function(ast.Module([function], [])):
         yield SnippetMutation(f"{what}, line {changed.line}", compile_mutation(changed.tree, run))
     yield from mutate_results(run)

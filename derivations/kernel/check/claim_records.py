@@ -43,7 +43,7 @@ def check_code_and_text(claim: Claim) -> None:
     reject_leaked_answers(claim)
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := find_text_fault(text):
-            raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}")
+            raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}", code="invalid-text")
 
 
 def code_verdict(claim: Claim) -> dict:
@@ -92,7 +92,7 @@ def sides_latex(claim: Claim) -> tuple[str, str]:
         show = partial(number_to_latex, digits=digits)
         if (left_latex := value_latex(left, show)) != (right_latex := value_latex(right, show)):
             return left_latex, right_latex
-    raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another")
+    raise KernelError("the two sides of the counterexample are too close to be told apart in print; choose another", code="printed-alike")
 
 
 def make_record(claim: Claim, verdicts: list[Verdict]) -> dict:

@@ -36,9 +36,13 @@ FOLDERS = ("derivations", "snippets")  # the folders whose files tasks depend on
 class ClusterError(KernelError):
     """The cluster cannot be used; the message says what to do."""
 
+    code = "unusable-cluster"
+
 
 class CheckoutMismatch(ClusterError):
     """A worker has other files or libraries than this machine."""
+
+    code = "different-checkout"
 
 
 def describe_checkout() -> dict[str, str]:
@@ -59,7 +63,7 @@ def run_on_worker(expected: str, task: Callable, *arguments: Any) -> Any:
     Raise ClusterError if the worker is a daemon process, since such a process cannot start the processes that the task may need.
     """
     if multiprocessing.current_process().daemon:
-        raise ClusterError(f"a worker that cannot start processes cannot run a task; {HOW_TO_START}")
+        raise ClusterError(f"a worker that cannot start processes cannot run a task; {HOW_TO_START}", code="worker-broken")
     if digest(describe_checkout()) != expected:
         raise CheckoutMismatch("has other files, or other versions of libraries")
     return task(*arguments)
@@ -112,11 +116,13 @@ def connect(address: str) -> Iterator[ClusterExecutor]:
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker, NoValidWorkerError
     except ImportError:
-        raise ClusterError("a cluster needs Dask: pip install distributed") from None
+        raise ClusterError("a cluster needs Dask: pip install distributed", code="unusable-cluster") from None
     try:
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {address} ({type(error).__name__}); start one: {HOW_TO_START}") from None
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}); start one: {HOW_TO_START}", code="no-scheduler"
+        ) from None
     with client:
         require_same_checkout(client, address)
         try:
@@ -124,7 +130,8 @@ def connect(address: str) -> Iterator[ClusterExecutor]:
                 yield workers
         except (CancelledError, CommClosedError, KilledWorker, NoValidWorkerError) as error:
             raise ClusterError(
-                f"the cluster at {address} stopped ({type(error).__name__}); finished results are stored, so run the command again"
+                f"the cluster at {address} stopped ({type(error).__name__}); finished results are stored, so run the command again",
+                code="cluster-lost",
             ) from None
 
 
@@ -132,11 +139,12 @@ def require_same_checkout(client: Any, address: str) -> None:
     """Raise ClusterError unless there are workers and all have the same checkout as this machine."""
     own, checkouts = describe_checkout(), client.run(describe_checkout, on_error="return")
     if not checkouts:
-        raise ClusterError(f"the cluster at {address} has no worker; start some: {HOW_TO_START}")
+        raise ClusterError(f"the cluster at {address} has no worker; start some: {HOW_TO_START}", code="no-worker")
     for worker, checkout in sorted(checkouts.items()):
         if not isinstance(checkout, dict):
             raise ClusterError(
-                f"the worker {worker} cannot load this project ({type(checkout).__name__}: {checkout}); start it in a checkout of it"
+                f"the worker {worker} cannot load this project ({type(checkout).__name__}: {checkout}); start it in a checkout of it",
+                code="worker-broken",
             )
         if different := find_differences(own, checkout):
             more = f" and {len(different) - 3} more" if len(different) > 3 else ""

@@ -27,6 +27,7 @@ def reject_leaked_answers(claim: Claim) -> None:
                         claim.id,
                         f"code[{k}] gives {show(part)} to {name}, which has to compute it; "
                         "give it what the claim's sides are made of, or leave the call out",
+                        code="leaked-answer",
                     )
 
 

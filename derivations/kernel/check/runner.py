@@ -195,9 +195,10 @@ def check_uses(results: list[Result]) -> None:
             missing = [use for use in foreign if use.partition("#")[2] not in ids[use.partition("#")[0]]]
             cycle = find_cycle(links, result.topic) if foreign else []
             if missing:
-                reject(result, record, explain_missing_use(missing[0], ids[missing[0].partition("#")[0]]))
+                accepted = ids[missing[0].partition("#")[0]]
+                reject(result, record, explain_missing_use(missing[0], accepted), "unknown-claim" if accepted else "unchecked-topic")
             elif cycle:
-                reject(result, record, "its uses lead back to its own topic: " + " → ".join(cycle))
+                reject(result, record, "its uses lead back to its own topic: " + " → ".join(cycle), "circular-uses")
 
 
 def explain_missing_use(use: str, accepted: set[str]) -> str:
@@ -208,9 +209,9 @@ def explain_missing_use(use: str, accepted: set[str]) -> str:
     return f"it uses '{use}', and there is no such claim that holds; {suggest_names(name, sorted(accepted), 'there are')}"
 
 
-def reject(result: Result, record: dict, message: str) -> None:
+def reject(result: Result, record: dict, message: str, code: str) -> None:
     """Reject a claim of a checked topic, and delete the topic's certificate."""
-    record.update(verdict="rejected", message=message)
+    record.update(verdict="rejected", message=message, error_code=code)
     certificates.STORE.delete(result.topic)
 
 
@@ -279,7 +280,8 @@ def reject_differing(result: Result, stored: dict[str, dict]) -> None:
     for record in result.records:
         earlier = stored.get(record["claim"]["id"])
         if earlier and claim_cache.differs(earlier, record):
-            record.update(verdict="rejected", message=settings.recheck.difference(f"{result.topic}#{record['claim']['id']}"))
+            message = settings.recheck.difference(f"{result.topic}#{record['claim']['id']}")
+            record.update(verdict="rejected", message=message, error_code="different-result")
             claim_cache.STORE.clear()
 
 

@@ -32,6 +32,8 @@ NO_GRAD_FILE = "/torch/utils/_contextlib.py"  # where PyTorch defines the wrappe
 class CodeDiffers(KernelError):
     """The code that runs differs from the code that a page shows; the message names file and line."""
 
+    code = "code-not-shown"
+
 
 class LoadedLibrary(Library):
     """The project's snippet modules, and modules that were loaded from other places."""
@@ -52,7 +54,7 @@ def require_shown_code(claim: Claim) -> None:
         for name in named_functions(claim):
             check_function(name)
     except CodeDiffers as error:
-        raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
+        raise Rejected(claim.file, claim.line, claim.id, str(error), code=error.code) from None
 
 
 def named_functions(claim: Claim) -> list[str]:
@@ -70,7 +72,7 @@ def check_function(name: str) -> None:
     try:
         module, function, _ = locate_snippet(name)
     except Disagreement as error:
-        raise CodeDiffers(f"{error}; name it as snippets.chapter.topic.function") from None
+        raise CodeDiffers(f"{error}; name it as snippets.chapter.topic.function", code="snippet-not-found") from None
     library = LoadedLibrary()
     try:
         snippet = library.find(module.__name__)
@@ -78,18 +80,19 @@ def check_function(name: str) -> None:
             found = "its module has it from elsewhere" if hasattr(module, function) else "there is none"
             file = snippet.file if snippet else module.__name__
             raise CodeDiffers(
-                f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does"
+                f"there is no function {name}: {file} must define it at its top level, and {found}; name the module that does",
+                code="snippet-not-found",
             )
         for used in library.closure([module.__name__]).values():
             check_module(used, sys.modules.get(used.module))
     except SyntaxError as error:
-        raise CodeDiffers(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}") from None
+        raise CodeDiffers(f"{error.filename}:{error.lineno}: this is not Python: {error.msg}", code="not-python") from None
 
 
 def check_module(snippet: Snippet, module: ModuleType | None) -> None:
     """Raise CodeDiffers if a name is bound twice, or if the loaded module contains other code than its text defines."""
     for name, line, first in snippet.names_bound_twice():
-        raise CodeDiffers(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}")
+        raise CodeDiffers(f"{snippet.file}:{line}: {BOUND_TWICE.format(name=name, first=first)}", code="bound-twice")
     for name, node in snippet.definitions.items() if module else ():
         if not all(has_code(value, snippet, qualified, line) for value, qualified, line in pair_functions(vars(module).get(name), node)):
             raise CodeDiffers(

@@ -42,7 +42,7 @@ FILE_SIZE_LIMIT = 2**26  # of each file that a script writes, including its outp
 
 
 # What is wrong with a script: the line, the message, and the id of the claim on this line, if there is one
-Problem = tuple[int, str, str | None]
+Problem = tuple[int, str, str | None, str]
 Emit = Callable[..., None]  # sends a record, given the kind of event and its content
 
 
@@ -53,29 +53,29 @@ def load_script(path: Path) -> Problem | None:
     try:
         runpy.run_path(str(path), run_name="derivation")
     except Rejected as error:
-        return error.line, error.message, error.claim
+        return error.line, error.message, error.claim, error.code
     except KernelError as error:
-        return locate_error(path, error, str(error))
+        return locate_error(path, error, str(error), error.code)
     except SyntaxError as error:
-        return error.lineno or 0, f"this is not Python: {error.msg}", None
+        return error.lineno or 0, f"this is not Python: {error.msg}", None, "not-python"
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
         reason = explain(error) if raised_in_script(error.__traceback__) else error
-        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}")
+        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}", "script-stopped")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
-        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None
+        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None, "no-derivation"
     if not claims.LOADED[0].claims:
-        return claims.LOADED[0].line, "the derivation states no claim", None
+        return claims.LOADED[0].line, "the derivation states no claim", None, "no-claim"
     return None
 
 
-def locate_error(path: Path, error: BaseException, message: str) -> Problem:
-    """Return the problem of a script that an error stopped: its line, the message, and the id of the claim on this line."""
+def locate_error(path: Path, error: BaseException, message: str, code: str) -> Problem:
+    """Return the problem of a script that an error stopped: its line, the message, the id of the claim on this line, and the code."""
     line = last_line_in(path, error)
-    return line, message, find_claim_at(path, line)
+    return line, message, find_claim_at(path, line), code
 
 
 def find_claim_at(path: Path, line: int) -> str | None:
@@ -182,7 +182,7 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
     if derivation and (fault := find_text_fault(derivation.title)):
-        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None)
+        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None, "invalid-text")
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
@@ -191,24 +191,26 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
             seconds = round(time.perf_counter() - start, 3)
             emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **content)
         except Rejected as error:
-            emit_rejection(emit, claim, error.message, start)
+            emit_rejection(emit, claim, error.message, error.code, start)
         except RecursionError:
-            emit_rejection(emit, claim, "the expression is nested too deeply to check; split it with define", start)
+            message = "the expression is nested too deeply to check; split it with define"
+            emit_rejection(emit, claim, message, "too-deep", start)
         except MemoryError:
-            emit_rejection(emit, claim, "checking it took more memory than is allowed; split it into smaller steps", start)
+            message = "checking it took more memory than is allowed; split it into smaller steps"
+            emit_rejection(emit, claim, message, "too-much-memory", start)
         except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
-            emit_rejection(
-                emit, claim, f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim", start
-            )
+            message = f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim"
+            emit_rejection(emit, claim, message, "witness-broke", start)
     if problem and problem[2]:
         emit(
             "claim",
             verdict="rejected",
             seconds=0.0,
             message=problem[1],
+            error_code=problem[3],
             claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
         )
-        problem = (problem[0], "the script stopped there; what follows was not checked", None)
+        problem = (problem[0], "the script stopped there; what follows was not checked", None, problem[3])
     if problem:
         emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
     return imports_snippets
@@ -231,13 +233,14 @@ def library_versions() -> dict[str, str]:
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def emit_rejection(emit: Emit, claim: Claim, message: str, start: float) -> None:
+def emit_rejection(emit: Emit, claim: Claim, message: str, code: str, start: float) -> None:
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",
         verdict="rejected",
         seconds=round(time.perf_counter() - start, 3),
         message=message,
+        error_code=code,
         claim={
             "id": claim.id,
             "kind": claim.kind,

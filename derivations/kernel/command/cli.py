@@ -158,6 +158,7 @@ def flatten_record(result: runner.Result, record: dict[str, Any]) -> dict[str, A
         "seconds": record["seconds"],
         "message": record["message"],
         "cached": result.cached or bool(record.get("reused")),
+        **({"error_code": record["error_code"]} if "error_code" in record else {}),
     }
 
 

@@ -72,7 +72,7 @@ def invertible(m: Expr) -> Assumption:
         >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
     """
     if is_random(m := symbol_of(m)):
-        raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here")
+        raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here", code="random-not-allowed")
     return Assumption("invertible", (m,))
 
 
@@ -91,7 +91,9 @@ def product_is(left: Expr, right: Expr, times: int) -> Assumption:
     left, right, multiple = lift(left), lift(right), lift(times)
     outer = matmul(left, right).shape
     if multiple.op != "const" or multiple.data and (len(outer) != 2 or outer[0] != outer[1]):
-        raise KernelError(f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number")
+        raise KernelError(
+            f"a product of shape {show_shape(outer)} is not {show(multiple)} times the identity: say 0, or a number", code="wrong-shape"
+        )
     for x in (left, right):
         symbol_of(x.args[0] if x.op == "transpose" else x)
     return Assumption("product", (left, right, multiple))
@@ -142,7 +144,9 @@ def check_parameter(kind: str, x: Expr, value: Term) -> tuple[Expr, Expr]:
     x, value = require_random_symbol(x), require_nonrandom(require_real(value))
     if free_indices(value):
         instead = f"state one number, such as {kind}({show(x)}, 1), and write what differs beside {show(x)} in the claim"
-        raise KernelError(f"{show(value)} has an open index, and every entry of {show(x)} has the same {kind}: {instead}")
+        raise KernelError(
+            f"{show(value)} has an open index, and every entry of {show(x)} has the same {kind}: {instead}", code="open-index"
+        )
     return x, value
 
 
@@ -163,7 +167,7 @@ def has_moment(x: Expr, order: int) -> Assumption:
     """
     x, power = require_random_symbol(x), lift(order)
     if power.op != "const" or power.data.denominator != 1 or power.data < 1:
-        raise KernelError(f"the order of a moment is a positive integer, such as 1 for a mean, not {show(power)}")
+        raise KernelError(f"the order of a moment is a positive integer, such as 1 for a mean, not {show(power)}", code="invalid-argument")
     return Assumption("moment", (x, power))
 
 
@@ -213,7 +217,7 @@ def symbol_of(x: Term) -> Expr:
     """Return `x` as an expression. Raise KernelError unless it is a symbol."""
     """Return `x` as an expression. Raise KernelError unless it is a symbol."""
     if isinstance(x, str) or lift(x).op != "symbol":
-        raise KernelError(f"this assumption is about a symbol, not {show(x)}")
+        raise KernelError(f"this assumption is about a symbol, not {show(x)}", code="not-a-symbol")
     return lift(x)
 
 
@@ -226,14 +230,17 @@ def is_random(e: Expr) -> bool:
 def require_nonrandom(x: Term) -> Expr:
     """Return `x` as a scalar expression. Raise KernelError if it is a tensor or contains something random."""
     if is_random(x := require_scalar(x)):
-        raise KernelError(f"{show(x)} holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)")
+        raise KernelError(
+            f"{show(x)} holds what is random: name its mean or its variance, and state it of that: mean(w, m), positive(m)",
+            code="random-not-allowed",
+        )
     return x
 
 
 def require_random_symbol(x: Expr) -> Expr:
     """Return `x`. Raise KernelError unless it is a random symbol."""
     if not is_random(x := symbol_of(x)):
-        raise KernelError(f"{show(x)} is not random; make it with random(name, ...)")
+        raise KernelError(f"{show(x)} is not random; make it with random(name, ...)", code="not-random")
     return x
 
 

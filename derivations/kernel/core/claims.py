@@ -82,10 +82,10 @@ class Verdict:
 
 
 class Rejected(KernelError):
-    """The rejection of a claim, with its file, line, id, and the reason."""
+    """The rejection of a claim, with its file, line, id, the reason, and the code of the error behind it."""
 
-    def __init__(self, file: str, line: int, claim: str, message: str):
-        super().__init__(f"{file}:{line}: claim '{claim}': {message}")
+    def __init__(self, file: str, line: int, claim: str, message: str, code: str):
+        super().__init__(f"{file}:{line}: claim '{claim}': {message}", code)
         self.file, self.line, self.claim, self.message = file, line, claim, message
 
 
@@ -125,7 +125,7 @@ class Derivation:
         self._check_arguments(id, given, uses, without)
         start, stated = lift(start), tuple(Step(r, lift(e), reason) for r, e, reason in steps)
         if wrong := [s.expr for s in stated if s.expr.shape != start.shape]:
-            raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}")
+            raise KernelError(f"the two sides have different shapes: {show(start)} and {show(wrong[0])}", code="mismatched-sides")
         kind = "law" if contains_average(start, *(s.expr for s in stated)) and kind in ("identity", "chain") else kind
         needed = tuple((a, read_values(v)) for a, v in (without or {}).items())
         more |= {"given": tuple(given), "uses": tuple(uses), "without": needed, "code": snippets(code)}
@@ -135,21 +135,21 @@ class Derivation:
 
     def _check_arguments(self, id: Any, given: Any, uses: Any, without: Any) -> None:
         if not isinstance(id, str) or not IDENTIFIER.fullmatch(id):
-            raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}")
+            raise KernelError(f"an id is lower-case words joined by hyphens, not {id!r}", code="invalid-id")
         earlier = {c.id: c.kind for c in self.claims}
         if id in earlier:
-            raise KernelError("this id is taken by an earlier claim of the derivation")
+            raise KernelError("this id is taken by an earlier claim of the derivation", code="id-taken")
         if not isinstance(given, (list, tuple)) or not all(isinstance(a, Assumption) for a in given):
-            raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)")
+            raise KernelError("given=[...] is a list of assumptions, such as nonzero(c)", code="invalid-argument")
         if not isinstance(uses, (list, tuple)) or not all(isinstance(u, str) for u in uses):
-            raise KernelError("uses=[...] is a list of ids")
+            raise KernelError("uses=[...] is a list of ids", code="invalid-argument")
         for used in uses:
             if "#" not in used and earlier.get(used, "refutation") == "refutation":
-                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation that holds")
+                raise KernelError(f"it uses '{used}', which is not an earlier claim of this derivation that holds", code="unknown-claim")
         if without is not None and (not isinstance(without, dict) or not all(isinstance(v, dict) for v in without.values())):
-            raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples")
+            raise KernelError("without={assumption: {symbol: value}} maps assumptions to counterexamples", code="invalid-argument")
         if any(a not in given for a in without or ()):
-            raise KernelError("without={...} names an assumption that is not in given=[...]")
+            raise KernelError("without={...} names an assumption that is not in given=[...]", code="without-unstated-assumption")
 
     def _complete(self, claim: Claim) -> Claim:
         """Return the claim with the assumptions that symbols of another system carry. Core knows no such system; the language overrides this."""
@@ -161,7 +161,7 @@ class Derivation:
             record_name(self.names, s)
         self.prints.add(self.names.values(), [strip_brackets(e) for e in (claim.start, *(s.expr for s in claim.steps))], claim.trees)
         if claim.kind == "definition" and any(claim.start in set(walk(tree)) for c in self.claims for tree in c.trees):
-            raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined")
+            raise KernelError(f"{show(claim.start)} is defined already, or used before it is defined", code="late-definition")
 
 
 LOADED: list[Derivation] = []  # the derivations that scripts of this process have made, in order
@@ -174,10 +174,10 @@ def read_values(at: Any) -> tuple:
         return tuple(map(freeze, value)) if isinstance(value, (list, tuple)) else lift(value)
 
     if not isinstance(at, dict):
-        raise KernelError("a counterexample maps symbols to values: at={symbol: value}")
+        raise KernelError("a counterexample maps symbols to values: at={symbol: value}", code="invalid-argument")
     pairs = [(lift(s), freeze(v)) for s, v in at.items()]
     if wrong := [show(s) for s, _ in pairs if s.op not in ("symbol", "index")]:
-        raise KernelError(f"a counterexample gives values to symbols and indices, not to {wrong[0]}")
+        raise KernelError(f"a counterexample gives values to symbols and indices, not to {wrong[0]}", code="not-a-symbol")
     return tuple((s.data[0], v) for s, v in pairs)
 
 
@@ -190,7 +190,7 @@ def snippets(code: Any) -> tuple:
     calls = []
     for entry in code:
         if not isinstance(entry, (tuple, list)) or not entry or not isinstance(entry[0], str) or not entry[0].startswith("snippets."):
-            raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)')
+            raise KernelError('code=[...] lists tuples ("snippets.chapter.topic.function", argument, ...)', code="invalid-argument")
         name, *arguments = entry
         keywords = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
         calls.append((name, tuple(arguments), tuple(sorted(keywords.items()))))

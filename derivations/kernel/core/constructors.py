@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def make_symbols(names: str, kind: str) -> Symbols:
     """Return a tuple with a symbol for each of the names, which are separated by blanks. For one name return the symbol itself."""
     if not isinstance(names, str) or not names.split():
-        raise KernelError(f"names are written in one text with blanks between them, as in scalars('x y'), not {names!r}")
+        raise KernelError(
+            f"names are written in one text with blanks between them, as in scalars('x y'), not {names!r}", code="invalid-name"
+        )
     made = tuple(symbol(name, kind) for name in names.split())
     return made if len(made) > 1 else made[0]  # type: ignore[return-value]
 
@@ -191,7 +193,7 @@ def array(rows: Rows) -> Expr:
         return require_scalar(rows)
     parts = [array(row) for row in rows]
     if not parts or any(p.shape != parts[0].shape for p in parts):
-        raise KernelError("a tensor is written as nested lists of equal lengths, none of them empty")
+        raise KernelError("a tensor is written as nested lists of equal lengths, none of them empty", code="not-an-array")
     entries = tuple(entry for p in parts for entry in (p.args if p.shape else (p,)))
     return node("array", *entries, stated=(lift(len(parts)), *parts[0].shape))
 
@@ -234,9 +236,13 @@ def each(body: Term, *indices: Expr) -> Expr:
 def bind(op: str, says: str, body: Term, indices: tuple[Term, ...]) -> Expr:
     """Bind indices in `body`, the first of them outermost. Raise KernelError, with a message that starts with `says`, if one is no index."""
     body, over = lift(body), list(map(lift, indices))
-    wrong = [show(i) + " twice" * (over.count(i) > 1) for i in over if i.op != "index" or over.count(i) > 1]
-    if wrong or not over:
-        raise KernelError(f"{says} over what index(name, size) made, not {[*wrong, 'nothing: name its index'][0]}")
+    if not over:
+        raise KernelError(f"{says} over what index(name, size) made, not nothing: name its index", code="not-an-index")
+    for i in over:
+        if i.op != "index":
+            raise KernelError(f"{says} over what index(name, size) made, not {show(i)}", code="not-an-index")
+        if over.count(i) > 1:
+            raise KernelError(f"{says} over what index(name, size) made, not {show(i)} twice", code="repeated-index")
     for index_ in reversed(over):
         body = node(op, body, data=index_.data)
     return body
@@ -361,7 +367,7 @@ def rounded(x: Term, format_: str = "fp32") -> Expr:
         fl(x + y)
     """
     if format_ not in FORMATS:
-        raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known")
+        raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known", code="unknown-format")
     return node("rounded", x, data=format_)
 
 

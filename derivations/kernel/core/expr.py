@@ -78,7 +78,9 @@ class Expr:
         return (self.op, self.data, self.args, self.shape) == (other.op, other.data, other.args, other.shape)
 
     def _no_order(self, other: object) -> NoReturn:
-        raise KernelError("<, <=, > and >= say nothing of expressions; write derivation.inequality(id, left, right, because=...)")
+        raise KernelError(
+            "<, <=, > and >= say nothing of expressions; write derivation.inequality(id, left, right, because=...)", code="order-operator"
+        )
 
     __lt__ = __le__ = __gt__ = __ge__ = _no_order
 
@@ -94,7 +96,8 @@ class Expr:
     def __mul__(self, other: Term) -> Expr:
         if not isinstance(other, Expr) and self.shape and lift(other).shape:
             raise KernelError(
-                f"{show(self)} * {show(lift(other))} may mean another product in the system that one of them is from; write @ for that"
+                f"{show(self)} * {show(lift(other))} may mean another product in the system that one of them is from; write @ for that",
+                code="ambiguous-product",
             )
         return node("mul", self, other)
 
@@ -164,7 +167,9 @@ def lift(value: Term) -> Expr:
     for reader in READERS:
         if reader.knows(value):
             return reader.expression(value)
-    raise KernelError(f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions")
+    raise KernelError(
+        f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions", code="not-an-expression"
+    )
 
 
 def node(op: str, *arguments: Term, data: Any = None, stated: tuple = ()) -> Expr:
@@ -193,7 +198,7 @@ def require_real(value: Term) -> Expr:
 def symbol(name: str, kind: str, shape: tuple[Term, ...] = ()) -> Expr:
     """Return a symbol of kind "real", "size", "random", "index" or "defined". Raise KernelError if the name is malformed or reserved."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise KernelError(f"{name!r} is not a name: letters and digits, and at most one subscript after an underscore")
+        raise KernelError(f"{name!r} is not a name: letters and digits, and at most one subscript after an underscore", code="invalid-name")
     check_name(name)
     return Expr("symbol", (), tuple(lift_size(s) for s in shape), (name, kind))
 
@@ -202,7 +207,7 @@ def lift_size(value: Term) -> Expr:
     """Return `value` as a size. Raise KernelError unless it is a positive integer or a symbol made by `sizes`."""
     positive = (value := lift(value)).op == "const" and value.data.denominator == 1 and value.data > 0
     if not positive and not (value.op == "symbol" and value.data[1] == "size"):
-        raise KernelError(f"{show(value)} is not a size: sizes are positive integers or come from sizes(...)")
+        raise KernelError(f"{show(value)} is not a size: sizes are positive integers or come from sizes(...)", code="not-a-size")
     return value
 
 
@@ -229,7 +234,9 @@ def named_nodes(*trees: Expr) -> Iterator[Expr]:
 def record_name(names: dict[str, Expr], s: Expr) -> None:
     """Add `s` to the dictionary under its name. Raise KernelError if the name already belongs to something else."""
     if names.setdefault(s.data[0], s) != s:
-        raise KernelError(f"the name {s.data[0]} is used for two things: {describe(names[s.data[0]])}, and {describe(s)}")
+        raise KernelError(
+            f"the name {s.data[0]} is used for two things: {describe(names[s.data[0]])}, and {describe(s)}", code="ambiguous-name"
+        )
 
 
 def symbols(*trees: Expr) -> dict[str, Expr]:

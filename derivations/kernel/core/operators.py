@@ -47,13 +47,13 @@ class Op:
     partial: bool = False  # whether it may be undefined although its arguments are defined
 
 
-def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str) -> ShapeRule:
+def by_shapes(fit: Callable[..., Any], shape: Callable[..., Shape], message: str, code: str = "wrong-shape") -> ShapeRule:
     """Return a shape rule that looks only at the shapes of the arguments. In `message`, {} is replaced by the shapes that do not `fit`."""
 
     def rule(data: Any, *arguments: Tree) -> Shape:
         shapes = [x.shape for x in arguments]
         if not fit(*shapes):
-            raise KernelError(message.format(*map(show_shape, shapes)))
+            raise KernelError(message.format(*map(show_shape, shapes)), code=code)
         return shape(*shapes)
 
     return rule
@@ -63,7 +63,7 @@ def scalar(data: Any, *arguments: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless all arguments are scalars."""
     for x in arguments:
         if x.shape:
-            raise KernelError(f"a scalar is needed here, not shape {show_shape(x.shape)}")
+            raise KernelError(f"a scalar is needed here, not shape {show_shape(x.shape)}", code="wrong-shape")
     return ()
 
 
@@ -80,14 +80,16 @@ def same(data: Any, x: Tree) -> Shape:
 def power(data: Any, base: Tree, exponent: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless base and exponent are scalars."""
     if base.shape:
-        raise KernelError(f"a power of a tensor of shape {show_shape(base.shape)} is not defined; take one of an entry")
+        raise KernelError(f"a power of a tensor of shape {show_shape(base.shape)} is not defined; take one of an entry", code="wrong-shape")
     return scalar(data, exponent)
 
 
 def real_scalar(data: Any, x: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless the argument is a scalar without the imaginary unit."""
     if is_complex(x):
-        raise KernelError(f"{plain(x)} is complex: it has no sign, no rounding and no place in an order. Leave I out of it")
+        raise KernelError(
+            f"{plain(x)} is complex: it has no sign, no rounding and no place in an order. Leave I out of it", code="not-real"
+        )
     return scalar(data, x)
 
 
@@ -99,21 +101,25 @@ def is_complex(e: Tree) -> bool:
 def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless each index runs over its axis, or is a number that certainly lies on it."""
     if not indices or len(indices) != len(tensor.shape):
-        raise KernelError(f"{quantity(len(indices), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}")
+        raise KernelError(
+            f"{quantity(len(indices), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}", code="wrong-number-of-indices"
+        )
     for index, size in zip(indices, tensor.shape):
         if index.op == "index" and index.data[1] != size:
-            raise KernelError(f"index {index.data[0]} runs to {plain(index.data[1])}, but the axis has size {plain(size)}")
+            raise KernelError(
+                f"index {index.data[0]} runs to {plain(index.data[1])}, but the axis has size {plain(size)}", code="index-of-another-size"
+            )
         if index.op == "const" and index.data not in range(1, 1 + (int(size.data) if size.op == "const" else 1)):
-            raise KernelError(f"the index {plain(index)} may lie outside 1..{plain(size)}")
+            raise KernelError(f"the index {plain(index)} may lie outside 1..{plain(size)}", code="index-out-of-range")
         if index.op not in ("index", "const"):
-            raise KernelError("an index is made by index(name, size) or is a positive integer")
+            raise KernelError("an index is made by index(name, size) or is a positive integer", code="not-an-index")
     return ()
 
 
 def function(data: Any, x: Tree) -> Shape:
     """Return the shape of a function's value: scalar if it reduces a vector to a number, else that of its argument."""
     if data not in FUNCTIONS:
-        raise KernelError(f"{data!r} is not a function; {', '.join(FUNCTIONS)} are known")
+        raise KernelError(f"{data!r} is not a function; {', '.join(FUNCTIONS)} are known", code="unknown-function")
     return () if data in REDUCING else x.shape
 
 
@@ -121,7 +127,7 @@ def derivative(data: Any, body: Tree, by: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless a scalar is differentiated by a real scalar symbol or by an entry of a real symbol."""
     target = differentiation_symbol(by)
     if target.op != "symbol" or target.data[1] != "real" or by.shape:
-        raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol")
+        raise KernelError("differentiate by a real scalar symbol or by one entry of a real symbol", code="invalid-derivative-variable")
     return scalar(data, body)
 
 
@@ -130,11 +136,13 @@ def differentiation_symbol(by: Any) -> Any:
     return by.args[0] if by.op == "entry" else by
 
 
-ADDED = by_shapes(lambda a, b: a == b, lambda a, b: a, "shapes {} and {} do not go together in add")
-MULTIPLIED = by_shapes(lambda a, b: not a or not b or a == b, lambda a, b: a or b, "shapes {} and {} do not go together in mul")
+ADDED = by_shapes(lambda a, b: a == b, lambda a, b: a, "shapes {} and {} do not go together in add", "mismatched-shapes")
+MULTIPLIED = by_shapes(
+    lambda a, b: not a or not b or a == b, lambda a, b: a or b, "shapes {} and {} do not go together in mul", "mismatched-shapes"
+)
 DIVIDED = by_shapes(lambda a, b: not b, lambda a, b: a, "division by a tensor of shape {1}; divide by a scalar")
 INNER = "shapes {} and {} cannot be multiplied: the inner sizes must agree"
-CONTRACTED = by_shapes(lambda a, b: a and b and a[-1] == b[0], lambda a, b: a[:-1] + b[1:], INNER)
+CONTRACTED = by_shapes(lambda a, b: a and b and a[-1] == b[0], lambda a, b: a[:-1] + b[1:], INNER, "mismatched-shapes")
 TRANSPOSED = by_shapes(lambda a: len(a) == 2, lambda a: a[::-1], "only a matrix has a transpose, not shape {}")
 INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only a square matrix has an inverse, not shape {}")
 RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
@@ -193,8 +201,8 @@ def shape_of(name: str, data: Any, arguments: tuple, stated: Shape) -> Shape:
     """Return the shape of a node. Raise KernelError if the operator does not exist or its arguments do not fit."""
     op = OPERATORS.get(name)
     if op is None:
-        raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}")
+        raise KernelError(f"there is no operator '{name}'; core/operators.py declares {', '.join(OPERATORS)}", code="unknown-operator")
     if op.arity not in (None, len(arguments)):
-        raise KernelError(f"{name} takes {op.arity} argument{'s' * (op.arity != 1)}, not {len(arguments)}")
+        raise KernelError(f"{name} takes {op.arity} argument{'s' * (op.arity != 1)}, not {len(arguments)}", code="wrong-arguments")
     shape = op.shape(data, *arguments)
     return stated if shape is None else shape

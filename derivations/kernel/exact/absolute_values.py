@@ -17,7 +17,7 @@ from .polynomials import Polynomial, constant, scale
 def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
     """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unsupported unless p is real."""
     if not is_real_polynomial(p, facts):
-        raise Unsupported("the absolute value of something that is not real")
+        raise Unsupported("the absolute value of something that is not real", code="not-real")
     if facts.is_nonnegative(p):
         return p
     if facts.is_nonnegative(scale(p, -1)):

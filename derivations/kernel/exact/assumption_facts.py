@@ -66,20 +66,22 @@ def collect_stated_facts(given: tuple) -> Facts:
         elif a.kind == "product":
             if any(map(is_random, a.args)):
                 raise KernelError(
-                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products"
+                    "a product of what is random is not stated: what is random has its mean and variance, and no fixed products",
+                    code="random-not-allowed",
                 )
             facts.products[contracted_axes(a)] = a.args[2].data
             facts.constrained |= {n.data[0] for x in a.args for n in walk(x) if n.op == "symbol"}
         elif a.kind == "independent":
             if len(names := {x.data[0] for x in a.args}) < len(a.args):
                 raise KernelError(
-                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself"
+                    "an assumption of independence names one random symbol twice: nothing but a constant is independent of itself",
+                    code="independent-of-itself",
                 )
             facts.independent.append(names)
         elif a.kind in ("mean", "variance"):
             table, name = means if a.kind == "mean" else variances, a.args[0].data[0]
             if name in table:
-                raise KernelError(f"the {a.kind} of {name} is stated twice")
+                raise KernelError(f"the {a.kind} of {name} is stated twice", code="stated-twice")
             table[name] = normalize(a.args[1], facts)
             facts.parameters.append(table[name])
             add_moment_order(name, 1 if a.kind == "mean" else 2)

@@ -51,7 +51,8 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
             if constrains_sizes(assumption) and (sizes := find_empty_sizes(replace(claim, given=others))):
                 return f"with {format_sizes(sizes)} the other assumptions leave nothing"
             raise ProofFailed(
-                format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it")
+                format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it"),
+                code="assumption-not-needed",
             )
         if weaker and is_sufficient(claim, others + weaker):
             instead = ", ".join(map(assumption_to_script, weaker))
@@ -59,21 +60,22 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
                 format_not_needed(
                     assumption,
                     f"it is enough that {' and '.join(map(describe_assumption, weaker))}. Drop it, and state {instead} in its place",
-                )
+                ),
+                code="assumption-too-strong",
             )
         others += weaker
         found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
     except KernelError as error:
-        raise Rejected(claim.file, claim.line, claim.id, str(error)) from None
+        raise Rejected(claim.file, claim.line, claim.id, str(error), code=error.code) from None
     if found:
         return str(found)
-    tried = (
-        "the sides have the same values without it. Drop it"
-        if claim.kind == "refutation"
-        else "the proof does not go through without it, but no counterexample was found. Drop it, or give one with "
-        f"without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
-    )
-    raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried))
+    if claim.kind == "refutation":
+        tried, code = "the sides have the same values without it. Drop it", "assumption-not-needed"
+    else:
+        hint = f"without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
+        tried = f"the proof does not go through without it, but no counterexample was found. Drop it, or give one with {hint}"
+        code = "need-not-shown"
+    raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried), code=code)
 
 
 def explain_known_near_limit(claim: Claim, a: Assumption) -> str:
@@ -116,15 +118,17 @@ def check_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple)
     try:
         env = read_values(replace(claim, given=others), hint)
     except KernelError as error:
-        raise ProofFailed(about + str(error)) from None
+        raise ProofFailed(about + str(error), code=error.code) from None
     for left, right in list_sides(claim):
         if found := find_failure_at(left, right, others, relation, env):
             return found
     (left, right), *_ = list_sides(claim)
     indexed = next(iterate_index_values(env, left, right))
-    reason = explain_no_counterexample(left, right, others, relation, indexed)
-    still_holds = reason.startswith("at the given values") and not explain_violation(assumption, indexed, left, right)
-    raise ProofFailed(about + reason + "; the assumption holds there, so choose values that break it" * still_holds)
+    failure = explain_no_counterexample(left, right, others, relation, indexed)
+    compared = failure.code in ("no-counterexample", "not-settled")
+    still_holds = compared and not explain_violation(assumption, indexed, left, right)
+    remedy = "; the assumption holds there, so choose values that break it" * still_holds
+    raise ProofFailed(f"{about}{failure}{remedy}", code=failure.code)
 
 
 def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: tuple, about: str) -> str:
@@ -134,12 +138,13 @@ def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: 
     if name in dict(hint):
         raise ProofFailed(
             f"{about}a value is given for {name}, which goes to {to}: what is so at one value of it says nothing of the limit. "
-            "Give values to everything else"
+            "Give values to everything else",
+            code="value-not-allowed",
         )
     try:
         env = read_values(replace(claim, given=others), (*hint, *[(name, lift(1))] * (name in symbols(*claim.trees))))
     except KernelError as error:
-        raise ProofFailed(about + str(error)) from None
+        raise ProofFailed(about + str(error), code=error.code) from None
     env = {symbol: value for symbol, value in env.items() if symbol != name}
     if found := explain_limit_failure(*sides, claim.towards, others, env):
         return found
@@ -147,7 +152,8 @@ def check_limit_hint(claim: Claim, assumption: Assumption, others: tuple, hint: 
     raise ProofFailed(
         about
         + explain_no_limit_failure(*sides, claim.towards, others, env)
-        + "; the assumption holds there, so choose values that break it" * still_holds
+        + "; the assumption holds there, so choose values that break it" * still_holds,
+        code="no-counterexample",
     )
 
 

@@ -14,6 +14,8 @@ from .polynomials import Polynomial, atom, rename_indices, sort_by_text
 class Unsupported(KernelError):
     """A node, or a combination of nodes, that the exact witness does not support."""
 
+    code = "not-supported"
+
 
 def outer_indices(p: Polynomial) -> list:
     """Return the indices of p that are not bound within it, sorted."""

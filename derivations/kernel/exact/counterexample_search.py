@@ -185,7 +185,7 @@ def is_satisfied(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
         unbounded = env | {"unbounded": True}
         pairs = [(evaluate(e, env), evaluate(e, unbounded)) for e in (left, right)]  # other parts of the sides may be balls
         return not any(certainly_differ(a[p], b[p]) for a, b in pairs for p in a)
-    raise KernelError(f"the assumption '{a.kind}' cannot be tested at values")
+    raise KernelError(f"the assumption '{a.kind}' cannot be tested at values", code="not-settled")
 
 
 def shrink(left: Expr, right: Expr, given: tuple, relation: str, env: dict, others: list[Expr], undefined: bool) -> Counterexample:

@@ -101,7 +101,8 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
         if head[0] == "inverse" and head[1] != head_by[1] or head[0] != "inverse" and not any_contains(facts.parameters, head_by):
             return {}
         raise Unsupported(
-            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {head_by[1]}, which an assumption ties to it")
+            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {head_by[1]}, which an assumption ties to it"),
+            code="unknown-derivative",
         )
     varies = head == head_by or isinstance(head[-1], tuple) and contains_symbol(head, head_by)
     if varies and power.denominator != 1 and power < 1:
@@ -130,5 +131,5 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
         factor = multiply(differentiate(base, head_by, where, facts), raise_to_allowed_power(base, Fraction(-1), facts), facts)
         return multiply(scale(multiply(times, factor, facts), power), reduce_term({}, [(f, power)], facts), facts)
     if contains_symbol(head, head_by):
-        raise Unsupported(f"the derivative of {head[0]}")
+        raise Unsupported(f"the derivative of {head[0]}", code="unknown-derivative")
     return {}

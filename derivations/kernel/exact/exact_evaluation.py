@@ -44,7 +44,7 @@ def evaluate(e: Expr, env: dict) -> dict:
     places = list(product(*[range(evaluate_size(s, env)) for s in e.shape])) if e.shape else SCALAR_PLACES
     rule = RULES.get(e.op)
     if rule is None:
-        raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers")
+        raise KernelError(f"the node '{e.op}' cannot be evaluated at numbers", code="not-settled")
     return rule(e, env, places)
 
 
@@ -95,7 +95,7 @@ def evaluate_matmul(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     n, entries = evaluate_size(e.shape[0], env), evaluate(e.args[0], env)
     if not all(isinstance(v, fmpq) for v in entries.values()):
-        raise KernelError(f"{show(e)} is evaluated at rational entries only")
+        raise KernelError(f"{show(e)} is evaluated at rational entries only", code="not-settled")
     try:
         result = fmpq_mat(n, n, [entries[i, j] for i in range(n) for j in range(n)]).inv()
     except ZeroDivisionError:
@@ -151,7 +151,7 @@ def evaluate_derivative(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     if "moving" in env:
         if env["moving"] != (name, place):
             evaluate_scalar(body, env)
-            raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers")
+            raise KernelError("a derivative by one symbol of a derivative by another is not evaluated at numbers", code="not-settled")
         return {(): derivative_along(body, env, env["step"])}
     if any(n.op == "derivative" for n in walk(body)):
         evaluate_scalar(body, env)  # raises Undefined if the inner derivative does not exist at the point
@@ -178,7 +178,7 @@ def derivative_along(body: Expr, near: dict, step: Taylor) -> Any:
     except NoDerivative as reason:
         raise Undefined(f"{reason}, and a slope is taken there") from None
     except (TypeError, AttributeError):
-        raise KernelError("a derivative of this is not evaluated at numbers") from None
+        raise KernelError("a derivative of this is not evaluated at numbers", code="not-settled") from None
 
 
 def has_corners(body: Expr, target: Expr) -> bool:
@@ -206,7 +206,7 @@ def evaluate_rank(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
         return {(): to_fmpq(fmpq_mat(rows, columns, [inside[i, j] for i in range(rows) for j in range(columns)]).rank())}
     if rows == columns and certainly_differ(determinant(inside, rows), to_fmpq(0)):
         return {(): to_fmpq(rows)}
-    raise KernelError(f"{show(e)} cannot be settled with balls unless the matrix is square and of full rank")
+    raise KernelError(f"{show(e)} cannot be settled with balls unless the matrix is square and of full rank", code="not-settled")
 
 
 def list_outcomes(body: Expr, env: dict) -> list:
@@ -267,9 +267,9 @@ def evaluate_polynomial(p: Polynomial, values: dict) -> Any:
     result = to_fmpq(0)
     for (bound, factors), c in p.items():
         if any(f[0][0] == "joint" for f, _ in factors):
-            raise Unsupported("the value depends on a moment of several random numbers, which is not stated")
+            raise Unsupported("the value depends on a moment of several random numbers, which is not stated", code="unknown-expectation")
         if bound:
-            raise KernelError("a sum over an index cannot be evaluated here")
+            raise KernelError("a sum over an index cannot be evaluated here", code="not-settled")
         term = to_fmpq(c)
         for (head, indices), e in factors:
             if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
@@ -284,7 +284,7 @@ def evaluate_polynomial(p: Polynomial, values: dict) -> Any:
             elif head[0] == "prime":
                 base = to_fmpq(head[1])
             elif head[0] == "largest":
-                raise KernelError("the largest of some entries is not evaluated here")
+                raise KernelError("the largest of some entries is not evaluated here", code="not-settled")
             elif head[0] in ("log", "sum", "abs"):
                 inside = evaluate_polynomial(dict(instantiate(head[-1], indices)), values)
                 base = inside if head[0] == "sum" else apply_function(head[0], inside)

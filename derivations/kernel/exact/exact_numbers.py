@@ -23,6 +23,8 @@ ctx.prec = 160
 class Undefined(KernelError):
     """A value that does not exist: a division by zero, a root of a negative number, the inverse of a singular matrix."""
 
+    code = "undefined-value"
+
 
 def to_fmpq(value: Any) -> fmpq:
     """Return a rational number as FLINT's type."""
@@ -63,7 +65,7 @@ def divide(a: Any, b: Any) -> Any:
     if b == 0:
         raise Undefined("a division by zero")
     if not certainly_differ(b, to_fmpq(0)):
-        raise KernelError("a division by a ball that may hold zero is not settled")
+        raise KernelError("a division by a ball that may hold zero is not settled", code="not-settled")
     return a / b
 
 
@@ -78,11 +80,11 @@ def raise_to(base: Any, exponent: Any) -> Any:
         return base.root(exponent, lambda x: raise_to(x, exponent))
     base = to_real(base, "a root of a number")
     if isinstance(exponent, acb):
-        raise KernelError("a power with a complex exponent is not evaluated")
+        raise KernelError("a power with a complex exponent is not evaluated", code="not-settled")
     if base < 0:
         raise Undefined("a root of a negative number")
     if not base >= 0:
-        raise KernelError("a root of a ball that may be negative is not settled")
+        raise KernelError("a root of a ball that may be negative is not settled", code="not-settled")
     if isinstance(base, fmpq) and base == 0 and exponent < 0:
         raise Undefined("a division by zero")
     if isinstance(base, fmpq) and isinstance(exponent, fmpq) and exponent.q == 2:
@@ -101,7 +103,7 @@ def to_real(x: Any, what: str) -> Any:
     if certainly_differ(x.imag, to_fmpq(0)):
         raise Undefined(f"{what} that is not real")
     if x.imag != 0:
-        raise KernelError(f"{what} of which it is not settled whether it is real")
+        raise KernelError(f"{what} of which it is not settled whether it is real", code="not-settled")
     return x.real
 
 
@@ -114,7 +116,7 @@ def apply_function(name: str, x: Any) -> Any:
     """Return a function of a number or a series, by the function's name."""
     rules = SERIES_FUNCTIONS if isinstance(x, Taylor) else NUMBER_FUNCTIONS
     if name not in rules:
-        raise KernelError(f"the function '{name}' cannot be evaluated at numbers")
+        raise KernelError(f"the function '{name}' cannot be evaluated at numbers", code="not-settled")
     return rules[name](x)
 
 
@@ -135,7 +137,7 @@ def logarithm(x: Any) -> Any:
     if x <= 0:
         raise Undefined("a logarithm of a number that is not positive")
     if not x > 0:
-        raise KernelError("a logarithm of a ball that may not be positive is not settled")
+        raise KernelError("a logarithm of a ball that may not be positive is not settled", code="not-settled")
     return to_fmpq(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
 
 
@@ -162,7 +164,7 @@ SERIES_FUNCTIONS = {
 def maximum(entries: list) -> Any:
     """Return the largest entry; of series, the one that is largest near the point, on its side."""
     if any(map(is_complex, entries)):
-        raise KernelError("the largest of complex numbers, which have no order")
+        raise KernelError("the largest of complex numbers, which have no order", code="not-real")
     if any(isinstance(x, Taylor) for x in entries):
         return maximum_of_series(entries)
     return max(entries) if all(isinstance(x, fmpq) for x in entries) else reduce(lambda a, b: a.max(b), map(arb, entries))
@@ -206,7 +208,7 @@ def round_to(x: Any, format_: str, unbounded: bool = False):
     `unbounded` removes the limits of the exponent.
     """
     if not isinstance(x, fmpq):
-        raise KernelError("rounding is evaluated at rational numbers only")
+        raise KernelError("rounding is evaluated at rational numbers only", code="not-settled")
     bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
     x = to_fraction(x)
     if not x:

@@ -41,7 +41,7 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     facts.require(not together, *requirement)
     if any(random_names(f[0]) for f, _ in rest):
         if chance:
-            raise Unsupported("the expectation of a function of random entries times other random entries")
+            raise Unsupported("the expectation of a function of random entries times other random entries", code="unknown-expectation")
         result = gaussian_mean(rest, facts)
     else:
         result = polynomial_mean(chance, rest, facts)
@@ -130,7 +130,7 @@ def set_partitions(members: list) -> list:
 def entry_moment(name: str, power: Fraction, facts: Facts) -> Polynomial:
     """Return E[x^power] for an entry x of the random symbol `name`."""
     if power.denominator != 1 or power < 0:
-        raise Unsupported(f"the expectation of the power {power} of {name}")
+        raise Unsupported(f"the expectation of the power {power} of {name}", code="unknown-expectation")
     known = facts.moments.get(name)
     return known(int(power)) if known else atom(("moment", name, int(power)))
 
@@ -159,12 +159,12 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     for f, power in factors:
         if random_names(f[0]):
             if f[0][0] != "exp":
-                raise Unsupported(f"the expectation of {f[0][0]} of random entries")
+                raise Unsupported(f"the expectation of {f[0][0]} of random entries", code="unknown-expectation")
             exponent = add(exponent, scale(instantiate(f[0][1], f[1]), power))
     require_absolute_mean(exponent, facts)
     name = next((x for x in sorted(facts.gaussian) if any(("random", x) == f[0] for _, fs in exponent for f, _ in fs)), None)
     if name is None:
-        raise Unsupported("the expectation of exp of random entries that are not stated to be Gaussian")
+        raise Unsupported("the expectation of exp of random entries that are not stated to be Gaussian", code="unknown-expectation")
     mean, v = facts.gaussian[name]
     j, size = fresh_index(), None
     rest: Polynomial = {}
@@ -177,12 +177,12 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
             continue
         ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
         if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
-            raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}")
+            raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}", code="unknown-expectation")
         others = {((), tuple(rename_indices([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
         size = bound[0] if bound else size
         linear, square = (add(linear, others), square) if power == 1 else (linear, add(square, others))
     if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
-        raise Unsupported(f"a square of {name} with a coefficient that varies")
+        raise Unsupported(f"a square of {name} with a coefficient that varies", code="unknown-expectation")
     spread = add(constant(1), scale(multiply(square, v, facts), -2))
     facts.require_sign("positive", real_part(spread), "a Gaussian integral converges")
     top = add(
@@ -203,7 +203,7 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
 def require_absolute_mean(exponent: Polynomial, facts: Facts) -> None:
     """Require that E|exp(z)| = E exp(Re z) exists. Otherwise there is no expectation, even if iterated integrals exist."""
     if any(contains_imaginary(f[0]) for _, factors in exponent for f, _ in factors):
-        raise Unsupported("the expectation of exp of random entries times what need not be real")
+        raise Unsupported("the expectation of exp of random entries times what need not be real", code="unknown-expectation")
     if (real := real_part(exponent)) != exponent:
         take_expectation(exponential(real, facts), facts)
 

@@ -22,6 +22,8 @@ from .exact_numbers import Undefined
 class ProofFailed(KernelError):
     """The exact witness does not accept a relation."""
 
+    code = "not-proved"
+
 
 def read_values(claim: Claim, at: tuple | None = None) -> dict:
     """Return given values as an environment for evaluation, with sizes read off the shapes of arrays. Raise Fails if they do not fit."""
@@ -38,27 +40,27 @@ def read_values(claim: Claim, at: tuple | None = None) -> dict:
         if name in indices and name not in symbols_by_name:
             continue
         if name not in symbols_by_name:
-            raise ProofFailed(f"a value is given for {name}, which {explain_unused_name(claim, name)}")
+            raise ProofFailed(f"a value is given for {name}, which {explain_unused_name(claim, name)}", code="unused-value")
         s = symbols_by_name[name]
         if s.data[1] == "random":
-            raise ProofFailed(f"{name} is random and has no value; state its distribution with given=[...]")
+            raise ProofFailed(f"{name} is random and has no value; state its distribution with given=[...]", code="value-not-allowed")
         if s.data[1] == "size":
             if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
-                raise ProofFailed(f"the size {name} is a positive integer")
+                raise ProofFailed(f"the size {name} is a positive integer", code="not-a-size")
             sizes.agree(s, int(value.data), f"{name} = {value.data} is given")
             continue
         entries = dict(flatten_value(value, ()))
         right_depth = entries and all(len(p) == len(s.shape) for p in entries)
         lengths = tuple(1 + max(p[k] for p in entries) for k in range(len(s.shape))) if right_depth else ()
         if not right_depth or len(entries) != prod(lengths):
-            raise ProofFailed(f"the value of {name} is not an array of shape {show_shape(s.shape)}")
+            raise ProofFailed(f"the value of {name} is not an array of shape {show_shape(s.shape)}", code="wrong-shape")
         for axis, (size, length) in enumerate(zip(s.shape, lengths)):
             sizes.agree(size, length, f"{name} has {describe_length(length, s, axis)}")
         env[name] = entries
     env |= sizes.known
     lacking = sorted(n for n in set(symbols_by_name) - set(env) if symbols_by_name[n].data[1] != "random")
     if lacking:
-        raise ProofFailed(f"no value is given for {', '.join(lacking)}")
+        raise ProofFailed(f"no value is given for {', '.join(lacking)}", code="missing-value")
     return env | {("index", name): read_index_value(indices[name], given[name], env) for name in indices if name in given}
 
 
@@ -78,12 +80,12 @@ class KnownSizes:
     def agree(self, size: Expr, length: int, because: str) -> None:
         """Record the value of a size. Raise Fails if it differs from a value recorded earlier."""
         if size.op == "const" and size.data != length:
-            raise ProofFailed(f"the values disagree about the size {show(size)}: {because}")
+            raise ProofFailed(f"the values disagree about the size {show(size)}: {because}", code="conflicting-sizes")
         if size.op == "const":
             return
         name = size.data[0]
         if self.known.setdefault(name, length) != length:
-            raise ProofFailed(f"the values disagree about the size {name}: {self.reasons[name]}, and {because}")
+            raise ProofFailed(f"the values disagree about the size {name}: {self.reasons[name]}, and {because}", code="conflicting-sizes")
         self.reasons.setdefault(name, because)
 
 
@@ -102,7 +104,8 @@ def read_index_value(index: Expr, value: Any, env: dict) -> int:
     most = exact_evaluation.evaluate_size(size, env)
     if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
         raise ProofFailed(
-            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {format_value(value)} is not one of them"
+            f"the index {name} takes the values 1 to {show(size)}, which is {most} here, and {format_value(value)} is not one of them",
+            code="index-out-of-range",
         )
     return int(value.data) - 1
 
@@ -121,11 +124,11 @@ def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
         try:
             number_ = exact_evaluation.evaluate(value, {}).get(())
         except KeyError as error:
-            raise ProofFailed(f"a value holds {describe_missing_value(error)}, which has no value itself") from None
+            raise ProofFailed(f"a value holds {describe_missing_value(error)}, which has no value itself", code="missing-value") from None
         except Undefined as error:
-            raise ProofFailed(f"a value is undefined: {error}") from None
+            raise ProofFailed(f"a value is undefined: {error}", code="undefined-value") from None
         if number_ is None or exact_numbers.is_complex(number_):
-            raise ProofFailed(f"the value {show(value)} is not a real number")
+            raise ProofFailed(f"the value {show(value)} is not a real number", code="not-real")
         yield where, number_
 
 
@@ -156,34 +159,38 @@ HOLDS = {"=": "both sides are equal", "<=": "the left side is at most the right 
 UNSETTLED = {"=": "the two sides are not certainly different", "<=": "the left side is not certainly larger than the right one"}
 
 
-def explain_no_counterexample(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> str:
+def explain_no_counterexample(left: Expr, right: Expr, given: tuple, relation: str, env: dict) -> ProofFailed:
     """Return why these values are no counterexample: a violated assumption, an undefined side, or two sides that agree."""
     for a in given:
         if reason := explain_violation(a, env, left, right):
-            return reason
+            return ProofFailed(reason, code="broken-assumption")
     sides = []
     for which, e in (("left", left), ("right", right)):
         try:
             sides.append(exact_evaluation.evaluate(e, env))
         except Undefined as error:
-            return f"the {which} side is undefined at the given values: {error}"
+            return ProofFailed(f"the {which} side is undefined at the given values: {error}", code="undefined-value")
         except KeyError as error:
             what = describe_missing_value(error)
             index = what.removeprefix("the index ")
-            return f"no value is given for {what}" + (f"; give it one of 1, 2, ... with at={{{index}: 1}}" if index != what else "")
-    return describe_sides(relation, *sides)
+            remedy = f"; give it one of 1, 2, ... with at={{{index}: 1}}" if index != what else ""
+            return ProofFailed(f"no value is given for {what}{remedy}", code="missing-value")
+    return compare_sides(relation, *sides)
 
 
-def describe_sides(relation: str, left: dict, right: dict) -> str:
-    """What the two sides are, which do not show that the relation fails."""
-    settled = (
+def compare_sides(relation: str, left: dict, right: dict) -> ProofFailed:
+    """Return what the two sides are at the given values, where they do not show that the relation fails."""
+    equal = (
         left.keys() == right.keys()
         and not any(exact_numbers.certainly_differ(left[p], right[p]) for p in left)
         and all_rational(left)
         and all_rational(right)
     )
-    statement = HOLDS[relation] if settled or relation == "<=" and all_rational(left) and all_rational(right) else UNSETTLED[relation]
-    return f"at the given values {statement}: {show_array(left)} {'=' if settled else 'and'} {show_array(right)}"
+    holds = equal or relation == "<=" and all_rational(left) and all_rational(right)
+    return ProofFailed(
+        f"at the given values {(HOLDS if holds else UNSETTLED)[relation]}: {show_array(left)} {'=' if equal else 'and'} {show_array(right)}",
+        code="no-counterexample" if holds else "not-settled",
+    )
 
 
 def all_rational(entries: dict) -> bool:

@@ -267,7 +267,7 @@ def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
 def substitute_numbers(e: Expr, env: dict) -> Expr:
     """Return the tree with the numbers that `env` gives to sizes, scalars, entries of tensors and free indices."""
     if e.op == "derivative" and any(n.op == "symbol" and n.data[0] in env for n in walk(e.args[1])):
-        raise Unsupported(f"the slope by {show(e.args[1])}, for which a number stands")
+        raise Unsupported(f"the slope by {show(e.args[1])}, for which a number stands", code="unknown-derivative")
     shape = tuple(substitute_numbers(s, env) for s in e.shape)
     if e.op == "symbol" and e.data[0] in env:
         value = env[e.data[0]]

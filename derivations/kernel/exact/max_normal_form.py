@@ -29,7 +29,7 @@ def maximum_of(entries: list, facts: Facts, runs: tuple = (), size: str = "") ->
     Raise Unsupported unless they are real.
     """
     if not all(is_real(f[0]) for p in entries for _, factors in p for f, _ in factors):
-        raise Unsupported("the largest of what is not real")
+        raise Unsupported("the largest of what is not real", code="not-real")
     shift = common_terms(entries, runs)
     differences = [add(p, scale(shift, -1)) for p in entries]
     return add(shift, factored_maximum(differences, facts, runs, size))

@@ -135,7 +135,10 @@ class Facts:
             return
         shown = polynomial_to_tree(multiply_out(p, self), self.near)
         if any(is_random(f[0]) for _, factors in p for f, _ in factors):
-            raise Unsupported(f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so")
+            raise Unsupported(
+                f"whether {plain(shown)} {SIGNS[kind]} ({because}): it is random, and its distribution does not say so",
+                code="not-supported",
+            )
         is_number = all(not bound and not factors for bound, factors in p)  # nothing can be assumed about a number
         self.require(False, f"{plain(shown)} {SIGNS[kind]} ({because})", "" if is_number else f"{kind}({script(shown)})")
 

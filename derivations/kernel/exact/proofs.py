@@ -18,7 +18,7 @@ from .assumption_facts import collect_facts
 from .atom_payloads import Unsupported
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .denominators import clear_denominators
-from .given_values import ProofFailed, describe_missing_value, describe_sides, explain_no_counterexample, explain_violation, read_values
+from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .limit_counterexamples import find_other_limit
 from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
 from .normal_form import Facts
@@ -51,102 +51,113 @@ def collect_claim_facts(claim: Claim, given: tuple) -> Facts:
     return collect_facts(given + list_limit_assumptions(claim.towards[0])) if claim.kind == "limit" else collect_facts(given)
 
 
-def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return why the two sides are not proved to be equal, or ''."""
+def prove_equality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:
+    """Return why the two sides are not proved to be equal, or None."""
     residual = find_difference(left, right, facts)
     if not residual:
-        return ""
-    return f"not proved: left - right has the normal form {shorten_text(show_polynomial(residual, left, right), 400)}, and no small counterexample was found"
+        return None
+    shown = shorten_text(show_polynomial(residual, left, right), 400)
+    return ProofFailed(f"not proved: left - right has the normal form {shown}, and no small counterexample was found")
 
 
-def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return why left <= right is not proved, or ''.
+def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:
+    """Return why left <= right is not proved, or None.
 
     The proof is a nonnegative form: a visibly nonnegative expression equal to right - left.
     """
     if left.op == "rank":
         return prove_rank(claim, left, right, facts)
     if len(claim.because) != 1 or claim.because[0].shape or claim.start.shape:
-        return "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative"
+        return ProofFailed(
+            "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative",
+            code="no-certificate",
+        )
     if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
-        return "complex numbers have no order"
+        return ProofFailed("complex numbers have no order", code="not-real")
     (form,) = claim.because
     if strip_brackets(form) == strip_brackets(right - left) and not any(
         is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
     ):
-        return "the certificate repeats the difference of the two sides; write it as something visibly not negative"
+        return ProofFailed(
+            "the certificate repeats the difference of the two sides; write it as something visibly not negative",
+            code="repeated-difference",
+        )
     residual = find_difference(right - left, form, facts)
     if residual:
-        return (
-            f"right - left is not the certificate {show(form)}; they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
-        )
-    return explain_doubt(form, facts)
+        shown = shorten_text(show_polynomial(residual, left, right), 300)
+        return ProofFailed(f"right - left is not the certificate {show(form)}; they differ by {shown}", code="wrong-certificate")
+    doubt = explain_doubt(form, facts)
+    return ProofFailed(doubt, code="sign-not-visible") if doubt else None
 
 
-def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Check a bound on a rank: a matrix that factors through r columns has rank at most r."""
+def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:
+    """Return why a bound on a rank is not proved, or None. A matrix that factors through r columns has rank at most r."""
     if len(claim.because) != 2:
-        return "a bound on a rank needs a factorisation, because=(A, B)"
+        return ProofFailed("a bound on a rank needs a factorisation, because=(A, B)", code="no-certificate")
     first, second = claim.because
     product = first @ second
     if len(first.shape) != 2 or product.shape != left.args[0].shape:
-        return (
+        return ProofFailed(
             f"factors of shapes {show_shape(first.shape)} and {show_shape(second.shape)} do not make a matrix of shape "
-            f"{show_shape(left.args[0].shape)}"
+            f"{show_shape(left.args[0].shape)}",
+            code="mismatched-shapes",
         )
     if first.shape[1] != right:
-        return f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}"
+        return ProofFailed(f"the factorisation goes through {show(first.shape[1])} columns, not {show(right)}", code="wrong-certificate")
     residual = find_difference(left.args[0], product, facts)
     if not residual:
-        return ""
-    return (
-        f"{show(product)} is not {show(left.args[0])}: they differ by {shorten_text(show_polynomial(residual, *left.args, product), 300)}"
-    )
+        return None
+    shown = shorten_text(show_polynomial(residual, *left.args, product), 300)
+    return ProofFailed(f"{show(product)} is not {show(left.args[0])}: they differ by {shown}", code="wrong-certificate")
 
 
-def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return why right is not proved to be the limit of left, or ''. Raise ProofFailed if left has another limit, or none."""
+def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:
+    """Return why right is not proved to be the limit of left, or None. Raise ProofFailed if left has another limit, or none."""
     variable, to = claim.towards
     for a in claim.given:
         if variable in named_nodes(*a.args) and (a.kind not in SIGNS or a.args != (variable,)):
             raise Unsupported(
-                f"an assumption about {show(variable)}, which moves: '{describe_assumption(a)}' is said of a point, and need not hold on the way"
+                f"an assumption about {show(variable)}, which moves: '{describe_assumption(a)}' is said of a point, and need not hold on the way",
+                code="assumption-about-limit-variable",
             )
     if any(variable in node_sizes(n) for t in (left, right) for n in walk(t)):
-        raise Unsupported(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
+        raise Unsupported(f"a limit in {show(variable)}, which is the size of a sum or a tensor here", code="unknown-limit")
     if variable in set(walk(right)):
-        raise Unsupported(f"a limit that still contains {show(variable)}")
+        raise Unsupported(f"a limit that still contains {show(variable)}", code="limit-depends-on-variable")
     prefix = f"as {show(variable)} -> {to}"
     try:
         with near_limit(facts, variable, to):
             value = take_limit(normalize(left, facts), variable, to, facts)
     except Unsupported as error:
         if elsewhere := find_other_limit(left, right, claim.towards, claim.given):
-            raise ProofFailed(f"false: {elsewhere}") from None
-        raise Unsupported(f"{prefix}: {error}") from None
+            raise ProofFailed(f"false: {elsewhere}", code="false-claim") from None
+        raise Unsupported(f"{prefix}: {error}", code=error.code) from None
     except KernelError as error:
-        raise ProofFailed(f"{prefix}: {error}") from None
+        raise ProofFailed(f"{prefix}: {error}", code=error.code) from None
     residual = clear_denominators(add(value, scale(normalize(right, facts), -1)), facts)
     if not residual:
-        return ""
-    return (
+        return None
+    return ProofFailed(
         f"{prefix} the series gives another limit: {shorten_text(show_polynomial(value, left, right), 300)}, not {show(right)}; "
-        f"they differ by {shorten_text(show_polynomial(residual, left, right), 300)}"
+        f"they differ by {shorten_text(show_polynomial(residual, left, right), 300)}",
+        code="wrong-limit",
     )
 
 
-def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return why the values given are not a counterexample, or ''."""
+def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:
+    """Return why the values given are not a counterexample, or None."""
     at = read_values(claim)
     if is_law(left, right):
         return explain_law_refutation(claim, left, right, facts, at)
     sides = find_failing_sides(left, right, claim.given, claim.refuted, at)
-    return "" if sides else format_no_counterexample(explain_no_counterexample(left, right, claim.given, claim.refuted, at))
+    return None if sides else with_conclusion(explain_no_counterexample(left, right, claim.given, claim.refuted, at))
 
 
-def format_no_counterexample(reason: str) -> str:
-    """Return the reason why values are no counterexample as a message."""
-    return f"{reason}; it is no counterexample" if reason.startswith("at the given values") else reason
+def with_conclusion(failure: ProofFailed) -> ProofFailed:
+    """Return the failure and, if both sides have a value, the conclusion that the values are no counterexample."""
+    if failure.code not in ("no-counterexample", "not-settled"):
+        return failure
+    return ProofFailed(f"{failure}; it is no counterexample", code=failure.code)
 
 
 def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
@@ -166,31 +177,31 @@ def evaluate_sides(claim: Claim) -> list:
     return [exact_evaluation.evaluate(e, at) for e in sides]
 
 
-def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> str:
-    """Return why the values do not refute a law, or ''."""
+def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> ProofFailed | None:
+    """Return why the values do not refute a law, or None."""
     for a in claim.given:
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := explain_violation(a, at, left, right)):
-            return reason
+            return ProofFailed(reason, code="broken-assumption")
     try:
         sides = evaluate_law_sides(claim, facts, at)
     except KeyError as error:
-        return f"the value depends on {describe_missing_value(error)}, which is not stated"
+        return ProofFailed(f"the value depends on {describe_missing_value(error)}, which is not stated", code="missing-value")
     if exact_numbers.certainly_violates(claim.refuted, *sides):
-        return ""
+        return None
     first, second = ({(): side} for side in sides)
-    return format_no_counterexample(describe_sides(claim.refuted, first, second))
+    return with_conclusion(compare_sides(claim.refuted, first, second))
 
 
-def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> str:
-    """Return ''. Raise ProofFailed if the definition has an open index, and Unsupported if it cannot be read."""
+def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> None:
+    """Raise ProofFailed if the definition has an open index, and Unsupported if it cannot be read."""
     open_ = sorted(i.data[0] for i in free_indices(right))
     if open_:
         raise ProofFailed(
             f"{show(right)} has the open index {', '.join(open_)}, and a name holds no index: define the whole vector or matrix, such as "
-            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)"
+            "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)",
+            code="open-index",
         )
     normalize(right, facts)
-    return ""
 
 
 PROOFS = {

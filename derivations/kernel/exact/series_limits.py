@@ -42,6 +42,8 @@ class Series(dict):
 class NoFiniteLimit(KernelError):
     """There is no finite limit, unless the coefficient of the leading term is zero."""
 
+    code = "no-finite-limit"
+
     def __init__(self, coefficient: Polynomial, term: Polynomial):
         super().__init__(f"the expression has no finite limit: it grows like {show_polynomial(term)}")
         self.coefficient = coefficient
@@ -102,14 +104,14 @@ def expand_to_leading_term(p: Polynomial, variable: Expr, to: Any, facts: Facts)
     for order in ORDERS:
         if series := expand(p, small, facts, order):
             return series
-    raise Unsupported(f"the leading term of a series, of which {ORDERS[-1]} terms vanish")
+    raise Unsupported(f"the leading term of a series, of which {ORDERS[-1]} terms vanish", code="unknown-limit")
 
 
 def take_limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
     """Return the limit of p. Raise NoFiniteLimit if there is no finite one, and Unsupported if the series do not settle it."""
     head = symbol_head(variable)
     if to == 0 and head[0] == "size":
-        raise Unsupported("a size does not go to 0")
+        raise Unsupported("a size does not go to 0", code="unknown-limit")
     small = find_powers_of_eps(p, head, to)
     for order in ORDERS:
         series = expand(p, small, facts, order)
@@ -117,7 +119,7 @@ def take_limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomi
             raise NoFiniteLimit(series[min(series)], leading_term(series, small, facts))
         if series.known > 0:
             return series.get(Fraction(0), {})
-    raise Unsupported(f"a limit that {ORDERS[-1]} terms of a series do not settle")
+    raise Unsupported(f"a limit that {ORDERS[-1]} terms of a series do not settle", code="unknown-limit")
 
 
 def leading_term(series: Series, small: dict, facts: Facts) -> Polynomial:
@@ -132,7 +134,7 @@ def find_powers_of_eps(p: Polynomial, head: tuple, to: Any) -> dict:
     if to == 0:
         return {"variable": head, (head, ()): Fraction(1)}
     if to != "oo":
-        raise Unsupported(f"a limit towards {to}; 'oo' and 0 are known")
+        raise Unsupported(f"a limit towards {to}; 'oo' and 0 are known", code="unknown-limit")
     powers_of_variable = {"variable": head, (head, ()): Fraction(-1)}
     exponential_of_variable = exponential(atom(head), Facts())
     ((_, ((exp_atom, _),)),) = exponential_of_variable
@@ -183,7 +185,7 @@ def expand(p: Polynomial, small: dict, facts: Facts, order: int) -> Series:
         constant_factors = tuple((f, power) for f, power in factors if bound and not contains_symbol(f[0], small["variable"]))
         grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
         if grows or any(i[0] == "b" for f in factors if f not in constant_factors for i in f[0][1]):
-            raise Unsupported("a limit inside a sum over an index")
+            raise Unsupported("a limit inside a sum over an index", code="unknown-limit")
         term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(constant_factors), facts), c)})
         for f, power in (x for x in factors if x not in constant_factors):
             term = multiply_series(term, expand_factor(f, power, small, facts, order), facts)
@@ -207,7 +209,7 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
         return Series({small[f] * power: constant(1)})
     if not depends_on_eps(f, small):
         if contains_symbol(f[0], small["variable"]):
-            raise Unsupported("a limit in which the variable stands in two different ways")
+            raise Unsupported("a limit in which the variable stands in two different ways", code="unknown-limit")
         return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
     head, inside, indices = f[0][0], f[0][-1], f[1]
     inner = expand(instantiate(inside, indices), small, facts, order)
@@ -222,13 +224,15 @@ def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: i
             return modulus if power == 1 else raise_series(modulus, power, facts, order)
     if head == "log" and power == 1:
         return take_series_logarithm(inner, small, facts, order)
-    raise Unsupported("a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}")
+    raise Unsupported(
+        "a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}", code="unknown-limit"
+    )
 
 
 def split_leading(series: Series, facts: Facts) -> tuple[Polynomial, Fraction, Series]:
     """Return (c, k, rest) with series = c eps^k (1 + rest). Require that the leading coefficient c is nonzero."""
     if not series:
-        raise Unsupported("a series that vanishes as far as it is known")
+        raise Unsupported("a series that vanishes as far as it is known", code="unknown-limit")
     k = min(series)
     facts.require_sign("nonzero", series[k], "the leading term of a series")
     inverse = raise_to_allowed_power(series[k], Fraction(-1), facts)
@@ -252,13 +256,14 @@ def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -
     """Return the exponential of a series. Raise Unsupported if it has negative exponents."""
     if series.least() < 0:
         if not series:
-            raise Unsupported("the exponential of something that may grow without bound")
+            raise Unsupported("the exponential of something that may grow without bound", code="unknown-limit")
         leading = leading_term(series, small, facts)
         raise Unsupported(
-            explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}"
+            explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}",
+            code="unknown-limit",
         )
     if series.known <= 0:
-        raise Unsupported("the exponential of a series that is not known far enough")
+        raise Unsupported("the exponential of a series that is not known far enough", code="unknown-limit")
     rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
     start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
     return multiply_series(start, compose_power_series(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
@@ -283,7 +288,7 @@ def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int)
     leading, k, rest = split_leading(series, facts)
     if k:
         like = show_polynomial(leading_term(series, small, facts))
-        raise Unsupported(f"the logarithm of something that tends to 0 or grows without bound, like {like}")
+        raise Unsupported(f"the logarithm of something that tends to 0 or grows without bound, like {like}", code="unknown-limit")
     start = Series({Fraction(0): logarithm(leading, facts)})
     return add_series(start, compose_power_series(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
 

@@ -68,12 +68,12 @@ class Taylor:
         """Return the derivative of f, given f(point + step) with a step of t^q or -t^q."""
         q = step.leading_place()
         if len(self.c) <= q:
-            raise KernelError("a derivative of which too little is known is not settled")
+            raise KernelError("a derivative of which too little is known is not settled", code="not-settled")
         for x in self.c[1:q]:
             if x > 0 or x < 0:
                 raise NoDerivative("a root is infinitely steep where it is taken of 0")
             if not isinstance(x, fmpq):
-                raise KernelError("whether something is as steep as a root of 0 is not settled")
+                raise KernelError("whether something is as steep as a root of 0 is not settled", code="not-settled")
         return Taylor([fmpq(k, q) * x / step.c[q] for k, x in enumerate(self.c)][q:])
 
     def exponential(self, exp: Callable) -> Taylor:
@@ -98,7 +98,7 @@ class Taylor:
             if x > 0 or x < 0:
                 return k
             break
-        raise KernelError("what lies near a point is not settled by the first coefficients")
+        raise KernelError("what lies near a point is not settled by the first coefficients", code="not-settled")
 
     def cos_and_sin(self, cos: Callable, sin: Callable) -> tuple[Taylor, Taylor]:
         """Return (cosine, sine); each is the derivative of the other, up to sign."""
@@ -127,7 +127,7 @@ class Taylor:
             raise NoDerivative("a root is taken of what is negative near by")
         new_exponent = k * exponent if k else fmpq(0)
         if not isinstance(new_exponent, fmpq) or new_exponent.q != 1:
-            raise KernelError("a slope where a power is taken of 0 is not settled")
+            raise KernelError("a slope where a power is taken of 0 is not settled", code="not-settled")
         c, shift = self.c[k:], int(new_exponent.p)
         result = [power(c[0])]
         for n in range(1, len(c)):

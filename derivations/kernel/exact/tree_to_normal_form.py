@@ -42,7 +42,7 @@ def normalize_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial
     if e.op in UNSUPPORTED:
         raise Unsupported(f"{show(e)}: {UNSUPPORTED[e.op]}")
     if rule is None:
-        raise Unsupported(f"the exact witness does not know the node '{e.op}' in {show(e)}")
+        raise Unsupported(f"the exact witness does not know the node '{e.op}' in {show(e)}", code="unknown-operator")
     return rule(e, at, names, facts)
 
 
@@ -68,7 +68,7 @@ def lower_symbol(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 
 def lower_index(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e not in names:
-        raise Unsupported(f"the index {show(e)} is bound outside the definition that uses it")
+        raise Unsupported(f"the index {show(e)} is bound outside the definition that uses it", code="not-supported")
     return constant(names[e][1]) if names[e][0] == "c" else atom(("value",), names[e])
 
 
@@ -166,7 +166,7 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
         raise_to(normalize_entry(factor, (), names, facts), Fraction(-1), facts)
         return multiply(normalize_entry(factor, (), names, facts), inverse_entry(matrix, at), facts)
     if base.op == "symbol" and base.data[1] == "random":
-        raise Unsupported(f"the inverse of the random matrix {show(base)}")
+        raise Unsupported(f"the inverse of the random matrix {show(base)}", code="random-not-allowed")
     if base.op == "symbol":
         name = base.data[0]
         facts.require(name in facts.invertible, f"{name} is invertible (its inverse is taken)", f"invertible({name})")
@@ -181,7 +181,7 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
             inverse_entry(matrix, at),
             facts,
         )
-    raise Unsupported(f"the exact witness cannot tell whether {show(base)} is invertible")
+    raise Unsupported(f"the exact witness cannot tell whether {show(base)} is invertible", code="not-supported")
 
 
 def lower_sum(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -198,7 +198,7 @@ def lower_each(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 def lower_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     where = tuple(("c", int(i.data)) if i.op == "const" else names.get(i) for i in e.args[1:])
     if None in where:
-        raise Unsupported(f"an index of {show(e)} is bound outside the definition that uses it")
+        raise Unsupported(f"an index of {show(e)} is bound outside the definition that uses it", code="not-supported")
     if e.args[0].op not in ("symbol", "eye", "fill"):
         check_entries(e.args[0], names, facts)
     return normalize_entry(e.args[0], where, names, facts)
@@ -219,7 +219,7 @@ def check_entries(tensor: Expr, names: dict, facts: Facts) -> None:
 
 def lower_function(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     if e.data not in FUNCTIONS:
-        raise Unsupported(f"the exact witness does not know the function '{e.data}'")
+        raise Unsupported(f"the exact witness does not know the function '{e.data}'", code="unknown-function")
     return FUNCTIONS[e.data](e.args[0], at, names, facts)
 
 
@@ -311,7 +311,7 @@ def lower_expectation(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomi
 def lower_variance(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     p = normalize_entry(e.args[0], (), names, facts)
     if not is_real_polynomial(p, facts):
-        raise Unsupported("the variance of something that is not real")
+        raise Unsupported("the variance of something that is not real", code="not-real")
     mean = take_expectation(p, facts)
     return add(take_expectation(multiply(p, p, facts), facts), scale(multiply(mean, mean, facts), -1))
 
@@ -320,9 +320,12 @@ def lower_derivative(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomia
     body, by = e.args
     target = differentiation_symbol(by)
     if maxima := [n for n in walk(body) if n.op == "function" and n.data == "largest" and target in set(walk(n))]:
-        raise Unsupported(f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest")
+        raise Unsupported(
+            f"{show(maxima[0])} is differentiated by {show(by)}: it need not have a slope where two entries are the largest",
+            code="no-derivative",
+        )
     if target.data[0] in facts.constrained:
-        raise Unsupported(f"a derivative by {target.data[0]}, which an assumption ties to something else")
+        raise Unsupported(f"a derivative by {target.data[0]}, which an assumption ties to something else", code="unknown-derivative")
     where = tuple(names[i] if i.op == "index" else ("c", int(i.data)) for i in by.args[1:]) if by.op == "entry" else ()
     head = ("entry", target.data[0])
     with facts.near_point(target.data[0]):  # the body is read here too: its products are differentiated
@@ -336,7 +339,10 @@ def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
     That no exponent leaves the range must be stated, unless the value is a floating-point number already, which is its own rounding.
     """
     if varying := [n.data[0] for n in walk(e) if n.op == "symbol" and n.data[0] in facts.varying]:
-        raise Unsupported(f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point")
+        raise Unsupported(
+            f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point",
+            code="rounding-in-limit",
+        )
     inside, times = normalize_entry(e.args[0], (), names, facts), Fraction(1)
     if facts.in_range and len(inside) == 1:
         ((term, c),) = inside.items()

@@ -35,9 +35,11 @@ def exact(claim: Claim) -> Verdict:
     relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
     has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
-        raise Rejected(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'")
+        raise Rejected(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'", code="wrong-steps")
     if unrelated := find_unrelated_random(claim):
-        raise Rejected(claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))))
+        raise Rejected(
+            claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))), code="unrelated-random"
+        )
     previous = claim.start
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -45,14 +47,15 @@ def exact(claim: Claim) -> Verdict:
             if strip_brackets(previous) == strip_brackets(step.expr):
                 raise ProofFailed(
                     "vacuous: both sides are the same expression already, so there is nothing to prove. "
-                    "State a relation between two different expressions"
+                    "State a relation between two different expressions",
+                    code="vacuous",
                 )
             prove(claim, previous, step.expr, claim.given)
         except KernelError as error:
-            raise Rejected(claim.file, claim.line, claim.id, where + str(error)) from None
+            raise Rejected(claim.file, claim.line, claim.id, where + str(error), code=error.code) from None
         previous = step.expr
     if vacuity := explain_vacuity(claim):
-        raise Rejected(claim.file, claim.line, claim.id, vacuity)
+        raise Rejected(claim.file, claim.line, claim.id, str(vacuity), code=vacuity.code)
     return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
@@ -76,18 +79,18 @@ INDICES_ONLY = (
 )
 
 
-def explain_vacuity(claim: Claim) -> str:
-    """Return why the claim says less than it seems to, because its assumptions contradict each other or pin a value; '' if they do not."""
+def explain_vacuity(claim: Claim) -> ProofFailed | None:
+    """Return why the claim says less than it seems to, because its assumptions contradict each other or pin a value; None if they do not."""
     if not claim.given or claim.kind == "refutation":  # a refutation names values at which its assumptions hold
-        return ""
+        return None
     if about := find_index_only_assumption(claim):
-        return INDICES_ONLY.format(describe_assumption(about))
+        return ProofFailed(INDICES_ONLY.format(describe_assumption(about)), code="assumption-about-index")
     if not has_example(claim):
-        return explain_no_example(claim)
+        return ProofFailed(explain_no_example(claim), code="contradictory-assumptions")
     if sizes := find_empty_sizes(claim):
-        return explain_empty_sizes(claim, sizes)
+        return ProofFailed(explain_empty_sizes(claim, sizes), code="impossible-sizes")
     point = find_pinned_value(claim)
-    return point and PINNED_VALUE.format(point)
+    return ProofFailed(PINNED_VALUE.format(point), code="single-value") if point else None
 
 
 def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
@@ -118,19 +121,22 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
     if claim.kind != "refutation":  # a refutation names values, which are checked
         require_variances(given, facts)
     try:
-        reason = PROOFS[claim.kind](claim, left, right, facts)
+        failure = PROOFS[claim.kind](claim, left, right, facts)
     except Unsupported as error:
-        reason = str(error)
-    if reason:
+        failure = ProofFailed(str(error), code=error.code)
+    if failure:
         facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
     relation = "<=" if claim.kind == "inequality" else "="
-    searched = reason and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
+    searched = failure and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
     if searched and (found := find_counterexample(left, right, given, relation, undefined=True)):
-        raise ProofFailed(f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}")
+        raise ProofFailed(
+            f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}",
+            code="false-claim",
+        )
     if facts.unstated:
-        raise ProofFailed(explain_unstated(claim, left, right, given, facts))
-    if reason:
-        raise ProofFailed(reason)
+        raise ProofFailed(explain_unstated(claim, left, right, given, facts), code="assumption-missing")
+    if failure:
+        raise failure
 
 
 def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:

@@ -37,7 +37,7 @@ def states_claim(method: Callable[P, R]) -> Callable[P, R]:
         except KernelError as error:
             if method.__name__ == "__init__":  # there is no claim yet
                 raise
-            raise Rejected(*calling_line(), id_of(dict(zip(names, args[1:])) | more), str(error)) from None
+            raise Rejected(*calling_line(), id_of(dict(zip(names, args[1:])) | more), str(error), code=error.code) from None
 
     return stated
 
@@ -68,11 +68,14 @@ def check_signature(name: str, signature: inspect.Signature, args: tuple, keywor
     parameters = [p for p in list(signature.parameters.values())[1:] if p.kind is not p.VAR_POSITIONAL]
     unknown = [key for key in keywords if key not in (p.name for p in parameters)]
     if unknown:
-        raise KernelError(f"{name} takes no keyword {unknown[0]}; {suggest_names(unknown[0], [p.name for p in parameters], 'it takes')}")
+        raise KernelError(
+            f"{name} takes no keyword {unknown[0]}; {suggest_names(unknown[0], [p.name for p in parameters], 'it takes')}",
+            code="unknown-keyword",
+        )
     try:
         signature.bind(*args, **keywords)
     except TypeError as error:
-        raise KernelError(f"{name}(...): {error}; it is {name}{shown_parameters(signature)}") from None
+        raise KernelError(f"{name}(...): {error}; it is {name}{shown_parameters(signature)}", code="wrong-arguments") from None
 
 
 def shown_parameters(signature: inspect.Signature) -> str:
@@ -89,14 +92,16 @@ def check_counterexamples(claim: Claim) -> None:
     if claim.kind == "law" and claim.without:
         raise KernelError(
             "without={...} compares the two sides of a claim at values, and what is random has none; a law is tried without each of its "
-            "assumptions at distributions of a few numbers: leave without={...} out"
+            "assumptions at distributions of a few numbers: leave without={...} out",
+            code="without-for-law",
         )
     for values in [claim.at, *(hint for _, hint in claim.without)]:
         for name, value in values:
             if (count := numbers_in(value)) > MAX_NUMBERS:
                 raise KernelError(
                     f"a counterexample gives {count:,} numbers to {name}, and it is computed exactly, which would take too long; give one with "
-                    f"at most {MAX_NUMBERS:,}, at a smaller size"
+                    f"at most {MAX_NUMBERS:,}, at a smaller size",
+                    code="counterexample-too-large",
                 )
 
 
@@ -223,7 +228,9 @@ class Derivation(claims.Derivation):
             ... )
         """
         if not steps or not all(isinstance(step, tuple) and len(step) == 2 and str(step[1]).strip() for step in steps):
-            raise KernelError("each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step")
+            raise KernelError(
+                "each step of a chain is a pair: the expression, and the reason for it in words; a chain needs a step", code="invalid-step"
+            )
         stated = [("=", e, reason) for e, reason in steps]
         self._add_claim("chain", id, start, stated, given=given, title=title, uses=uses, without=without, code=code)
 
@@ -287,7 +294,7 @@ class Derivation(claims.Derivation):
         """
         variable = variable if isinstance(variable, str) else lift(variable)
         if isinstance(variable, str) or variable.op != "symbol" or variable.shape:
-            raise KernelError("a limit is taken in a size or a scalar symbol")
+            raise KernelError("a limit is taken in a size or a scalar symbol", code="invalid-limit-variable")
         towards, steps = (variable, to), [("->", value, reason)]
         self._add_claim("limit", id, expr, steps, towards=towards, given=given, title=title, uses=uses, without=without, code=code)
 
@@ -320,7 +327,7 @@ class Derivation(claims.Derivation):
             >>> derivation.refute("commute", A @ B, B @ A, at={A: [[0, 1], [0, 0]], B: [[0, 0], [1, 0]]})
         """
         if relation not in ("=", "<="):
-            raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}')
+            raise KernelError(f'the relation refuted is "=" or "<=", not {relation!r}', code="unknown-relation")
         values, steps = read_values(at), [("!" + relation, right, reason)]
         self._add_claim("refutation", id, left, steps, at=values, given=given, title=title, uses=uses, without=without, code=code)
 

@@ -48,7 +48,7 @@ class Relation(NamedTuple):
 
 
 def read_relation_in_place(e: Any, reading: Reading) -> Expr:
-    raise Unreadable(f"{e} is a relation, and a number, a vector or a matrix is needed here")
+    raise Unreadable(f"{e} is a relation, and a number, a vector or a matrix is needed here", code="wrong-relation")
 
 
 RULES = (
@@ -78,9 +78,9 @@ STRICT = "{} is strict, and only <= can be stated; Le(a, b) is a <= b"
 def relation(e: Any) -> Relation:
     """Return a SymPy relation as trees. Raise Unreadable for a strict one, and for one that SymPy has evaluated to true or false."""
     if e in (sp.true, sp.false):
-        raise Unreadable(DECIDED.format(e))
+        raise Unreadable(DECIDED.format(e), code="decided-by-sympy")
     if isinstance(e, (sp.StrictLessThan, sp.StrictGreaterThan)):
-        raise Unreadable(STRICT.format(e))
+        raise Unreadable(STRICT.format(e), code="strict-inequality")
     if isinstance(e, sp.Equality) and isinstance(e.lhs, sp.Limit):
         return limit(e.lhs, e.rhs)
     for kind, sign in ((sp.Equality, "="), (sp.Unequality, "!="), (sp.LessThan, "<=")):
@@ -88,14 +88,14 @@ def relation(e: Any) -> Relation:
             return Relation(convert(e.lhs), sign, convert(e.rhs))
     if isinstance(e, sp.GreaterThan):
         return Relation(convert(e.rhs), "<=", convert(e.lhs))
-    raise Unreadable(f"an equation is needed, not {e}")
+    raise Unreadable(f"an equation is needed, not {e}", code="wrong-relation")
 
 
 def limit(e: Any, value: Any) -> Relation:
     """Return the relation that a SymPy Limit has a value. Raise Unreadable unless it is taken from above."""
     body, variable, to, side = e.args
     if str(side) != ("-" if to is sp.oo else "+"):
-        raise Unreadable(f"a limit at {to} is taken from above: Limit(..., dir='+')")
+        raise Unreadable(f"a limit at {to} is taken from above: Limit(..., dir='+')", code="unknown-limit")
     return Relation(convert(body), "->", convert(value), (variable, to))
 
 

@@ -62,7 +62,9 @@ def largest(x: Expr) -> Expr:
         largest(z)
     """
     if len(lift(x).shape) != 1:
-        raise KernelError(f"largest is taken of a vector's entries; {show(lift(x))} has the shape {show_shape(lift(x).shape)}")
+        raise KernelError(
+            f"largest is taken of a vector's entries; {show(lift(x))} has the shape {show_shape(lift(x).shape)}", code="wrong-shape"
+        )
     return function("largest", x)
 
 
@@ -79,5 +81,5 @@ def norm(x: Expr) -> Expr:
         norm(q)
     """
     if len(lift(x).shape) != 1:
-        raise KernelError(f"norm is the length of a vector; {show(lift(x))} has the shape {show_shape(lift(x).shape)}")
+        raise KernelError(f"norm is the length of a vector; {show(lift(x))} has the shape {show_shape(lift(x).shape)}", code="wrong-shape")
     return function("norm", x)

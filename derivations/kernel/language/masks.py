@@ -22,5 +22,5 @@ def zero_or_one(x: Expr) -> Assumption:
         each entry of k is 0 or 1
     """
     if is_random(x := symbol_of(x)) or x.data[1] == "size":
-        raise KernelError(f"{show(x)} is random, or a size, and not a symbol that one may take to be 0 or 1")
+        raise KernelError(f"{show(x)} is random, or a size, and not a symbol that one may take to be 0 or 1", code="not-zero-or-one")
     return Assumption("zero_or_one", (x,))

@@ -22,7 +22,9 @@ def hold(tree: Expr) -> Any:
     if not tree.shape:
         return Held(tree)
     if len(tree.shape) > 2 or any(n.op == "const" and n.data == 1 for n in tree.shape):
-        raise KernelError(f"{show(tree)} cannot stand in a SymPy expression: a vector or a matrix with no axis of length 1 can")
+        raise KernelError(
+            f"{show(tree)} cannot stand in a SymPy expression: a vector or a matrix with no axis of length 1 can", code="wrong-shape"
+        )
     return HeldMatrix(tree)
 
 
@@ -47,7 +49,8 @@ class Holder(sp.Basic):
         for old, new in self.changes:
             raise KernelError(
                 f"SymPy put {new} for {old} in {self}, and cannot look into it: keep Sum, Derivative and the like unevaluated, or write "
-                "the definition out"
+                "the definition out",
+                code="changed-by-sympy",
             )
         return self.tree
 

@@ -46,12 +46,14 @@ class Origins:
             if len([s for s in both if s.origin is not None]) > 1:
                 raise KernelError(
                     f"two SymPy symbols are called {name}: {' and '.join(wording(s) for s in both if s.origin is not None)}; "
-                    "one name is one thing throughout a derivation"
+                    "one name is one thing throughout a derivation",
+                    code="ambiguous-name",
                 )
             if len(both) > 1 and any(map(carried_facts, both)):
                 raise KernelError(
                     f"the name {name} is used for two things: a SymPy symbol, {wording(next(s for s in both if s.origin is not None))}, "
-                    f"and {describe(next(s for s in both if s.origin is None))} made by the kernel, which does not bring that along"
+                    f"and {describe(next(s for s in both if s.origin is None))} made by the kernel, which does not bring that along",
+                    code="ambiguous-name",
                 )
             self.known[name] = both
 
@@ -176,5 +178,6 @@ def check_counterexample(claim: Claim, carried: list[Assumption]) -> None:
         if a.kind in STATED and not is_satisfied(a, at, left, right):
             raise KernelError(
                 f"the counterexample breaks what SymPy assumes: {describe_assumption(a)}. Give other values, or make the symbol with real=True "
-                "alone"
+                "alone",
+                code="broken-assumption",
             )

@@ -45,14 +45,19 @@ def times(left: Expr, shape: tuple, right: Expr, other: tuple) -> Expr:
     if shape == (1, 1) or tuple(other) == (1, 1):
         return left * right
     if shape[1] == 1:
-        raise Unreadable(f"a column times a row, {show(left)} and {show(right)}, is no product of vectors here; state its entries")
+        raise Unreadable(
+            f"a column times a row, {show(left)} and {show(right)}, is no product of vectors here; state its entries",
+            code="ambiguous-matrix-operation",
+        )
     return left @ right
 
 
 def read_power(e: Any, reading: Reading) -> Expr:
     base, exponent = e.args
     if not (exponent.is_Integer and exponent >= 1):
-        raise Unreadable(f"the power {exponent} of {base}: write MatMul({base}, {base}), or Inverse({base})")
+        raise Unreadable(
+            f"the power {exponent} of {base}: write MatMul({base}, {base}), or Inverse({base})", code="ambiguous-matrix-operation"
+        )
     tree = result = reading(base)
     for _ in range(int(exponent) - 1):
         result = result @ tree

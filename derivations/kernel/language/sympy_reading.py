@@ -13,6 +13,8 @@ from ..errors import KernelError
 class Unreadable(KernelError):
     """An error for a SymPy object without a counterpart. The message says what to write instead."""
 
+    code = "unknown-sympy-node"
+
 
 class Place(NamedTuple):
     """The meaning of a SymPy index: an index of the kernel, which counts from 1, and the number from which SymPy counts."""
@@ -38,7 +40,7 @@ class Reading:
             if isinstance(e, kind):
                 return rule(e, self)
         name = type(e).__name__
-        raise Unreadable(f"the SymPy node {name} in {e} is not known here; {self.hints.get(name, OTHERWISE)}")
+        raise Unreadable(f"the SymPy node {name} in {e} is not known here; {self.hints.get(name, OTHERWISE)}", code="unknown-sympy-node")
 
     def within(self, index: Any, place: Place) -> Reading:
         """Return the converter for the body of a sum that binds an index."""

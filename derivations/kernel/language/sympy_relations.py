@@ -33,7 +33,7 @@ def split_relation(method: str, args: tuple, more: dict[str, Any]) -> tuple[tupl
     derivation, id, stated, *others = args
     found = relation(stated)
     if found.sign not in SIGNS[method]:
-        raise KernelError(f"{stated} says {found.sign}: {WANTED[method]}")
+        raise KernelError(f"{stated} says {found.sign}: {WANTED[method]}", code="wrong-relation")
     if method == "refute":
         more = {**more, "relation": "<=" if found.sign == "<=" else "="}
     towards = tuple(map(end, found.towards))

@@ -28,7 +28,8 @@ def sign_of(s: Any) -> str:
     if not s.is_commutative or not s.is_real:
         raise Unreadable(
             f"the SymPy symbol {s.name} is not stated to be real: Symbol({s.name!r}, real=True); "
-            f"for a size Symbol({s.name!r}, integer=True, positive=True)"
+            f"for a size Symbol({s.name!r}, integer=True, positive=True)",
+            code="not-stated-real",
         )
     for sign in ("", *SIGNS, "size"):
         stated = {"integer": True, "positive": True} if sign == "size" else {"real": True, **({sign: True} if sign else {})}
@@ -38,7 +39,8 @@ def sign_of(s: Any) -> str:
     more = ", ".join(f"{k}={v}" for k, v in s.assumptions0.items() if k not in plain)
     raise Unreadable(
         f"what SymPy assumes of {s.name} ({more}) cannot be said here: a symbol is a size (integer=True, positive=True), "
-        f"or real=True with one of {', '.join(SIGNS)}"
+        f"or real=True with one of {', '.join(SIGNS)}",
+        code="unknown-sympy-assumption",
     )
 
 
@@ -46,7 +48,10 @@ def read_symbol(e: Any, reading: Reading) -> Expr:
     if e in reading.bound:
         return counted(reading.bound[e])
     if type(e) is not sp.Symbol:
-        raise Unreadable(f"{type(e).__name__} {e}: SymPy makes another one each time, so that a name is not one thing; use Symbol")
+        raise Unreadable(
+            f"{type(e).__name__} {e}: SymPy makes another one each time, so that a name is not one thing; use Symbol",
+            code="unknown-sympy-node",
+        )
     kind = "size" if sign_of(e) == "size" else "real"
     return replace(symbol(e.name, kind), origin=e)
 
@@ -113,7 +118,7 @@ def read_derivative(e: Any, reading: Reading) -> Expr:
     result = reading(e.expr)
     for variable, times in e.variable_count:
         if not times.is_Integer:
-            raise Unreadable(f"a derivative is negated a known number of times, not {times} times")
+            raise Unreadable(f"a derivative is negated a known number of times, not {times} times", code="unknown-derivative")
         for _ in range(int(times)):
             result = diff(result, reading(variable))
     return result
@@ -124,7 +129,10 @@ def unary(function: Callable[[Expr], Expr]) -> Rule:
         argument = e.args[0]
         if getattr(argument, "is_Matrix", False):
             name = type(e).__name__.lower()
-            raise Unreadable(f"{name} of a matrix may mean that of its entries or of the whole; bring {name}(A[i, j]), an entry of it")
+            raise Unreadable(
+                f"{name} of a matrix may mean that of its entries or of the whole; bring {name}(A[i, j]), an entry of it",
+                code="ambiguous-matrix-operation",
+            )
         return function(reading(argument))
 
     return rule

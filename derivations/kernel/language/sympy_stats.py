@@ -28,7 +28,8 @@ def distribution(e: Any) -> Any:
     if known is not None and not isinstance(known, NormalDistribution):
         raise Unreadable(
             f"the distribution of {e.name}, {type(known).__name__}, is not known here: write RandomSymbol({e.name!r}), and state what "
-            "is needed of it, given=[mean(...), variance(...)]"
+            "is needed of it, given=[mean(...), variance(...)]",
+            code="unknown-distribution",
         )
     return known
 
@@ -46,7 +47,7 @@ def read_random_matrix(e: Any, reading: Reading) -> Expr:
 def require_unconditional(e: Any, arguments: int) -> None:
     """Raise Unreadable if an operator of sympy.stats has a condition after its arguments."""
     if len(e.args) > arguments:
-        raise Unreadable(f"{e} has a condition, which cannot be said here")
+        raise Unreadable(f"{e} has a condition, which cannot be said here", code="unknown-distribution")
 
 
 def read_expectation(e: Any, reading: Reading) -> Expr:

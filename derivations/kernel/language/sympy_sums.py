@@ -40,9 +40,9 @@ def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
         return replace(index(name, size), origin=variable)
 
     if isinstance(variable, sp.Dummy) or name.startswith("_"):
-        raise Unreadable(f"the index {variable} was made by SymPy; write the sum with an index of your own")
+        raise Unreadable(f"the index {variable} was made by SymPy; write the sum with an index of your own", code="unknown-range")
     if any(bound in high.free_symbols for bound in reading.bound):
-        raise Unreadable(f"the index {name} runs to {high}, which is no size; sum over all, and multiply by what picks")
+        raise Unreadable(f"the index {name} runs to {high}, which is no size; sum over all, and multiply by what picks", code="not-a-size")
     if low == 1:
         return Place(at(reading(high)), 1)
     if low == 0 and high.is_Integer:
@@ -50,7 +50,7 @@ def place_of(variable: Any, low: Any, high: Any, reading: Reading) -> Place:
     if low == 0 and isinstance(high, sp.Add) and len(high.args) == 2 and -1 in high.args:
         (size,) = (x for x in high.args if x != -1)
         return Place(at(reading(size)), 0)
-    raise Unreadable(f"the index {name} runs from {low} to {high}; from 1 to n, or from 0 to n - 1, is known here")
+    raise Unreadable(f"the index {name} runs from {low} to {high}; from 1 to n, or from 0 to n - 1, is known here", code="unknown-range")
 
 
 def of_index(e: Any, reading: Reading) -> Place | None:
@@ -61,7 +61,7 @@ def of_index(e: Any, reading: Reading) -> Place | None:
         return Place(e.tree, 1)
     if isinstance(e, sp.Idx):
         if e.lower is None or e.upper is None:
-            raise Unreadable(f"the index {e} has no range: Idx({e.name!r}, (1, n))")
+            raise Unreadable(f"the index {e} has no range: Idx({e.name!r}, (1, n))", code="unknown-range")
         return place_of(e, e.lower, e.upper, reading)
     return None
 
@@ -75,11 +75,15 @@ def entry_index(e: Any, first: int, reading: Reading, what: str) -> Expr:
     others = [t for t in terms if not t.is_Integer]
     place = of_index(others[0], reading) if len(others) == 1 else None
     if place is None:
-        raise Unreadable(f"{e} in {what} is no index: Idx('i', (1, n)), the index of a sum, or a number picks an entry")
+        raise Unreadable(
+            f"{e} in {what} is no index: Idx('i', (1, n)), the index of a sum, or a number picks an entry", code="not-an-index"
+        )
     if place.first + shift != first:
         name, wanted = others[0], first - place.first
         written = f"{name} + {wanted}" if wanted > 0 else f"{name} - {-wanted}" if wanted else str(name)
-        raise Unreadable(f"{what} counts from {first}, and {name} from {place.first}: write {written} there, and not {e}")
+        raise Unreadable(
+            f"{what} counts from {first}, and {name} from {place.first}: write {written} there, and not {e}", code="shifted-index"
+        )
     return place.variable
 
 
@@ -92,11 +96,11 @@ def read_index(e: Any, reading: Reading) -> Expr:
 def read_base(e: Any, reading: Reading) -> Expr:
     """Return the vector or matrix of an IndexedBase, which is random if its label is."""
     if e.shape is None:
-        raise Unreadable(f"the shape of {e} is not known: IndexedBase({e.name!r}, shape=(n,), real=True)")
+        raise Unreadable(f"the shape of {e} is not known: IndexedBase({e.name!r}, shape=(n,), real=True)", code="unknown-shape")
     if isinstance(e.label, RandomSymbol):
         kind = "random"
     elif sign_of(e.label) == "size":
-        raise Unreadable(f"the entries of {e} are integers, which cannot be said here; real=True is known")
+        raise Unreadable(f"the entries of {e} are integers, which cannot be said here; real=True is known", code="unknown-sympy-assumption")
     else:
         kind = "real"
     return replace(symbol(e.label.name, kind, tuple(map(reading, e.shape))), origin=e)
@@ -120,10 +124,13 @@ def read_delta(e: Any, reading: Reading) -> Expr:
     left, right = (of_index(i, reading) for i in e.args[:2])
     size = next((place.variable.data[1] for place in (left, right) if place), None)
     if size is None:
-        raise Unreadable(f"{e} has no index among its arguments: Idx('i', (1, n)) is one")
+        raise Unreadable(f"{e} has no index among its arguments: Idx('i', (1, n)) is one", code="not-an-index")
     first = next(place.first for place in (left, right) if place)
     if left and right and (left.variable.data[1], left.first) != (right.variable.data[1], right.first):
-        raise Unreadable(f"the two indices of {e} do not run alike: {show(left.variable.data[1])}, {show(right.variable.data[1])}")
+        raise Unreadable(
+            f"the two indices of {e} do not run alike: {show(left.variable.data[1])}, {show(right.variable.data[1])}",
+            code="index-of-another-size",
+        )
     return eye(size)[tuple(entry_index(i, first, reading, str(e)) for i in e.args[:2])]
 
 

@@ -69,7 +69,7 @@ def level(e: Tree) -> int:
     if e.op == "pow" and is_root(e):
         return ATOM
     if e.op not in LEVEL:
-        raise KernelError(f"nothing says how tightly '{e.op}' binds when it is printed")
+        raise KernelError(f"nothing says how tightly '{e.op}' binds when it is printed", code="not-printable")
     return LEVEL[e.op]
 
 
@@ -95,7 +95,7 @@ class Printer:
         """Return the method that prints an operator. Raise KernelError if there is none."""
         rule = self.word if op in WORDS else getattr(self, op, None)
         if rule is None:
-            raise KernelError(f"there is no way to print the node '{op}'")
+            raise KernelError(f"there is no way to print the node '{op}'", code="not-printable")
         return rule
 
     def word(self, e: Tree) -> str:
@@ -181,7 +181,7 @@ class Printer:
 
     def array(self, e: Tree) -> str:
         if len(e.shape) > 2:
-            raise KernelError("a tensor with more than two axes is not printed; name its parts")
+            raise KernelError("a tensor with more than two axes is not printed; name its parts", code="not-printable")
         columns = int(e.shape[1].data) if len(e.shape) == 2 else 1
         shown = [self.show(x) for x in e.args]
         return self.rows([shown[k : k + columns] for k in range(0, len(shown), columns)], len(e.shape) == 2)
@@ -211,7 +211,7 @@ class Printer:
 
     def function_name(self, e: Tree) -> str:
         if e.data not in FUNCTION_NAMES:
-            raise KernelError(f"there is no way to print the function '{e.data}'")
+            raise KernelError(f"there is no way to print the function '{e.data}'", code="not-printable")
         return FUNCTION_NAMES[e.data]
 
     def function(self, e: Tree) -> str:

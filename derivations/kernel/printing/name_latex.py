@@ -60,7 +60,9 @@ def check_name(name: str) -> None:
     base = name.partition("_")[0]
     word = base if name.startswith("I_") else name
     if base in BIG and base != name:
-        raise KernelError(f"the name {name} looks like {BIG[base]} over {name.partition('_')[2]}; call it something else")
+        raise KernelError(
+            f"the name {name} looks like {BIG[base]} over {name.partition('_')[2]}; call it something else", code="reads-as-sum-or-product"
+        )
     read = READ.get(word) or WORDS.get(base[:1].lower() + base[1:] if len(base) > 1 else "")
     if read:
-        raise KernelError(f"the name {name} is taken by {read}, as which it would be read; call it something else")
+        raise KernelError(f"the name {name} is taken by {read}, as which it would be read; call it something else", code="reserved-name")

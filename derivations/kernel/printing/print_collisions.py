@@ -54,7 +54,9 @@ class PrintedForms:
             self.averages = self.averages or any(node.op == "expectation" for node in nodes(side))
             self.add_side(side)
         if self.averages and "E" in things:
-            raise KernelError("the name E is taken by the expectation, which this derivation uses; call it something else")
+            raise KernelError(
+                "the name E is taken by the expectation, which this derivation uses; call it something else", code="reserved-name"
+            )
 
     def add_side(self, side: Tree) -> None:
         """Add the printed forms of a side. A side that cannot be printed or is nested too deeply is rejected later, when it is checked."""
@@ -66,7 +68,8 @@ class PrintedForms:
             other = self.trees.setdefault(f"{kind}: {text}", side)
             if other != side:
                 raise KernelError(
-                    f"two things are printed alike in {kind}, as {text}: {describe_difference(other, side)}. Name one of them, or write it otherwise"
+                    f"two things are printed alike in {kind}, as {text}: {describe_difference(other, side)}. Name one of them, or write it otherwise",
+                    code="printed-alike",
                 )
 
 
@@ -92,7 +95,8 @@ def check_entries(things: dict[str, Tree]) -> None:
         if below and tensor is not None and tensor.shape and looks_like_entry(below, len(tensor.shape), indices | sizes_of(tensor)):
             raise KernelError(
                 f"the name {name} is read as an entry of {base}, which has the shape{shown_shape(tensor).removeprefix(' of shape')}: "
-                f"call one of the two something else"
+                f"call one of the two something else",
+                code="reads-as-entry",
             )
 
 
@@ -110,7 +114,8 @@ def check_subscripts(shown: list[Tree]) -> None:
         if below and (below in indices or indices & {*below} and looks_like_entry(below, len(below), indices)):
             raise KernelError(
                 f"the name {name} is read as an entry that changes with the index {below if below in indices else ', '.join(below)}, which "
-                f"stands in this claim too; call one of the two something else"
+                f"stands in this claim too; call one of the two something else",
+                code="reads-as-entry",
             )
 
 
@@ -130,7 +135,9 @@ def check_exponents(tree: Tree) -> None:
             exponent = unsigned(node.args[1])
             name = exponent.data[0] if exponent.op in NAMED else ""
             if name in RAISED:
-                raise KernelError(f"{plain(node)}: the exponent {name} is read as {RAISED[name]}; call it something else")
+                raise KernelError(
+                    f"{plain(node)}: the exponent {name} is read as {RAISED[name]}; call it something else", code="reads-as-transpose"
+                )
 
 
 def unsigned(e: Tree) -> Tree:
@@ -146,7 +153,10 @@ def check_imaginary_names(tree: Tree, bound: frozenset[str] = frozenset()) -> No
     if tree.op == "function" and tree.data == "exp":
         for name in terms_of(tree.args[0]):
             if name in IMAGINARY and name not in bound:
-                raise KernelError(f"{plain(tree)}: in an exponent of e, {name} is read as the imaginary unit; call it something else")
+                raise KernelError(
+                    f"{plain(tree)}: in an exponent of e, {name} is read as the imaginary unit; call it something else",
+                    code="reads-as-imaginary-unit",
+                )
     for argument in tree.args:
         check_imaginary_names(argument, bound)
 
@@ -164,7 +174,10 @@ def check_operator_names(things: dict[str, Tree]) -> None:
     """Raise KernelError if Sigma or Pi names anything but a matrix, since it would look like a sum or a product."""
     for name in BIG.keys() & things.keys():
         if len(things[name].shape) != 2:
-            raise KernelError(f"{name} is read as {BIG[name]} of what stands after it, where it is no matrix; call it something else")
+            raise KernelError(
+                f"{name} is read as {BIG[name]} of what stands after it, where it is no matrix; call it something else",
+                code="reads-as-sum-or-product",
+            )
 
 
 def looks_like_entry(below: str, axes: int, indices: set[str]) -> bool:

@@ -111,7 +111,7 @@ def round_to_fp32(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     x = evaluate(e.args[0], t, axes, deep)
     result = error_bounds.round_to_fp32(x)
     if t.overflows and (x.value.isfinite() & (x.error == 0) & ~result.value.isfinite()).any():
-        raise Disagreement(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range")
+        raise Disagreement(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range", code="overflow")
     return result
 
 
@@ -159,7 +159,7 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     body, by = e.args
     target = differentiation_symbol(by)
     if any(n.op in ("rounded", "rank") and contains_leaf(n, target) for n in walk(body)):
-        raise Disagreement(f"{show(e)}: what goes in steps is differentiated")
+        raise Disagreement(f"{show(e)}: what goes in steps is differentiated", code="no-derivative")
     if any(n.op == "derivative" for n in walk(body)):
         raise CannotDecide("a derivative of a derivative, of which autograd carries no bound")
     reject_corners(e, t, axes, deep, evaluate)
@@ -219,7 +219,7 @@ def variance(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
 def symbol(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     name = e.data[0]
     if e.data[1] != "size" and name not in t.values:
-        raise Disagreement(f"no value is given for {name}")
+        raise Disagreement(f"no value is given for {name}", code="missing-value")
     return t.values[name] if name in t.values else t.lead(number(t.size(e)))
 
 

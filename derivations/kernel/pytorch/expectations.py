@@ -142,7 +142,7 @@ def require_moments(claim: Claim) -> None:
                 if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
                     raise (
-                        Disagreement(says)
+                        Disagreement(says, code="missing-moment")
                         if reaches_degree(node.args[0], name)
                         else CannotDecide(f"{says}; whether it cancels is not seen here")
                     )

@@ -28,7 +28,7 @@ def substitute_indices(e: Expr, at: dict, sizes: dict) -> Expr:
         name, size = e.data
         value, most = at[name], sizes.get(size.data[0], 0) if size.op == "symbol" else int(size.data)
         if not isinstance(value, Expr) or value.op != "const" or value.data not in range(1, most + 1):
-            raise Disagreement(f"the index {name} is given a value that it does not take")
+            raise Disagreement(f"the index {name} is given a value that it does not take", code="index-out-of-range")
         return value
     inner = {name: value for name, value in at.items() if e.op not in BINDERS or name != e.data[0]}
     return replace(e, args=tuple(substitute_indices(x, inner, sizes) for x in e.args))
@@ -39,10 +39,10 @@ def given_sizes(named: dict, at: tuple) -> dict:
     sizes: dict[str, int] = {}
     for name, value in at:
         if name not in named:
-            raise Disagreement(f"a value is given for {name}, which the claim does not mention")
+            raise Disagreement(f"a value is given for {name}, which the claim does not mention", code="unused-value")
         for size, length in axis_lengths(named[name], value):
             if (sizes.setdefault(size.data[0], length) if size.op == "symbol" else size.data) != length:
-                raise Disagreement(f"the values disagree about the size {show(size)}")
+                raise Disagreement(f"the values disagree about the size {show(size)}", code="conflicting-sizes")
     return sizes
 
 
@@ -52,11 +52,11 @@ def axis_lengths(symbol: Expr, value: Any) -> list:
         return []
     if symbol.data[1] == "size":
         if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data < 1:
-            raise Disagreement(f"the size {symbol.data[0]} is a positive integer")
+            raise Disagreement(f"the size {symbol.data[0]} is a positive integer", code="not-a-size")
         return [(symbol, int(value.data))]
     leaves, lengths = flatten(value)
     if len(lengths) != len(symbol.shape) or len(leaves) != prod(lengths):
-        raise Disagreement(f"the value of {symbol.data[0]} is no array with {len(symbol.shape)} axes")
+        raise Disagreement(f"the value of {symbol.data[0]} is no array with {len(symbol.shape)} axes", code="wrong-shape")
     return list(zip(symbol.shape, lengths))
 
 

@@ -52,9 +52,9 @@ def inequality(claim: Claim) -> Verdict:
                 "the left side is larger{}: {:.17g} and {:.17g}".format(describe_sizes(sizes), *first_entries(bad, smaller, larger))
             )
         if left.op != "rank" and (is_decisive(form) & (form.value < -COVER * form.error)).any():
-            raise Disagreement(f"the certificate is negative{describe_sizes(sizes)}")
+            raise Disagreement(f"the certificate is negative{describe_sizes(sizes)}", code="negative-certificate")
         if left.op == "rank" and (larger.value != t.size(claim.because[0].shape[-1])).any():
-            raise Disagreement(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns")
+            raise Disagreement(f"the factorisation goes through {show(claim.because[0].shape[-1])} columns", code="wrong-certificate")
         compare(expected, form, "it is not what the certificate says", sizes)
         return [compared]
 
@@ -67,7 +67,7 @@ def expressions_to_compare(claim: Claim) -> list[Expr]:
     if left.op != "rank":
         return [claim.steps[0].expr - left, claim.because[0]]
     if [len(factor.shape) for factor in claim.because] != [2, 2] or (claim.because[0] @ claim.because[1]).shape != left.args[0].shape:
-        raise Disagreement("the certificate is not two matrices whose product has the shape of the matrix")
+        raise Disagreement("the certificate is not two matrices whose product has the shape of the matrix", code="wrong-certificate")
     return [left.args[0], claim.because[0] @ claim.because[1]]
 
 
@@ -184,7 +184,8 @@ def reject_only_ones(sizes_by_success: dict[bool, set], laws: bool) -> None:
     if sizes_found == {1} and sizes_by_success[False] and not laws:
         raise Disagreement(
             f"values at which its assumptions hold were found where all sizes are 1, and at none of {len(sizes_by_success[False])} other shapes: at more "
-            "they may contradict each other. Assume less, state it of one entry, or say which sizes there are, as in nonnegative(4 - n)"
+            "they may contradict each other. Assume less, state it of one entry, or say which sizes there are, as in nonnegative(4 - n)",
+            code="contradictory-assumptions",
         )
 
 

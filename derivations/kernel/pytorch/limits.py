@@ -30,9 +30,11 @@ def limit(claim: Claim) -> Verdict:
     if to not in ("oo", 0):
         raise CannotDecide(f"a limit towards {to}")
     if to == 0 and variable.data[1] == "size":
-        raise Disagreement(f"{show(variable)} is a size, and goes to no 0")
+        raise Disagreement(f"{show(variable)} is a size, and goes to no 0", code="unknown-limit")
     if any(n.op == "rounded" and variable in set(walk(n)) for n in walk(claim.start)):
-        raise Disagreement(f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet")
+        raise Disagreement(
+            f"a rounding moves with {show(variable)}: it goes in steps, which these points need not meet", code="rounding-in-limit"
+        )
     if any(variable in node_sizes(n) for e in claim.trees for n in walk(e)):
         raise CannotDecide(f"a limit in {show(variable)}, which is the size of a sum or a tensor here")
     names = sorted(n for n, s in symbols(*claim.trees).items() if s.data[1] == "size")

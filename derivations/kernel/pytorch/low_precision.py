@@ -106,7 +106,8 @@ class FormatResults:
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
             raise Disagreement(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "
-                f"is {e:.3g}{describe_sizes(given.trial.sizes)}{describe_inputs(bound)}"
+                f"is {e:.3g}{describe_sizes(given.trial.sizes)}{describe_inputs(bound)}",
+                code="snippet-wrong-value",
             )
         return True
 
@@ -129,7 +130,9 @@ class FormatResults:
 def outside(result: Tensor, want: BoundedValue) -> Tensor:
     """Return a mask of the entries whose error exceeds the bound; an infinite bound is never exceeded."""
     if result.shape != want.value.shape:
-        raise Disagreement(f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.value.shape)}")
+        raise Disagreement(
+            f"a snippet gives shape {tuple(result.shape)} where the claim has {tuple(want.value.shape)}", code="snippet-wrong-shape"
+        )
     return ~((result.double() - want.value).abs() <= SLACK * want.error) & (want.error < inf)
 
 

@@ -33,7 +33,8 @@ def reject_corners(e: Expr, t: Trial, axes: dict, deep: int, evaluate: Evaluate)
         for position in differentiated_positions(by, t):
             if has_corner(body, target, position, at_point_, axes, deep, evaluate):
                 raise Disagreement(
-                    f"{show(e)} has no value at {show_point(body, at_point_)}: the slopes on the two sides of that point differ"
+                    f"{show(e)} has no value at {show_point(body, at_point_)}: the slopes on the two sides of that point differ",
+                    code="no-derivative",
                 )
 
 

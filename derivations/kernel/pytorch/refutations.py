@@ -40,13 +40,13 @@ def refutation(claim: Claim) -> Verdict:
     put_values(t, named, claim.at)
     for assumption in claim.given:
         if not holds(assumption, t).all():
-            raise Disagreement("the values given break an assumption of the claim")
+            raise Disagreement("the values given break an assumption of the claim", code="broken-assumption")
     a, b = evaluate(left, t), evaluate(right, t)
     if a.value.shape[t.leading :] == b.value.shape[t.leading :]:
         if not (a.value.isfinite().all() and b.value.isfinite().all() and (refutes(claim.refuted, a, b) & is_decisive(a, b)).any()):
-            raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} at the values given")
+            raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} at the values given", code="no-counterexample")
     else:
-        raise Disagreement("the two sides have different shapes")
+        raise Disagreement("the two sides have different shapes", code="mismatched-sides")
     code = compare_code(claim, [t])
     return "agrees", "numbers only", "both sides computed in fp64 at the counterexample" + code.note(), code.runs()
 
@@ -57,7 +57,7 @@ def compare_code(claim: Claim, trials: list) -> Snippets:
     They run at the counterexample and at other points: at one point, a snippet may be right by chance.
     """
     if len(claim.code) > 2:
-        raise Disagreement("a refutation names two snippets at most: one for its left side, one for its right")
+        raise Disagreement("a refutation names two snippets at most: one for its left side, one for its right", code="invalid-argument")
     code = Snippets(claim)
     for k, side in list(enumerate((claim.start, claim.steps[0].expr)))[: len(claim.code)]:
         for t in trials:
@@ -90,7 +90,7 @@ def compare_where_defined(code: Snippets, k: int, side: Expr, t: Trial) -> None:
 def refutes(relation: str, a: BoundedValue, b: BoundedValue) -> Tensor:
     """Return a mask of the entries that refute a relation: they differ by more than their bounds, or for <= the left one is larger."""
     if relation == "<=" and (a.value.is_complex() or b.value.is_complex()):
-        raise Disagreement("complex numbers have no order")
+        raise Disagreement("complex numbers have no order", code="not-real")
     return ((a.value - b.value).abs() if relation == "=" else a.value - b.value) > COVER * (a.error + b.error)
 
 
@@ -111,9 +111,12 @@ def refute_law(claim: Claim, sizes: dict, stated: Claim) -> Verdict:
                 raise Disagreement(
                     "a side has no one value under the stated assumptions: {:.6g} and {:.6g}".format(
                         *first_entries(different, x, reference)
-                    )
+                    ),
+                    code="no-definite-value",
                 )
     if not any((is_decisive(a, b) & refutes(claim.refuted, a, b)).any() for a, b in sides):
-        raise Disagreement(f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments")
+        raise Disagreement(
+            f"the two sides do not {FAILURE[claim.refuted]} for distributions with the stated moments", code="no-counterexample"
+        )
     code = compare_code(stated, trials)
     return "agrees", "numbers only", "all outcomes of distributions with the stated moments, in fp64" + code.note(), code.runs()

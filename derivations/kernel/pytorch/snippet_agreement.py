@@ -75,7 +75,8 @@ class Snippets:
             name, arguments = self.claim.code[k][0], ", ".join(sorted(self.leaked[k]))
             raise Disagreement(
                 f"code[{k}] gives {name} what it has to compute, as {arguments}, at each of {points} points; "
-                "give it what the claim's sides are made of, or leave the call out"
+                "give it what the claim's sides are made of, or leave the call out",
+                code="leaked-answer",
             )
 
     def note(self) -> str:
@@ -146,13 +147,14 @@ def reject_different(name: str, results: object, wanted: ExpectedValues, point: 
         want = at_one_point(values, point)
         if result.shape != want.shape:
             shapes = f"shape {tuple(result.shape)} where the claim has {tuple(want.shape)}"
-            raise Disagreement(f"{name} gives {shapes}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}")
+            raise Disagreement(f"{name} gives {shapes}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}", code="snippet-wrong-shape")
         bad = bounded & ~((result - want).abs() <= room)
         if bad.any():
             where = tuple(bad.nonzero()[0])
             computed, claimed = (format_number(x[where].item()) for x in (result, want))
             raise Disagreement(
-                f"{name} gives {computed} where the claim has {claimed}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}"
+                f"{name} gives {computed} where the claim has {claimed}{describe_sizes(sizes)}{describe_inputs(bound)}{layout}",
+                code="snippet-wrong-value",
             )
 
 

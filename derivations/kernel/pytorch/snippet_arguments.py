@@ -84,7 +84,9 @@ class Arguments:
             return x
         if x.op == "symbol" and x.data[1] == "size":
             if x.data[0] not in self.trial.sizes:
-                raise Disagreement(f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim")
+                raise Disagreement(
+                    f"the size {x.data[0]} is an argument of the snippet, but does not occur in the claim", code="unused-value"
+                )
             return self.trial.sizes[x.data[0]]
         value = at_one_point(self.of(x), point)
         if value.dim():
@@ -140,12 +142,12 @@ def parse_call(name: str, arguments: tuple, keywords: dict | tuple) -> Call:
     try:
         run = getattr(module, function)
     except AttributeError:
-        raise Disagreement(f"there is no function {name}") from None
+        raise Disagreement(f"there is no function {name}", code="snippet-not-found") from None
     signature = inspect.signature(run)
     try:
         bound = signature.bind(*arguments, **dict(keywords))
     except TypeError as error:
-        raise Disagreement(f"{name} cannot be called so: {error}") from None
+        raise Disagreement(f"{name} cannot be called so: {error}", code="wrong-arguments") from None
     return Call(run, signature, dict(bound.arguments), which)
 
 
@@ -160,7 +162,7 @@ def locate_snippet(name: str) -> tuple[ModuleType, str, str | None]:
             return import_module(matched[1]), matched[2], matched[3]
     except ImportError:
         pass
-    raise Disagreement(f"there is no function {name}")
+    raise Disagreement(f"there is no function {name}", code="snippet-not-found")
 
 
 def describe_calls(claim: Claim) -> str:

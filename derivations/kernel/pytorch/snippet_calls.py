@@ -47,6 +47,8 @@ class Bound(inspect.BoundArguments):
 class CannotRun(Disagreement):
     """PyTorch lacks an operation of the snippet in this format."""
 
+    code = "snippet-operation-missing"
+
 
 def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None = None) -> Any:
     """Return a snippet's result. Raise Disagrees if it stops or changes its arguments; with `states`, also if a second call differs or the
@@ -60,12 +62,18 @@ def call(name: str, run: Callable, bound: Bound, states: dict[int, tuple] | None
     if generator_states() != drawn:
         raise draws_at_random(name, bound)
     if not same(given, (bound.args, bound.kwargs)) or not same(first, result):
-        raise Disagreement(f"{name} changes its earlier result, or its arguments, when it is called again{describe_inputs(bound)}")
+        raise Disagreement(
+            f"{name} changes its earlier result, or its arguments, when it is called again{describe_inputs(bound)}",
+            code="snippet-changes-arguments",
+        )
     if not same(first, second):
-        raise Disagreement(f"{name} gives another result when it is called again{describe_inputs(bound)}")
+        raise Disagreement(f"{name} gives another result when it is called again{describe_inputs(bound)}", code="snippet-not-repeatable")
     states[id(run)] = run, module_state(run)
     if before != states[id(run)][1]:
-        raise Disagreement(f"{name} is a stateful function: it keeps something from one call to the next{describe_inputs(bound)}")
+        raise Disagreement(
+            f"{name} is a stateful function: it keeps something from one call to the next{describe_inputs(bound)}",
+            code="snippet-keeps-state",
+        )
     return first
 
 
@@ -76,7 +84,7 @@ def call_in_layouts(name: str, run: Callable, bound: Bound, layouts: Iterable[st
         try:
             yield layout, copy_tensors(call_once(name, run, bound, put, around())[1])
         except Disagreement as error:
-            raise Disagreement(f"{error}, {layout}") from None
+            raise Disagreement(f"{error}, {layout}", code=error.code) from None
 
 
 def is_same_value(given: Tensor | float, want: Tensor) -> bool:
@@ -97,19 +105,20 @@ def call_once(name: str, run: Callable, bound: Bound, copy: Callable | None = No
         stopped = f"{name} stopped with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
         if isinstance(error, RuntimeError) and UNSUPPORTED.search(str(error)):
             raise CannotRun(stopped) from None
-        raise Disagreement(stopped + describe_inputs(bound)) from None
+        raise Disagreement(stopped + describe_inputs(bound), code="snippet-stops") from None
     if not torch.equal(drawn, torch.get_rng_state()):
         torch.set_rng_state(drawn)
         raise draws_at_random(name, bound)
     if not same(given, originals):
-        raise Disagreement(f"{name} changes its arguments{describe_inputs(bound)}")
+        raise Disagreement(f"{name} changes its arguments{describe_inputs(bound)}", code="snippet-changes-arguments")
     return given, result
 
 
 def draws_at_random(name: str, bound: Bound) -> Disagreement:
     """Return the error of a snippet that draws from a shared random generator."""
     return Disagreement(
-        f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{describe_inputs(bound)}"
+        f"{name} draws from a shared random generator, or seeds it; let it take a generator of its own{describe_inputs(bound)}",
+        code="snippet-draws-at-random",
     )
 
 
@@ -127,19 +136,28 @@ def select_result(name: str, result: Any, which: str | None, bound: Bound) -> An
     if which is not None:
         several = isinstance(result, tuple) or isinstance(result, Tensor) and result.dim()
         if not several or int(which) >= len(result):
-            raise Disagreement(f"{name} gives {describe_result(result)}, in which there is no result {which}{describe_inputs(bound)}")
+            raise Disagreement(
+                f"{name} gives {describe_result(result)}, in which there is no result {which}{describe_inputs(bound)}",
+                code="snippet-wrong-result",
+            )
         result = result[int(which)]
     given = bound.dtypes
     allowed = (reduce(torch.promote_types, given),) if given else (torch.float64, torch.int64)
     allowed += (torch.complex128,) * (torch.float64 in allowed)  # for a real claim, the imaginary part must be zero
     for part in result if isinstance(result, tuple) and result else [result]:
         if not isinstance(part, Tensor) and type(part) not in (int, float):
-            raise Disagreement(f"{name} gives {describe_result(part)} where a tensor or a number is expected{describe_inputs(bound)}")
+            raise Disagreement(
+                f"{name} gives {describe_result(part)} where a tensor or a number is expected{describe_inputs(bound)}",
+                code="snippet-wrong-result",
+            )
         if given and not isinstance(part, Tensor):
-            raise Disagreement(f"{name} gives the Python number {part!r}, and is given {dtype_name(allowed[0])}{describe_inputs(bound)}")
+            raise Disagreement(
+                f"{name} gives the Python number {part!r}, and is given {dtype_name(allowed[0])}{describe_inputs(bound)}",
+                code="snippet-wrong-dtype",
+            )
         if isinstance(part, Tensor) and part.dtype not in allowed:
             expected = f"is given {dtype_name(allowed[0])}" if given else "is given no tensor"
-            raise Disagreement(f"{name} gives {dtype_name(part.dtype)}, and {expected}{describe_inputs(bound)}")
+            raise Disagreement(f"{name} gives {dtype_name(part.dtype)}, and {expected}{describe_inputs(bound)}", code="snippet-wrong-dtype")
     return result
 
 

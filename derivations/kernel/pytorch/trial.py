@@ -58,7 +58,7 @@ class Trial:
     def size(self, s: Expr) -> int:
         """Return a size as a number."""
         if s.op == "symbol" and s.data[0] not in self.sizes:
-            raise Disagreement(f"no value is given for {s.data[0]}")
+            raise Disagreement(f"no value is given for {s.data[0]}", code="missing-value")
         return int(s.data) if s.op == "const" else self.sizes[s.data[0]]
 
     def shape(self, e: Expr) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def check_with_snippets(claim: Claim) -> Verdict:
     except CannotDecide as reason:
         return "not applicable", "", str(reason), ()
     except Disagreement as problem:
-        raise Rejected(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}") from None
+        raise Rejected(claim.file, claim.line, claim.id, f"the PyTorch witness does not confirm it: {problem}", code=problem.code) from None
 
 
 CHECKS = {

@@ -37,7 +37,9 @@ def finish(site: Path, settings: Path) -> list[str]:
     site_exports_hook.on_nav(nav, files=files, config=config)
     missing = [page.url for page in site_exports_hook.BUILD["pages"] if not (site / page.file.dest_uri).is_file()]
     if len(missing) == len(site_exports_hook.BUILD["pages"]):
-        raise KernelError(f"{site} contains no page of {settings.name}; build the site first, and name the folder that the build wrote")
+        raise KernelError(
+            f"{site} contains no page of {settings.name}; build the site first, and name the folder that the build wrote", code="not-a-site"
+        )
     for page in site_exports_hook.BUILD["pages"]:
         if page.url not in missing:
             path = site / page.file.dest_uri

@@ -31,17 +31,25 @@ FOLDER = Path(__file__).resolve().parents[3] / ".certificates"
 class StoreError(KernelError):
     """A stored result must not be used. The message says why."""
 
+    code = "unusable-result"
+
 
 class Missing(StoreError):
     """There is no result with this key."""
+
+    code = "missing-result"
 
 
 class Differs(KernelError):
     """A result that was computed again differs from the stored one, although its dependencies are unchanged."""
 
+    code = "different-result"
+
 
 class InvalidFolder(KernelError):
     """An address cannot be used as a folder. The message says why."""
+
+    code = "not-a-folder"
 
 
 def digest(*parts: Any) -> str:
@@ -208,7 +216,7 @@ class Store:
         except FileNotFoundError:
             raise Missing("is missing") from None
         except OSError as error:
-            raise StoreError(f"cannot be read ({type(error).__name__})") from None
+            raise StoreError(f"cannot be read ({type(error).__name__})", code="unusable-result") from None
         return open_sealed(f"{self.kind}/{key}", data, secret())
 
     def _shared(self, key: str) -> dict | None:

@@ -21,7 +21,7 @@ def read_counterexample(claim: Claim) -> tuple[dict[str, int], dict[str, str]]:
     indices = {i.data[0] for side in (claim.start, claim.steps[0].expr) for i in free_indices(side)}
     for name, value in claim.at:
         if name not in named and name not in indices:
-            raise Disagrees(f"a value is given for {name}, which the claim does not mention")
+            raise Disagrees(f"a value is given for {name}, which the claim does not mention", code="unused-value")
         if name not in named:  # substitute_indices uses it
             continue
         if named[name].data[1] == "size":
@@ -29,7 +29,7 @@ def read_counterexample(claim: Claim) -> tuple[dict[str, int], dict[str, str]]:
             continue
         shape = shape_of(value)
         if len(shape) != len(named[name].shape):
-            raise Disagrees(f"the value of {name} has {len(shape)} axes, and {name} has {len(named[name].shape)}")
+            raise Disagrees(f"the value of {name} has {len(shape)} axes, and {name} has {len(named[name].shape)}", code="wrong-shape")
         for size, length in zip(named[name].shape, shape):
             record_size(sizes, size, length)
         texts[name] = value_text(claim, value, shape)
@@ -37,7 +37,7 @@ def read_counterexample(claim: Claim) -> tuple[dict[str, int], dict[str, str]]:
     needed |= dict.fromkeys(indices, "index")
     if missing := sorted(needed.keys() - sizes.keys() - dict(claim.at).keys()):
         what = {"size": "the size ", "index": "the index "}.get(needed[missing[0]], "")
-        raise Disagrees(f"{what}{missing[0]} has no value at the counterexample")
+        raise Disagrees(f"{what}{missing[0]} has no value at the counterexample", code="missing-value")
     return sizes, texts
 
 
@@ -50,7 +50,7 @@ def substitute_indices(claim: Claim, sizes: dict[str, int]) -> Claim:
             name, size = e.data
             value, most = at[name], int(size.data) if size.op == "const" else sizes[size.data[0]]
             if value.op != "const" or value.data.denominator != 1 or not 1 <= value.data <= most:
-                raise Disagrees(f"the index {name} is given a value that it does not take")
+                raise Disagrees(f"the index {name} is given a value that it does not take", code="index-out-of-range")
             return value
         inside = bound | {e.data[0]} if e.op in BINDERS else bound
         return replace(e, args=tuple(substitute(x, inside) for x in e.args))
@@ -61,14 +61,14 @@ def substitute_indices(claim: Claim, sizes: dict[str, int]) -> Claim:
 def size_value(name: str, value: Any) -> int:
     """Return the value of a size. Raise Disagrees unless it is a positive integer."""
     if not isinstance(value, Expr) or value.op != "const" or value.data.denominator != 1 or value.data <= 0:
-        raise Disagrees(f"the size {name} is a positive integer")
+        raise Disagrees(f"the size {name} is a positive integer", code="not-a-size")
     return int(value.data)
 
 
 def record_size(sizes: dict[str, int], size: Expr, length: int) -> None:
     """Add the value of a size. Raise Disagrees if it has another one."""
     if size.op == "symbol" and sizes.setdefault(size.data[0], length) != length or size.op == "const" and size.data != length:
-        raise Disagrees(f"the values disagree about the size {show(size)}")
+        raise Disagrees(f"the values disagree about the size {show(size)}", code="conflicting-sizes")
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
@@ -77,7 +77,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
         return ()
     inner = {shape_of(v) for v in value}
     if len(inner) != 1:
-        raise Disagrees("the rows of a value have different lengths, or there are none")
+        raise Disagrees("the rows of a value have different lengths, or there are none", code="not-an-array")
     return (len(value), *inner.pop())
 
 

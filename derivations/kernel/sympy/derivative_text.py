@@ -45,12 +45,18 @@ def check_differentiable(t: SymbolWriter, body: Expr, name: str) -> None:
     """Raise Disagrees for a rounding, for `largest`, and for a mean whose assumption depends on the differentiation variable."""
     for n in walk(body):
         if n.op == "function" and n.data == "largest" and mentions(n, {name}) and not t.evaluated:
-            raise Disagrees(f"{show(n)} is differentiated by {name}: it need not have a slope where two entries are the largest")
+            raise Disagrees(
+                f"{show(n)} is differentiated by {name}: it need not have a slope where two entries are the largest", code="no-derivative"
+            )
         if n.op == "rounded" and mentions(n, {name}):
-            raise Disagrees(f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point")
+            raise Disagrees(
+                f"the rounding {show(n)} is differentiated by {name}: it goes in steps, whatever holds at a point", code="no-derivative"
+            )
         tied = [a for a in t.given if a.kind in ("mean", "variance") and mentions(a.args[1], {name}) and mentions(n, {a.args[0].data[0]})]
         if n.op in AVERAGE_OPERATORS and tied:
-            raise Disagrees(f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone")
+            raise Disagrees(
+                f"{show(n)} is differentiated by {name}, and what ties them is stated at one value of {name} alone", code="no-derivative"
+            )
 
 
 def nondifferentiable_points(t: SymbolWriter, body: Expr, name: str, outside: frozenset[str]) -> dict[str, list[str]]:

@@ -135,7 +135,7 @@ def write_sides_and_form(t: Translation, claim: Claim) -> list[str]:
     sides = [f"{name} = {text}" for name, text in zip(names, texts)]
     open_ = indices_of(left, right)
     if stray := [i.data[0] for i in indices_of(claim.because[0]) if i not in open_]:
-        raise Disagrees(f"the certificate has the index {stray[0]}, which neither side has")
+        raise Disagrees(f"the certificate has the index {stray[0]}, which neither side has", code="wrong-certificate")
     return write_loops(t, open_, lambda place: [*sides, f"yield {', '.join(names)}{place}"])
 
 
@@ -181,7 +181,7 @@ def limit(claim: Claim) -> Program:
     """Return the program of a limit: with symbols for sizes if nothing has a shape or an index, else entry by entry at small sizes."""
     left, right = claim.start, claim.steps[0].expr
     if claim.towards[1] == 0 and claim.towards[0].data[1] == "size":
-        raise Disagrees(f"{show(claim.towards[0])} is a size, and goes to no 0")
+        raise Disagrees(f"{show(claim.towards[0])} is a size, and goes to no 0", code="unknown-limit")
     counted = any(n.shape or n.op in INDEXED for t in (left, right) for n in walk(t))
     goes = {s.data[0] for s in claim.towards[:1] if s.data[1] == "size"}  # it may occur in neither side
     sizes_named = frozenset({*size_names(claim), *goes})

@@ -187,7 +187,9 @@ def write_rounded(t: Translation, e: Expr) -> Text:
     if e.data != "fp32":
         raise NotForSymPy(f"rounding to {e.data}")
     if t.limit_variable and mentions(e, {t.limit_variable}):
-        raise Disagrees(f"the rounding {show(e)} moves with {t.limit_variable}: it goes in steps, whatever holds at a point")
+        raise Disagrees(
+            f"the rounding {show(e)} moves with {t.limit_variable}: it goes in steps, whatever holds at a point", code="rounding-in-limit"
+        )
     if t.limit_variable:
         return call('Function("rounded", real=True)', t.write(e.args[0]).as_sympy().text)
     if not t.evaluated:

@@ -25,4 +25,4 @@ def check_with_program(claim: Claim) -> tuple[str, str, str, str]:
     except NotForSymPy as reason:
         return "not applicable", "", str(reason), ""
     except Disagrees as problem:
-        raise Rejected(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}") from None
+        raise Rejected(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}", code=problem.code) from None

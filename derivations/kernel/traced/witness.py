@@ -104,7 +104,13 @@ def check_code(claim: Claim) -> CodeVerdict:
     for (name, *_), verdict in zip(claim.code, verdicts):
         if verdict.state == "different":
             home = f" ({verdict.line})" if verdict.line else ""
-            raise Rejected(claim.file, claim.line, claim.id, f"its code computes something else, {name}{home}: {verdict.reason}")
+            raise Rejected(
+                claim.file,
+                claim.line,
+                claim.id,
+                f"its code computes something else, {name}{home}: {verdict.reason}",
+                code="computes-something-else",
+            )
     seconds = round(sum(verdict.seconds for verdict in verdicts), 3)
     reasons = [
         f"{name}: {verdict.reason}" + f" ({verdict.line})" * bool(verdict.line)

@@ -27,7 +27,12 @@ from derivations.kernel.core.claims import Step
 from derivations.kernel.core.constructors import I, Var
 from derivations.kernel.errors import KernelError
 
-ERRORS = [TypeError, KeyError, ValueError, ZeroDivisionError, AttributeError, KernelError]
+
+class PlantedError(KernelError):
+    code = "not-supported"
+
+
+ERRORS = [TypeError, KeyError, ValueError, ZeroDivisionError, AttributeError, PlantedError]
 
 n, m = sizes("n m")
 x, y = scalars("x y")

@@ -12,6 +12,7 @@ from derivations.kernel.check.dask_cluster import CheckoutMismatch, ClusterError
 from derivations.kernel.store import certificates, claim_cache, dependencies, project_files
 from derivations.kernel.store import store as results
 from derivations.kernel.store.store import digest
+from tests.kernel.common import has_code
 
 TOPIC = "example/closed"
 FOREVER = 3600  # seconds that no test waits: what sleeps so long is ended
@@ -58,7 +59,10 @@ def test_mutants_and_random_claims_come_out_as_they_do_here(local, store):
 
 
 def test_a_worker_with_another_checkout_is_refused(local, tree):
-    with pytest.raises(CheckoutMismatch, match=r"another checkout: derivations/.* differ"), dask_cluster.connect(local.scheduler_address):
+    with (
+        pytest.raises(CheckoutMismatch, check=has_code("different-checkout"), match="derivations/"),
+        dask_cluster.connect(local.scheduler_address),
+    ):
         pass
     with pytest.raises(CheckoutMismatch):
         dask_cluster.run_on_worker("of something else", len, ())
@@ -92,7 +96,7 @@ def test_what_a_worker_had_that_died_is_done_by_another(local, tmp_path):
 def test_where_the_cluster_goes_the_command_says_so():
     own = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     with (
-        pytest.raises(ClusterError, match="stopped .* finished results are stored"),
+        pytest.raises(ClusterError, check=has_code("cluster-lost")),
         dask_cluster.connect(own.scheduler_address) as workers,
     ):
         task = workers.submit_to_thread(time.sleep, FOREVER)
@@ -103,13 +107,13 @@ def test_where_the_cluster_goes_the_command_says_so():
 def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 1)
     with (
-        pytest.raises(ClusterError, match="no Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"),
+        pytest.raises(ClusterError, check=has_code("no-scheduler"), match="tcp://127.0.0.1:1"),
         dask_cluster.connect("tcp://127.0.0.1:1"),
     ):
         pass
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
-        pytest.raises(ClusterError, match="has no worker; start some"),
+        pytest.raises(ClusterError, check=has_code("no-worker")),
         dask_cluster.connect(empty.scheduler_address),
     ):
         pass
@@ -117,7 +121,7 @@ def test_without_a_scheduler_or_a_worker_it_says_what_to_start(monkeypatch):
 
 def test_a_worker_that_may_start_no_processes_says_so(monkeypatch):
     monkeypatch.setattr(dask_cluster.multiprocessing.current_process(), "_config", {"daemon": True})
-    with pytest.raises(ClusterError, match="--no-nanny"):
+    with pytest.raises(ClusterError, check=has_code("worker-broken"), match="--no-nanny"):
         dask_cluster.run_on_worker(digest(dask_cluster.describe_checkout()), len, ())
 
 

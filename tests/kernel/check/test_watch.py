@@ -123,7 +123,7 @@ def test_what_is_refused_is_kept_until_it_holds(tree, command):
     assert command("check").exit_code == 1
     kept = rejections.get("chapter/tiny")
     (claim,) = kept["claims"]
-    assert claim["id"] == "sum" and claim["line"] == 6 and claim["message"].startswith("false: at ")
+    assert claim["id"] == "sum" and claim["line"] == 6 and "at A = " in claim["message"]
     assert claim["stated"] == "(A + B)ᵀ = Aᵀ - Bᵀ" and rejections.find_changes(kept) == []
     tree.script.write_text(good)
     assert rejections.find_changes(kept) == ["derivations/chapter/tiny.py"]

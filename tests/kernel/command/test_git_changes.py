@@ -7,6 +7,7 @@ import pytest
 
 from derivations.kernel.command import git_changes, mutants_report
 from derivations.kernel.store import certificates, project_files
+from tests.kernel.common import has_code
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -49,13 +50,13 @@ def test_what_was_moved_is_there_by_both_names(repository):
 
 
 def test_a_commit_that_is_none_is_named(repository):
-    with pytest.raises(git_changes.GitError, match="nowhere"):
+    with pytest.raises(git_changes.GitError, check=has_code("unknown-commit"), match="nowhere"):
         git_changes.changed_files("nowhere")
 
 
 def test_without_git_it_is_said(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(git_changes.GitError, match="cannot run git"):
+    with pytest.raises(git_changes.GitError, check=has_code("git-missing")):
         git_changes.changed_files("main")
 
 

@@ -5,6 +5,7 @@ import pytest
 from derivations.kernel import matrix, sizes
 from derivations.kernel.check import coq_run, dask_cluster
 from derivations.kernel.check.dask_cluster import CheckoutMismatch
+from tests.kernel.common import has_code
 from tests.kernel.coq.sources import written
 
 n = sizes("n")
@@ -29,5 +30,5 @@ def test_what_coq_says_on_a_cluster_is_what_it_says_here(local, program):
 
 def test_a_worker_with_another_coq_is_refused(monkeypatch):
     monkeypatch.setattr(coq_run.coq_witness, "version", lambda: "8.16")
-    with pytest.raises(CheckoutMismatch, match="another Coq: 8.16, not 8.20"):
+    with pytest.raises(CheckoutMismatch, check=has_code("different-checkout"), match="8.16, not 8.20"):
         coq_run.prove_on_worker({}, frozenset(), "8.20")

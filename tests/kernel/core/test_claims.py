@@ -27,6 +27,7 @@ from derivations.kernel.core.claims import LOADED, Rejected, Step, read_values, 
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.errors import KernelError
 from derivations.kernel.language.script_errors import print_error
+from tests.kernel.common import has_code
 
 n, d = sizes("n d")
 x, y = scalars("x y")
@@ -97,7 +98,7 @@ def test_a_definition():
     derivation.define("s", 1 / x, title="A title", id="own", given=[nonzero(x)], code=[("snippets.a.b", x)])
     own = derivation.claims[-1]
     assert (own.id, own.title, own.given, own.code) == ("own", "A title", (nonzero(x),), (("snippets.a.b", (x,), ()),))
-    with pytest.raises(KernelError, match="is not a name"):
+    with pytest.raises(KernelError, check=has_code("invalid-name")):
         derivation.define("2p", x)
 
 
@@ -149,11 +150,11 @@ def test_what_an_assumption_holds(state, made):
 @pytest.mark.parametrize(
     "name", ["I", "I_1", "e", "fl", "pi", "ln", "det", "Tr", "tr_A", "Max", "argmax", "Softmax_1", "Re", "and", "if", "Not"]
 )
-def test_a_name_that_formulas_need_is_taken_for_whatever_it_is_declared(name, refused):
+def test_a_name_that_formulas_need_is_taken_for_whatever_it_is_declared(name, rejection):
     for declare in (lambda: index(name, n), lambda: scalars(name), lambda: sizes(name), lambda: vector(name, n)):
-        with pytest.raises(KernelError, match=f"the name {name} is taken by"):
+        with pytest.raises(KernelError, check=has_code("reserved-name")):
             declare()
-    assert f"the name {name} is taken by" in refused(lambda D: D.define(name, x * y, id="claim"))
+    assert rejection(lambda D: D.define(name, x * y, id="claim")).code == "reserved-name"
 
 
 @pytest.mark.parametrize("name", ["E", "Pi", "LN", "loss", "i", "e_1", "d_in", "pi_1", "cost", "logit"])
@@ -161,16 +162,12 @@ def test_a_name_that_is_like_one_of_those_is_free(name):
     assert scalars(name).data == (name, "real")
 
 
-def test_a_name_is_one_thing_in_certificates_and_hints_too(refused):
-    assert "the name n is used for two things: a real number, and a size" in refused(
-        lambda D: D.inequality("claim", scalars("n"), scalars("n") + z[1] ** 2, because=(z[1] ** 2,))
-    )
+def test_a_name_is_one_thing_in_certificates_and_hints_too(rejection):
+    assert rejection(lambda D: D.inequality("claim", scalars("n"), scalars("n") + z[1] ** 2, because=(z[1] ** 2,))).code == "ambiguous-name"
 
 
-def test_the_size_of_an_index_has_one_meaning_too(refused):
-    assert "the name n is used for two things: " in refused(
-        lambda D: D.identity("claim", index("i", n) * scalars("n"), scalars("n") * index("i", n))
-    )
+def test_the_size_of_an_index_has_one_meaning_too(rejection):
+    assert rejection(lambda D: D.identity("claim", index("i", n) * scalars("n"), scalars("n") * index("i", n))).code == "ambiguous-name"
 
 
 def test_one_topic_may_use_claims_of_another():
@@ -178,9 +175,8 @@ def test_one_topic_may_use_claims_of_another():
 
 
 def test_an_id_is_text():
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(Rejected, check=has_code("invalid-id")):
         Derivation("test").identity(3, x * y, y * x)
-    assert caught.value.message == "an id is lower-case words joined by hyphens, not 3"
 
 
 def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alone(capsys):
@@ -188,7 +184,7 @@ def test_an_error_of_the_kernel_ends_a_script_with_its_place_and_its_message_alo
         Derivation("test").identity("claim", x, A)
     except Rejected as error:
         print_error(Rejected, error, error.__traceback__)
-        assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': the two sides")
+        assert capsys.readouterr() == ("", f"{error}\n") and str(error).startswith(f"{__file__}:{error.line}: claim 'claim': ")
 
     def multiplied():
         return A @ x

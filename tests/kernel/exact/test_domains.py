@@ -43,6 +43,7 @@ from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq
+from tests.kernel.common import has_code
 from tests.nightly import nightly_after
 
 n, m = sizes("n m")
@@ -124,13 +125,13 @@ def test_what_is_real_is_seen_to_be(name):
 
 @pytest.mark.parametrize("state", [positive, nonnegative], ids=["positive", "nonnegative"])
 def test_what_is_complex_has_no_sign(state):
-    with pytest.raises(KernelError, match="is complex: it has no sign"):
+    with pytest.raises(KernelError, check=has_code("not-real")):
         state(I * x)
 
 
 def test_what_is_complex_is_no_mean_and_is_not_rounded():
     for make in (lambda: rounded(I * x), lambda: mean(X, I), lambda: rounded(cos(x) + I)):
-        with pytest.raises(KernelError, match="is complex"):
+        with pytest.raises(KernelError, check=has_code("not-real")):
             make()
 
 
@@ -361,7 +362,7 @@ def test_products_of_vectors_are_known_as_those_of_matrices_are():
     Q = matrix("Q", n, n)
     assert of(total(Q[i, l] ** 2, l), 1 + 0 * x, product_is(Q, Q.T, 1)) == {"exact": "proved", "sympy": "proved", "torch": "agrees"}
     for times in (c, n, x + 1):
-        with pytest.raises(KernelError, match="say 0, or a number"):
+        with pytest.raises(KernelError, check=has_code("wrong-shape")):
             product_is(Q, Q.T, times)
 
 

@@ -45,6 +45,7 @@ from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.exact_numbers import certainly_differ, to_fmpq
 from derivations.kernel.exact.proofs import find_difference
 from derivations.kernel.exact.tree_to_normal_form import normalize
+from tests.kernel.common import has_code
 
 varied = settings(derandomize=True, deadline=None, database=None, max_examples=120, suppress_health_check=list(HealthCheck))
 
@@ -451,7 +452,7 @@ def test_terms_with_too_many_ways_to_be_renamed_are_an_error():
     e = lift(1)
     for p in many:
         e = e * u[p]
-    with pytest.raises(Unsupported, match="8 summation indices that look alike"):
+    with pytest.raises(Unsupported, check=has_code("not-supported")):
         same(total(e, *many), total(u[i], i) ** 8)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from derivations.kernel import in_range, representable, rounded, scalars
 from derivations.kernel.exact.exact_numbers import Undefined, round_to, to_fmpq, to_fraction
+from tests.kernel.common import has_code
 
 LARGEST = (2 - Fraction(1, 2**23)) * 2**127
 TINY = Fraction(1, 2**149)
@@ -89,7 +90,7 @@ def test_the_edges(x, expected):
 def test_what_is_too_large_has_no_value(x):
     with np.errstate(over="ignore"):
         assert np.isinf(np.float32(float(x)))
-    with pytest.raises(Undefined, match="an overflow"):
+    with pytest.raises(Undefined, check=has_code("undefined-value")):
         ours(x)
 
 
@@ -106,22 +107,22 @@ def test_a_power_of_two_moves_out_of_a_rounding(proved):
     proved(lambda D: D.identity("claim", rounded(a * b / 2), rounded(a * b) / 2, given=[in_range()], without={in_range(): {a: TINY, b: 1}}))
 
 
-def test_a_factor_of_three_does_not(refused):
-    assert "false" in refused(lambda D: D.identity("claim", rounded(a * b / 3), rounded(a * b) / 3, given=[in_range()]))
+def test_a_factor_of_three_does_not(rejection):
+    assert rejection(lambda D: D.identity("claim", rounded(a * b / 3), rounded(a * b) / 3, given=[in_range()])).code == "false-claim"
 
 
-def test_the_range_must_be_stated(refused):
-    assert refused(lambda D: D.identity("claim", rounded(a * b / 2), rounded(a * b) / 2))
+def test_the_range_must_be_stated(rejection):
+    assert rejection(lambda D: D.identity("claim", rounded(a * b / 2), rounded(a * b) / 2)).code == "assumption-missing"
 
 
 def test_rounding_twice_is_rounding_once(proved):
     proved(lambda D: D.identity("claim", rounded(rounded(a * b)), rounded(a * b), given=[in_range()]))
 
 
-def test_a_number_is_not_its_rounding(refused, proved):
-    assert refused(lambda D: D.identity("claim", rounded(a), a))
+def test_a_number_is_not_its_rounding(rejection, proved):
+    assert rejection(lambda D: D.identity("claim", rounded(a), a)).code == "assumption-missing"
     proved(lambda D: D.identity("claim", rounded(a), a, given=[representable(a)], without={representable(a): {a: Fraction(1, 3)}}))
 
 
-def test_addition_rounds_differently_in_another_order(refused):
-    assert refused(lambda D: D.identity("claim", rounded(rounded(a + b) + 1), rounded(a + rounded(b + 1))))
+def test_addition_rounds_differently_in_another_order(rejection):
+    assert rejection(lambda D: D.identity("claim", rounded(rounded(a + b) + 1), rounded(a + rounded(b + 1)))).code == "assumption-missing"

@@ -1,5 +1,6 @@
 """What a claim may assume, and what it must: assumptions that leave no index open and hold together, moments that exist, what it rests on."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -39,6 +40,7 @@ from derivations.kernel.exact import assumption_consistency
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.witness import witness as by_sympy
+from tests.kernel.common import has_code
 
 d, n, m = sizes("d n m")
 x, y, c = scalars("x y c")
@@ -76,18 +78,13 @@ CLOSED = {
 
 @pytest.mark.parametrize("name", OPEN)
 def test_a_value_with_an_index_that_nothing_binds_is_refused_where_it_is_stated(name):
-    with pytest.raises(KernelError, match="every entry of .* has the same"):
+    with pytest.raises(KernelError, check=has_code("open-index")):
         OPEN[name]()
 
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_a_value_that_is_one_number_is_taken(name):
     assert CLOSED[name]()
-
-
-def test_the_message_says_what_to_write_instead():
-    with pytest.raises(KernelError, match=r"state one number, such as mean\(q, 1\), and write what differs beside q"):
-        mean(q, mu[i])
 
 
 # What is random
@@ -104,7 +101,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_signs_are_of_what_is_not_random(name):
-    with pytest.raises(KernelError, match="holds what is random"):
+    with pytest.raises(KernelError, check=has_code("random-not-allowed")):
         RANDOM[name]()
 
 
@@ -113,10 +110,10 @@ def test_signs_are_of_what_is_not_random(name):
     [E(w / w), E(q[i] ** 2 / q[i]), E((w**2) ** Fraction(1, 2) * w), E(log(w) - log(w))],
     ids=["a quotient", "a square over it", "a root", "logarithms"],
 )
-def test_nor_is_one_used(side, refused):
+def test_nor_is_one_used(side, rejection):
     """A mean of it need not exist, and nobody is told to state what cannot be stated."""
-    said = refused(lambda D: D.identity("claim", side, 1))
-    assert "State it with" not in said
+    error = rejection(lambda D: D.identity("claim", side, 1))
+    assert error.code != "assumption-missing" and "given=" not in error.message
 
 
 # Moments that a law takes of what has no distribution
@@ -141,15 +138,15 @@ LACKING = {
 def test_a_moment_that_is_taken_is_stated_to_exist(name):
     left, right, given, remedy = LACKING[name]
     claim = stated(lambda D: D.identity("claim", left, right, given=given))
-    with pytest.raises(Rejected, match=r"used but not stated: each entry of") as caught:
+    with pytest.raises(Rejected, check=has_code("assumption-missing")) as caught:
         exact(claim)
     assert remedy in caught.value.message
-    with pytest.raises(Rejected, match="there is one"):
+    with pytest.raises(Rejected, check=has_code("sympy-disagrees")):
         by_sympy(claim)
     try:
         assert by_pytorch(claim)[0] == "not applicable"
-    except Rejected as said:
-        assert "nothing stated says that there is one" in str(said)
+    except Rejected as error:
+        assert error.code == "missing-moment"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +154,7 @@ def test_a_moment_that_is_taken_is_stated_to_exist(name):
 )
 def test_pytorch_refuses_it_where_nothing_may_cancel(name):
     left, right, given, _ = LACKING[name]
-    with pytest.raises(Rejected, match="nothing stated says that there is one"):
+    with pytest.raises(Rejected, check=has_code("missing-moment")):
         by_pytorch(stated(lambda D: D.identity("claim", left, right, given=given)))
 
 
@@ -184,24 +181,25 @@ def test_where_it_is_stated_or_follows_the_law_holds(name):
 
 
 UNNEEDED = {
-    "nothing is averaged": (x + y, y + x, [has_moment(w, 1)], "w is random and stands in no side of the claim"),
-    "a mean is stated": (E(w + x), y + x, [mean(w, y), has_moment(w, 1)], "the proof goes through without it"),
-    "a higher one than is taken": (E(w + x), E(w) + x, [has_moment(w, 2)], r"Drop it, and state has_moment\(w, 1\) in its place"),
+    "nothing is averaged": (x + y, y + x, [has_moment(w, 1)], "unrelated-random", "w"),
+    "a mean is stated": (E(w + x), y + x, [mean(w, y), has_moment(w, 1)], "assumption-not-needed", "each entry of w has a mean"),
+    "a higher one than is taken": (E(w + x), E(w) + x, [has_moment(w, 2)], "assumption-too-strong", "has_moment(w, 1)"),
     "a mean where its value is nothing": (
         E(q @ r),
         0,
         [independent(q, r), mean(q, 0), mean(r, 0)],
-        r"Drop it, and state has_moment\(q, 1\) in its place",
+        "assumption-too-strong",
+        "has_moment(q, 1)",
     ),
-    "a variance where its value is nothing": (Var(w + x), Var(w), [variance(w, 1)], r"Drop it, and state has_moment\(w, 2\) in its place"),
-    "a normal law where it is nothing": (E(w + x), E(w) + x, [gaussian(w)], r"Drop it, and state has_moment\(w, 1\) in its place"),
+    "a variance where its value is nothing": (Var(w + x), Var(w), [variance(w, 1)], "assumption-too-strong", "has_moment(w, 2)"),
+    "a normal law where it is nothing": (E(w + x), E(w) + x, [gaussian(w)], "assumption-too-strong", "has_moment(w, 1)"),
 }
 
 
 @pytest.mark.parametrize("name", UNNEEDED)
 def test_no_more_is_stated_than_is_needed(name):
-    left, right, given, says = UNNEEDED[name]
-    with pytest.raises(Rejected, match=says):
+    left, right, given, code, instead = UNNEEDED[name]
+    with pytest.raises(Rejected, check=has_code(code), match=re.escape(instead)):
         exact(stated(lambda D: D.identity("claim", left, right, given=given)))
 
 
@@ -227,7 +225,7 @@ def test_a_page_says_it_in_words():
 
 @pytest.mark.parametrize("order", [0, -1, Fraction(1, 2), x])
 def test_the_order_of_a_moment_is_a_positive_integer(order):
-    with pytest.raises(KernelError, match="positive integer"):
+    with pytest.raises(KernelError, check=has_code("invalid-argument")):
         has_moment(w, order)
 
 
@@ -245,12 +243,12 @@ def test_a_distribution_that_sympy_knows_has_its_moments():
 # What a claim rests on
 
 
-def test_a_claim_does_not_rest_on_what_is_refuted(refused):
+def test_a_claim_does_not_rest_on_what_is_refuted(rejection):
     def state(D):
         D.refute("wrong", x + 1, x, at={x: 0})
         D.identity("claim", x + y, y + x, uses=["wrong"])
 
-    assert "it uses 'wrong', which is not an earlier claim of this derivation that holds" in refused(state)
+    assert rejection(state).code == "unknown-claim"
 
 
 # Refutations
@@ -266,8 +264,8 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_cannot_be_equal_is_not_refuted(name, refused):
-    assert "the two sides have different shapes" in refused(MISFITS[name])
+def test_what_cannot_be_equal_is_not_refuted(name, rejection):
+    assert rejection(MISFITS[name]).code == "mismatched-sides"
 
 
 def test_what_could_be_equal_is(proved):
@@ -290,7 +288,7 @@ OVERFLOWS = {
 @pytest.mark.parametrize("name", OVERFLOWS)
 def test_what_is_rounded_is_in_range(name):
     left, right, given = OVERFLOWS[name]
-    with pytest.raises(Rejected, match=r"no exponent leaves the format's range \(something is rounded\).*in_range\(\)"):
+    with pytest.raises(Rejected, check=has_code("assumption-missing")):
         exact(stated(lambda D: D.identity("claim", left, right, given=given)))
     assert exact(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()]))).verdict == "proved"
 
@@ -298,7 +296,7 @@ def test_what_is_rounded_is_in_range(name):
 @pytest.mark.parametrize("name", ["a difference of one thing", "a sum", "a multiple of 0", "a product that commutes"])
 def test_pytorch_sees_it_overflow(name):
     left, right, given = OVERFLOWS[name]
-    with pytest.raises(Rejected, match="overflows, and nothing stated says that no exponent leaves the format's range"):
+    with pytest.raises(Rejected, check=has_code("overflow")):
         by_pytorch(stated(lambda D: D.identity("claim", left, right, given=given)))
     assert by_pytorch(stated(lambda D: D.identity("claim", left, right, given=[*given, in_range()])))[0] == "agrees"
 
@@ -348,12 +346,10 @@ NOWHERE = {
 
 
 @pytest.mark.parametrize("name", NOWHERE)
-def test_where_none_is_found_that_is_what_is_said(name, refused):
+def test_where_none_is_found_that_is_what_is_said(name, rejection):
     size, given, most = NOWHERE[name]
-    said = refused(lambda D: D.identity("claim", absolute(size) * y + 0 * n, size * y, given=given))
-    assert said.startswith(
-        f"no values were found, with sizes up to {most}, at which all its assumptions hold: they may contradict each other"
-    )
+    error = rejection(lambda D: D.identity("claim", absolute(size) * y + 0 * n, size * y, given=given))
+    assert error.code == "contradictory-assumptions" and f"up to {most}," in error.message
 
 
 # Polynomials in sizes
@@ -372,10 +368,10 @@ ROOTS = {
 
 
 @pytest.mark.parametrize("name", ROOTS)
-def test_a_polynomial_in_sizes_is_checked_at_more_than_its_degree(name, sympy_refuses):
+def test_a_polynomial_in_sizes_is_checked_at_more_than_its_degree(name, sympy_rejection):
     left, right = ROOTS[name]
     given = [mean(w, 1)] if "mean" in name else []
-    assert "is left over" in sympy_refuses(lambda D: D.identity("claim", left, right, given=given))
+    assert sympy_rejection(lambda D: D.identity("claim", left, right, given=given)).code == "sympy-disagrees"
 
 
 def test_what_holds_at_each_of_them_is_proved():
@@ -383,9 +379,9 @@ def test_what_holds_at_each_of_them_is_proved():
     assert by_sympy(claim)[:2] == ("proved", "some sizes up to 5")
 
 
-def test_so_it_is_above_the_sizes_that_are_ruled_out(sympy_refuses):
+def test_so_it_is_above_the_sizes_that_are_ruled_out(sympy_rejection):
     roots = (n - 5) * (n - 6) * (n - 7) * (n - 8) * (n - 9) * (n - 10) * (n - 11)
-    assert "n = 12" in sympy_refuses(lambda D: D.identity("claim", roots * v, 0 * v, given=[nonnegative(n - 5)]))
+    assert "n = 12" in sympy_rejection(lambda D: D.identity("claim", roots * v, 0 * v, given=[nonnegative(n - 5)])).message
 
 
 # Assumptions that contradict each other at some size
@@ -400,11 +396,17 @@ CONTRADICTORY = {
 
 
 @pytest.mark.parametrize("name", CONTRADICTORY)
-def test_assumptions_contradict_each_other_at_no_small_size(name, refused):
+def test_assumptions_contradict_each_other_at_no_small_size(name, rejection):
     given = CONTRADICTORY[name]
     (about, *_) = given[0].args
-    said = refused(lambda D: D.identity("claim", absolute(about), about, given=given))
-    assert "State it of one entry" in said or "no values were found" in said or "not shown to be needed" in said or "is about sizes" in said
+    error = rejection(lambda D: D.identity("claim", absolute(about), about, given=given))
+    assert error.code in (
+        "contradictory-assumptions",
+        "impossible-sizes",
+        "assumption-not-needed",
+        "need-not-shown",
+        "assumption-about-index",
+    )
     empty = assumption_consistency.find_empty_sizes(stated(lambda D: D.identity("claim", absolute(about), about, given=given)))
     assert list(empty.values()) in ([2], [3])
 

@@ -1,6 +1,5 @@
 """Claims stated in SymPy: what each of its nodes is read as, what is refused and how, and what its symbols bring along."""
 
-import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -53,6 +52,7 @@ from derivations.kernel.core.assumptions import describe_assumption
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import lift
 from derivations.kernel.errors import KernelError
+from tests.kernel.common import has_code
 
 # The same names, of SymPy and of the kernel.
 n, m = sp.symbols("n m", integer=True, positive=True)
@@ -202,89 +202,85 @@ def test_two_cases_are_told_apart():
 # What is refused ------------------------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "a float": (lambda: x + 0.5, "the SymPy node Float .* write Rational"),
-    "pi": (lambda: x + sp.pi, "the SymPy node Pi .* only rational numbers"),
-    "infinity": (lambda: sp.oo, "the SymPy node Infinity .* to=oo"),
-    "what was divided by zero": (lambda: 1 / sp.Integer(0), "ComplexInfinity .* divided by zero"),
-    "an unknown function": (lambda: sp.gamma(x), "the SymPy node gamma in gamma"),
-    "a function without a definition": (lambda: sp.Function("f")(x), "the SymPy node f in f"),
-    "cases": (lambda: sp.Piecewise((x, x > 0), (0, True)), "the SymPy node Piecewise .* state the cases"),
-    "a maximum": (lambda: sp.Max(x, y), "the SymPy node Max .* two cases"),
-    "an integral": (lambda: sp.Integral(x, x), "the SymPy node Integral .* finite sums"),
-    "a product over an index": (lambda: sp.Product(z[t], (t, 1, n)), "the SymPy node Product"),
-    "a relation": (lambda: sp.Eq(x, y), "is a relation, and a number, a vector or a matrix is needed"),
-    "a symbol that may be complex": (lambda: sp.Symbol("c"), r"not stated to be real: Symbol\('c', real=True\)"),
-    "a symbol that does not commute": (lambda: sp.Symbol("c", commutative=False), "not stated to be real"),
-    "a dummy": (lambda: sp.Dummy("c", real=True), "Dummy _c: .* use Symbol"),
-    "a wild card": (lambda: sp.Wild("c", real=True), "not stated to be real|Wild"),
-    "an integer of either sign": (lambda: sp.Symbol("c", integer=True), "what SymPy assumes of c .*integer=True.* cannot be said"),
-    "an integer that may be zero": (lambda: sp.Symbol("c", integer=True, nonnegative=True), "cannot be said"),
-    "a negative number": (lambda: sp.Symbol("c", negative=True), "of c .*negative=True.* cannot be said here: a symbol is a size"),
-    "a prime": (lambda: sp.Symbol("c", prime=True), "cannot be said"),
-    "a name that is none here": (lambda: sp.Symbol("c'", real=True), "is not a name"),
-    "no shape": (lambda: sp.IndexedBase("c", real=True)[i], r"the shape of c is not known: IndexedBase\('c', shape=\(n,\)"),
-    "entries that may be complex": (lambda: sp.IndexedBase("c", shape=(n,))[i], "not stated to be real"),
-    "entries that are integers": (lambda: sp.IndexedBase("c", shape=(n,), integer=True, positive=True)[i], "are integers"),
-    "an index without a range": (lambda: z[sp.Idx("i")], r"the index i has no range: Idx\('i', \(1, n\)\)"),
-    "a free index that is a symbol": (lambda: z[t], r"t in z is no index"),
-    "another index": (lambda: z[i + 1], "z counts from 1, and i from 1: write i there, and not i"),
-    "a base from 0": (lambda: z[a], r"z counts from 1, and a from 0: write a \+ 1 there, and not a"),
-    "a matrix from 1": (lambda: F[i, 0], r"F counts from 0, and i from 1: write i - 1 there, and not i"),
-    "entry zero of a base": (lambda: z[0], "the index 0 may lie outside 1..n"),
-    "an entry that may not exist": (lambda: F[0, 1], "the index 2 may lie outside 1..m"),
-    "a stride": (lambda: sp.Sum(z[2 * t], (t, 1, n)), "is no index"),
-    "a sum from two": (lambda: sp.Sum(z[t], (t, 2, n)), "the index t runs from 2 to n; from 1 to n, or from 0 to n - 1"),
-    "a sum to infinity": (lambda: sp.Sum(t, (t, 1, sp.oo)), "Infinity"),
-    "a sum to an index": (lambda: sp.Sum(sp.Sum(z[t], (t, 1, i)), i), "the index t runs to i, which is no size"),
-    "a sum to a number that is no size": (lambda: sp.Sum(t, (t, 1, x)), "x is not a size"),
-    "a sum over SymPy's own index": (lambda: (F * G)[a, 0], "was made by SymPy"),
-    "an index of another size": (lambda: z[sp.Idx("l", (1, m))], "index l runs to m, but the axis has size n"),
-    "a delta of two sizes": (lambda: sp.KroneckerDelta(i, sp.Idx("l", (1, m))), "do not run alike"),
-    "a delta of numbers that are no index": (lambda: sp.KroneckerDelta(t, 1), "no index among its arguments"),
-    "a column times a row": (lambda: u * v.T, "a column times a row"),
-    "an exponential of a matrix": (lambda: sp.exp(H), "exp of a matrix may mean that of its entries or of the whole"),
-    "a power of a matrix": (lambda: sp.MatPow(H, n), "the power n of H"),
-    "a slice": (lambda: F[:2, :2], "the SymPy node MatrixSlice"),
-    "a derivative of unknown order": (lambda: sp.Derivative(sp.exp(x), (x, n)), "a known number of times"),
-    "a derivative by a matrix": (lambda: sp.Derivative(sp.Trace(H), H), "differentiate by a real scalar symbol"),
-    "a condition": (lambda: stats.Expectation(X, X > 0), "has a condition"),
-    "another distribution": (lambda: stats.Exponential("c", 1), "ExponentialDistribution, is not known here: write RandomSymbol"),
+    "a float": (lambda: x + 0.5, "unknown-sympy-node"),
+    "pi": (lambda: x + sp.pi, "unknown-sympy-node"),
+    "infinity": (lambda: sp.oo, "unknown-sympy-node"),
+    "what was divided by zero": (lambda: 1 / sp.Integer(0), "unknown-sympy-node"),
+    "an unknown function": (lambda: sp.gamma(x), "unknown-sympy-node"),
+    "a function without a definition": (lambda: sp.Function("f")(x), "unknown-sympy-node"),
+    "cases": (lambda: sp.Piecewise((x, x > 0), (0, True)), "unknown-sympy-node"),
+    "a maximum": (lambda: sp.Max(x, y), "unknown-sympy-node"),
+    "an integral": (lambda: sp.Integral(x, x), "unknown-sympy-node"),
+    "a product over an index": (lambda: sp.Product(z[t], (t, 1, n)), "unknown-sympy-node"),
+    "a relation": (lambda: sp.Eq(x, y), "wrong-relation"),
+    "a symbol that may be complex": (lambda: sp.Symbol("c"), "not-stated-real"),
+    "a symbol that does not commute": (lambda: sp.Symbol("c", commutative=False), "not-stated-real"),
+    "a dummy": (lambda: sp.Dummy("c", real=True), "unknown-sympy-node"),
+    "a wild card": (lambda: sp.Wild("c", real=True), "unknown-sympy-node"),
+    "an integer of either sign": (lambda: sp.Symbol("c", integer=True), "unknown-sympy-assumption"),
+    "an integer that may be zero": (lambda: sp.Symbol("c", integer=True, nonnegative=True), "unknown-sympy-assumption"),
+    "a negative number": (lambda: sp.Symbol("c", negative=True), "unknown-sympy-assumption"),
+    "a prime": (lambda: sp.Symbol("c", prime=True), "unknown-sympy-assumption"),
+    "a name that is none here": (lambda: sp.Symbol("c'", real=True), "invalid-name"),
+    "no shape": (lambda: sp.IndexedBase("c", real=True)[i], "unknown-shape"),
+    "entries that may be complex": (lambda: sp.IndexedBase("c", shape=(n,))[i], "not-stated-real"),
+    "entries that are integers": (lambda: sp.IndexedBase("c", shape=(n,), integer=True, positive=True)[i], "unknown-sympy-assumption"),
+    "an index without a range": (lambda: z[sp.Idx("i")], "unknown-range"),
+    "a free index that is a symbol": (lambda: z[t], "not-an-index"),
+    "another index": (lambda: z[i + 1], "shifted-index"),
+    "a base from 0": (lambda: z[a], "shifted-index"),
+    "a matrix from 1": (lambda: F[i, 0], "shifted-index"),
+    "entry zero of a base": (lambda: z[0], "index-out-of-range"),
+    "an entry that may not exist": (lambda: F[0, 1], "index-out-of-range"),
+    "a stride": (lambda: sp.Sum(z[2 * t], (t, 1, n)), "not-an-index"),
+    "a sum from two": (lambda: sp.Sum(z[t], (t, 2, n)), "unknown-range"),
+    "a sum to infinity": (lambda: sp.Sum(t, (t, 1, sp.oo)), "unknown-sympy-node"),
+    "a sum to an index": (lambda: sp.Sum(sp.Sum(z[t], (t, 1, i)), i), "not-a-size"),
+    "a sum to a number that is no size": (lambda: sp.Sum(t, (t, 1, x)), "not-a-size"),
+    "a sum over SymPy's own index": (lambda: (F * G)[a, 0], "unknown-range"),
+    "an index of another size": (lambda: z[sp.Idx("l", (1, m))], "index-of-another-size"),
+    "a delta of two sizes": (lambda: sp.KroneckerDelta(i, sp.Idx("l", (1, m))), "index-of-another-size"),
+    "a delta of numbers that are no index": (lambda: sp.KroneckerDelta(t, 1), "not-an-index"),
+    "a column times a row": (lambda: u * v.T, "ambiguous-matrix-operation"),
+    "an exponential of a matrix": (lambda: sp.exp(H), "ambiguous-matrix-operation"),
+    "a power of a matrix": (lambda: sp.MatPow(H, n), "ambiguous-matrix-operation"),
+    "a slice": (lambda: F[:2, :2], "unknown-sympy-node"),
+    "a derivative of unknown order": (lambda: sp.Derivative(sp.exp(x), (x, n)), "unknown-derivative"),
+    "a derivative by a matrix": (lambda: sp.Derivative(sp.Trace(H), H), "invalid-derivative-variable"),
+    "a condition": (lambda: stats.Expectation(X, X > 0), "unknown-distribution"),
+    "another distribution": (lambda: stats.Exponential("c", 1), "unknown-distribution"),
 }
 
 
-@pytest.mark.parametrize("build, says", REFUSED.values(), ids=REFUSED)
-def test_a_node_is_refused(build, says):
-    with pytest.raises(KernelError, match=says):
+@pytest.mark.parametrize("build, code", REFUSED.values(), ids=REFUSED)
+def test_a_node_is_refused(build, code):
+    with pytest.raises(KernelError, check=has_code(code)):
         lift(build())
 
 
 RELATIONS = {
-    "decided, true": (
-        lambda D: D.identity("claim", sp.Eq((F * G).T, G.T * F.T)),
-        r"vacuous: SymPy made this equation True .*evaluate=False",
-    ),
-    "decided, false": (lambda D: D.identity("claim", sp.Eq(x + 1, x + 2)), "vacuous: SymPy made this equation False"),
-    "decided, an order": (lambda D: D.inequality("claim", sp.Le(0, p), because=p), "vacuous: SymPy made this equation True"),
-    "the same on both sides": (lambda D: D.identity("claim", sp.Eq(x, x, evaluate=False)), "vacuous: both sides are the same expression"),
-    "an order where an equation is meant": (lambda D: D.identity("claim", sp.Le(x, y)), r"says <=: an identity is stated by Eq\(a, b\)"),
-    "an equation where an order is meant": (lambda D: D.inequality("claim", sp.Eq(x, y), because=x), r"says =: .* Le\(a, b\)"),
-    "strict": (lambda D: D.inequality("claim", sp.Lt(x, y), because=x), "x < y is strict, and only <= can be stated"),
-    "not equal where an equation is meant": (lambda D: D.identity("claim", sp.Ne(x, y)), r"says !=.*refute\(...\) takes Ne"),
-    "no limit": (lambda D: D.limit("claim", sp.Eq(x, y)), r"says =: a limit is stated by Eq\(Limit"),
-    "a limit from below": (lambda D: D.limit("claim", sp.Eq(sp.Limit(x, x, 0, "-"), 0)), "taken from above"),
-    "no relation": (lambda D: D.identity("claim", sp.And(sp.Eq(x, 1), sp.Eq(y, 1))), "an equation is needed"),
-    "one side": (lambda D: D.identity("claim", x + y), "missing a required argument: 'right'"),
-    "no certificate": (lambda D: D.inequality("claim", sp.Le(x, y)), "missing a required argument: 'because'"),
-    "no counterexample": (lambda D: D.refute("claim", sp.Ne(x, y)), "missing a required argument: 'at'"),
-    "a float in a counterexample": (lambda D: D.refute("claim", sp.Ne(x, y), at={x: 0.5, y: 1}), "write numbers as integers or fractions"),
-    "a matrix and a number": (lambda D: D.identity("claim", F, x), "different shapes"),
+    "decided, true": (lambda D: D.identity("claim", sp.Eq((F * G).T, G.T * F.T)), "decided-by-sympy"),
+    "decided, false": (lambda D: D.identity("claim", sp.Eq(x + 1, x + 2)), "decided-by-sympy"),
+    "decided, an order": (lambda D: D.inequality("claim", sp.Le(0, p), because=p), "decided-by-sympy"),
+    "the same on both sides": (lambda D: D.identity("claim", sp.Eq(x, x, evaluate=False)), "vacuous"),
+    "an order where an equation is meant": (lambda D: D.identity("claim", sp.Le(x, y)), "wrong-relation"),
+    "an equation where an order is meant": (lambda D: D.inequality("claim", sp.Eq(x, y), because=x), "wrong-relation"),
+    "strict": (lambda D: D.inequality("claim", sp.Lt(x, y), because=x), "strict-inequality"),
+    "not equal where an equation is meant": (lambda D: D.identity("claim", sp.Ne(x, y)), "wrong-relation"),
+    "no limit": (lambda D: D.limit("claim", sp.Eq(x, y)), "wrong-relation"),
+    "a limit from below": (lambda D: D.limit("claim", sp.Eq(sp.Limit(x, x, 0, "-"), 0)), "unknown-limit"),
+    "no relation": (lambda D: D.identity("claim", sp.And(sp.Eq(x, 1), sp.Eq(y, 1))), "wrong-relation"),
+    "one side": (lambda D: D.identity("claim", x + y), "wrong-arguments"),
+    "no certificate": (lambda D: D.inequality("claim", sp.Le(x, y)), "wrong-arguments"),
+    "no counterexample": (lambda D: D.refute("claim", sp.Ne(x, y)), "wrong-arguments"),
+    "a float in a counterexample": (lambda D: D.refute("claim", sp.Ne(x, y), at={x: 0.5, y: 1}), "not-an-expression"),
+    "a matrix and a number": (lambda D: D.identity("claim", F, x), "mismatched-sides"),
 }
 
 
-@pytest.mark.parametrize("state, says", RELATIONS.values(), ids=RELATIONS)
-def test_a_relation_is_refused(state, says, refused):
-    message = refused(state)
-    assert re.search(says, message), message
+@pytest.mark.parametrize("state, code", RELATIONS.values(), ids=RELATIONS)
+def test_a_relation_is_rejected(state, code, rejection):
+    assert rejection(state).code == code
 
 
 # Claims, before every witness -----------------------------------------------------------------------------------------------------
@@ -472,20 +468,20 @@ def test_an_assumption_of_a_symbol_is_shown_where_it_is_needed(state, expected):
     assert len(records["claim"]["assumptions"]) == len(expected) and all(a["needed"] for a in records["claim"]["assumptions"])
 
 
-def test_without_the_assumption_of_the_symbol_the_claim_is_refused(refused):
+def test_without_the_assumption_of_the_symbol_the_claim_is_rejected(rejection):
     """The first of the table, for a symbol that is real and nothing else."""
     c = sp.Symbol("c", real=True)
-    assert refused(lambda D: D.identity("claim", sp.Abs(x * c, evaluate=False), kept(lambda: c * sp.Abs(x)))).startswith("false: at ")
+    assert rejection(lambda D: D.identity("claim", sp.Abs(x * c, evaluate=False), kept(lambda: c * sp.Abs(x)))).code == "false-claim"
 
 
-def test_a_false_claim_is_refuted_where_its_assumptions_hold(refused):
-    message = refused(lambda D: D.identity("claim", kept(lambda: sp.Eq(sp.Abs(r) * s, s))))
-    assert message.startswith("false: at r = 3, s = 1")
+def test_a_false_claim_is_refuted_where_its_assumptions_hold(rejection):
+    error = rejection(lambda D: D.identity("claim", kept(lambda: sp.Eq(sp.Abs(r) * s, s))))
+    assert error.code == "false-claim" and "at r = 3, s = 1" in error.message
 
 
-def test_a_counterexample_respects_what_a_symbol_assumes(refused):
-    message = refused(lambda D: D.refute("claim", sp.Ne(x * sp.Abs(x, evaluate=False), r * x), at={x: 1, r: -1}))
-    assert "the counterexample breaks what SymPy assumes: r is positive" in message
+def test_a_counterexample_respects_what_a_symbol_assumes(rejection):
+    error = rejection(lambda D: D.refute("claim", sp.Ne(x * sp.Abs(x, evaluate=False), r * x), at={x: 1, r: -1}))
+    assert error.code == "broken-assumption" and "r is positive" in error.message
     stated(lambda D: D.refute("claim", sp.Ne(x * sp.Abs(x, evaluate=False), r * x), at={x: 1, r: 2}))
 
 
@@ -517,8 +513,9 @@ def positives(*shape):
 
 
 @pytest.mark.parametrize("state, says", BROKEN.values(), ids=BROKEN)
-def test_a_refuted_law_respects_what_a_symbol_assumes(state, says, refused):
-    assert f"the counterexample breaks what SymPy assumes: {says}" in refused(state)
+def test_a_refuted_law_respects_what_a_symbol_assumes(state, says, rejection):
+    error = rejection(state)
+    assert error.code == "broken-assumption" and says in error.message
 
 
 def test_a_law_is_refuted_where_the_assumptions_hold():
@@ -611,7 +608,7 @@ TWO = {
 
 @pytest.mark.parametrize("state", TWO.values(), ids=TWO)
 def test_one_name_is_one_thing(state):
-    with pytest.raises(Rejected, match="two SymPy symbols are called|is used for two things|shape"):
+    with pytest.raises(Rejected, check=has_code("ambiguous-name")):
         state(Derivation("test"))
 
 
@@ -630,9 +627,8 @@ def test_one_thing_may_be_written_in_both_ways():
 
 
 @pytest.mark.parametrize("name", ["z_1", "z_12"])
-def test_a_symbol_that_looks_like_an_entry_is_refused(name, refused):
-    message = refused(lambda D: D.identity("claim", z[1] + sp.Symbol(name, real=True), x))
-    assert f"the name {name} is read as an entry of z" in message
+def test_a_symbol_that_looks_like_an_entry_is_rejected(name, rejection):
+    assert rejection(lambda D: D.identity("claim", z[1] + sp.Symbol(name, real=True), x)).code == "reads-as-entry"
 
 
 # Both kinds in one expression -----------------------------------------------------------------------------------------------------
@@ -676,16 +672,16 @@ def test_both_kinds_go_together(build, expected):
 
 
 MIXED_REFUSED = {
-    "SymPy's product of matrices after a tree": (lambda: F_ * G.T, "may mean another product in the system"),
-    "a definition summed by SymPy": (lambda: lift(sp.Sum(softmax(z)[i], (i, 1, 3)).doit()), "SymPy put .* for i in softmax"),
-    "a definition that SymPy changes": (lambda: lift(sp.exp(softmax(z)[i]).subs(n, 3)), "SymPy put 3 for n in softmax"),
-    "three axes": (lambda: sp.exp(random("R", n, n, n)), "cannot stand in a SymPy expression"),
+    "SymPy's product of matrices after a tree": (lambda: F_ * G.T, "ambiguous-product"),
+    "a definition summed by SymPy": (lambda: lift(sp.Sum(softmax(z)[i], (i, 1, 3)).doit()), "changed-by-sympy"),
+    "a definition that SymPy changes": (lambda: lift(sp.exp(softmax(z)[i]).subs(n, 3)), "changed-by-sympy"),
+    "three axes": (lambda: sp.exp(random("R", n, n, n)), "wrong-shape"),
 }
 
 
-@pytest.mark.parametrize("build, says", MIXED_REFUSED.values(), ids=MIXED_REFUSED)
-def test_what_does_not_go_together_is_refused(build, says):
-    with pytest.raises(KernelError, match=says):
+@pytest.mark.parametrize("build, code", MIXED_REFUSED.values(), ids=MIXED_REFUSED)
+def test_what_does_not_go_together_is_refused(build, code):
+    with pytest.raises(KernelError, check=has_code(code)):
         build()
 
 
@@ -702,7 +698,7 @@ def test_a_sum_of_one_random_number_is_that_number_many_times():
     """`variance` makes n^2 of it, and so does the tree: one X, not n of them."""
     c = stats.Normal("c", 0, 1)
     stated(lambda D: D.identity("claim", stats.Variance(sp.Sum(c, (t, 1, n))), n**2))
-    with pytest.raises(Rejected, match="false"):
+    with pytest.raises(Rejected, check=has_code("false-claim")):
         stated(lambda D: D.identity("claim", stats.Variance(sp.Sum(c, (t, 1, n))), n))
 
 
@@ -722,7 +718,7 @@ def test_the_slope_of_a_sum_by_its_own_dummy_is_not_taken_by_sympy():
 def test_products_of_one_matrix_go_wrong_in_sympy_where_nothing_is_evaluated(build):
     """x*(H*H) becomes x*H**(0 + 1), in which one H is lost. What has such a power is refused; MatMul(H, H) is meant."""
     assert "+ 1)" in str(kept(build))
-    with pytest.raises(KernelError, match="the power .* write MatMul"):
+    with pytest.raises(KernelError, check=has_code("ambiguous-matrix-operation")):
         lift(kept(build))
 
 

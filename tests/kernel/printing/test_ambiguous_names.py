@@ -32,6 +32,7 @@ from derivations.kernel.core.expr import Expr, lift, strip_brackets
 from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
+from tests.kernel.common import has_code
 
 n, m, d = sizes("n m d")
 x, y = scalars("x y")
@@ -90,14 +91,14 @@ def test_a_name_that_looks_like_an_entry_is_refused_beside_the_tensor(script, sc
 def test_a_definition_is_no_entry_of_another():
     derivation = Derivation("Alike")
     derivation.define("w", 2 * z)
-    with pytest.raises(Rejected, match="entry of w"):
+    with pytest.raises(Rejected, check=has_code("reads-as-entry")):
         derivation.define("w_1", x + y)
 
 
 def test_no_script_proves_and_refutes_what_is_printed_alike():
     derivation = Derivation("Both")
     derivation.identity("proved", 2 * z[1] - z[1], z[1])
-    with pytest.raises(Rejected, match="entry of z"):
+    with pytest.raises(Rejected, check=has_code("reads-as-entry")):
         derivation.refute("refuted", 2 * scalars("z_1") - z[1], scalars("z_1"), at={scalars("z_1"): 1, z: [2]})
 
 
@@ -126,24 +127,24 @@ TAKEN = ["I", "I_1", "I_n", "e", "pi", "fl", "exp", "log", "softmax", "rank", "V
     ids=["scalars", "sizes", "vector", "index", "random"],
 )
 def test_a_name_that_is_printed_as_something_known_is_refused_where_it_is_declared(name, declare):
-    with pytest.raises(KernelError, match=f"the name {name} .*call it"):
+    with pytest.raises(KernelError, check=has_code("reserved-name")):
         declare(name)
 
 
 @pytest.mark.parametrize("name", ["exp", "pi", "I"])
 def test_a_definition_is_not_called_like_a_function(name):
-    with pytest.raises(Rejected, match=f"the name {name} .*call it"):
+    with pytest.raises(Rejected, check=has_code("reserved-name")):
         Derivation("Functions").define(name, x + 1)
 
 
 def test_a_symbol_of_sympys_is_not_called_like_a_function():
-    with pytest.raises(Rejected, match="the name pi .*call it"):
+    with pytest.raises(Rejected, check=has_code("reserved-name")):
         state(2 * sympy.Symbol("pi", real=True), x)
 
 
 @pytest.mark.parametrize("name", ["α", "π", "z'", "z_", "_z", "z__1", "z_1_2", "1z", "z 1", "x.T", "Aᵀ"])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(KernelError, match="is not a name"):
+    with pytest.raises(KernelError, check=has_code("invalid-name")):
         vector(name, 3)
 
 
@@ -157,7 +158,7 @@ E_ALIKE = {
 
 @pytest.mark.parametrize("script", E_ALIKE.values(), ids=E_ALIKE)
 def test_nothing_is_called_E_beside_an_expectation(script):
-    with pytest.raises(Rejected, match="the name E .*expectation"):
+    with pytest.raises(Rejected, check=has_code("reserved-name")):
         script(random("r"), vector("E", n))
 
 
@@ -170,33 +171,33 @@ def test_E_is_a_name_where_no_expectation_is():
 X, T, H = scalars("X"), sizes("T"), scalars("H")
 W_i, Wz = matrix("W_i", m, n), vector("w", n)
 ANOTHERS = {
-    "a transpose": (lambda: state((X * y) ** T, X**T * y**T), "exponent T .*transpose"),
-    "a matrix that seems normal": (lambda: state(X**T * X, X * X**T), "exponent T .*transpose"),
-    "an adjoint": (lambda: state((X * y) ** H, X**H * y**H), "exponent H .*conjugate transpose"),
-    "an inverse that is transposed": (lambda: state(X ** (-T), 1 / X**T), "exponent T .*transpose"),
-    "of an entry": (lambda: state(z[1] ** T, z[1] ** T * 1), "exponent T .*transpose"),
-    "entries that are summed": (lambda: state(total(scalars("x_i"), i), n * scalars("x_i")), "x_i .*index i"),
-    "matrices that are summed": (lambda: state(total((W_i @ Wz)[index("k", m)], i), n * (W_i @ Wz)[index("k", m)]), "W_i .*index i"),
-    "an entry beside an open index": (lambda: state(scalars("x_i") * z[i], z[i] * scalars("x_i")), "x_i .*index i"),
-    "the last entry": (lambda: state(diff(total(z[i] ** 2, i) + scalars("z_n"), scalars("z_n")), 1), "z_n is read as an entry of z"),
-    "an entry of a matrix": (lambda: state(scalars("x_ik") * z[i] * z[k], z[i] * scalars("x_ik") * z[k]), "x_ik .*index i, k"),
-    "a turn of a number": (lambda: state(absolute(exp(scalars("i") * x)), exp(scalars("i") * x)), "i is read as the imaginary unit"),
-    "a turn of an index": (lambda: state(absolute(exp(i * x)), exp(i * x)), "i is read as the imaginary unit"),
-    "a turn in a fraction": (lambda: state(exp(x * scalars("j") / n), exp(scalars("j") / n * x)), "j is read as the imaginary unit"),
-    "a turn in a bracket": (lambda: state(exp(x * (y - i)), exp(x * y - x * i)), "i is read as the imaginary unit"),
+    "a transpose": (lambda: state((X * y) ** T, X**T * y**T), "reads-as-transpose"),
+    "a matrix that seems normal": (lambda: state(X**T * X, X * X**T), "reads-as-transpose"),
+    "an adjoint": (lambda: state((X * y) ** H, X**H * y**H), "reads-as-transpose"),
+    "an inverse that is transposed": (lambda: state(X ** (-T), 1 / X**T), "reads-as-transpose"),
+    "of an entry": (lambda: state(z[1] ** T, z[1] ** T * 1), "reads-as-transpose"),
+    "entries that are summed": (lambda: state(total(scalars("x_i"), i), n * scalars("x_i")), "reads-as-entry"),
+    "matrices that are summed": (lambda: state(total((W_i @ Wz)[index("k", m)], i), n * (W_i @ Wz)[index("k", m)]), "reads-as-entry"),
+    "an entry beside an open index": (lambda: state(scalars("x_i") * z[i], z[i] * scalars("x_i")), "reads-as-entry"),
+    "the last entry": (lambda: state(diff(total(z[i] ** 2, i) + scalars("z_n"), scalars("z_n")), 1), "reads-as-entry"),
+    "an entry of a matrix": (lambda: state(scalars("x_ik") * z[i] * z[k], z[i] * scalars("x_ik") * z[k]), "reads-as-entry"),
+    "a turn of a number": (lambda: state(absolute(exp(scalars("i") * x)), exp(scalars("i") * x)), "reads-as-imaginary-unit"),
+    "a turn of an index": (lambda: state(absolute(exp(i * x)), exp(i * x)), "reads-as-imaginary-unit"),
+    "a turn in a fraction": (lambda: state(exp(x * scalars("j") / n), exp(scalars("j") / n * x)), "reads-as-imaginary-unit"),
+    "a turn in a bracket": (lambda: state(exp(x * (y - i)), exp(x * y - x * i)), "reads-as-imaginary-unit"),
 }
 
 
-@pytest.mark.parametrize("script, said", ANOTHERS.values(), ids=ANOTHERS)
-def test_what_reads_as_another_formula_is_refused(script, said):
-    with pytest.raises(Rejected, match=f"{said}.*call .*something else"):
+@pytest.mark.parametrize("script, code", ANOTHERS.values(), ids=ANOTHERS)
+def test_what_reads_as_another_formula_is_rejected(script, code):
+    with pytest.raises(Rejected, check=has_code(code)):
         script()
 
 
 def test_a_definition_is_no_exponent_either():
     derivation = Derivation("Transposes")
     power = derivation.define("T", x**2 + 1)
-    with pytest.raises(Rejected, match="exponent T .*transpose"):
+    with pytest.raises(Rejected, check=has_code("reads-as-transpose")):
         derivation.identity("twice", y**power * y**power, y ** (2 * power), given=[positive(y)])
 
 
@@ -273,7 +274,7 @@ def test_two_sides_of_one_print_are_refused_whatever_the_printer_does(monkeypatc
     from derivations.kernel.printing.latex import Printer
 
     monkeypatch.setattr(Printer, "neg", lambda self, e: self.show(e.args[0]))  # a printer that loses a sign
-    with pytest.raises(Rejected, match="printed alike"):
+    with pytest.raises(Rejected, check=has_code("printed-alike")):
         state(x, x * 2, -x, x * 3)
 
 
@@ -285,7 +286,7 @@ def test_the_same_side_may_return():
 
 def test_identities_of_two_sizes_are_told_apart_by_what_stands_beside_them():
     state(A @ eye(n), A)
-    with pytest.raises(Rejected, match="printed alike"):
+    with pytest.raises(Rejected, check=has_code("printed-alike")):
         state(eye(n), eye(n) @ eye(n), eye(m), eye(m) @ eye(m))
 
 
@@ -295,5 +296,5 @@ def test_a_tree_that_only_brackets_tell_apart_is_no_other():
 
 def test_an_entry_has_a_place():
     """x[()] would look like x."""
-    with pytest.raises(KernelError, match="0 indices"):
+    with pytest.raises(KernelError, check=has_code("wrong-number-of-indices")):
         x[()]

@@ -25,6 +25,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.mathml import mathml
 from derivations.kernel.printing.plain_text import plain
+from tests.kernel.common import has_code
 
 n, h = sizes("n h")
 a, b, x, f, P, E_ = scalars("a b x f P E")
@@ -107,7 +108,7 @@ def test_a_matrix_that_is_filled_does_not_look_like_a_vector(tree, shown):
 
 
 def test_one_of_another_shape_is_not_read():
-    with pytest.raises(ParseError, match="another shape"):
+    with pytest.raises(ParseError, check=has_code("not-parsed")):
         parse_latex(r"\mathbf{1}_{n \times h}", NAMES, [ones(n, n)])
 
 
@@ -140,7 +141,7 @@ def test_it_is_read_back(tree):
 
 @pytest.mark.parametrize("text", [r"\exp(A)", r"\operatorname{abs}(A)", r"\exp_{\odot}(x)", r"\cos_{\odot}(z)", r"\operatorname{abs}(z)"])
 def test_what_is_not_marked_as_it_is_meant_is_not_read(text):
-    with pytest.raises(ParseError, match="marked"):
+    with pytest.raises(ParseError, check=has_code("not-parsed")):
         parse_latex(text, NAMES)
 
 
@@ -148,13 +149,13 @@ def test_what_is_not_marked_as_it_is_meant_is_not_read(text):
     "name", ["ln", "log_2", "exp_x", "softmax_i", "Var_q", "sum_i", "tan", "max", "det", "tr", "Cov", "Pr", "lim", "sgn"]
 )
 def test_a_name_is_no_function_known(name):
-    with pytest.raises(KernelError, match="is taken by a function"):
+    with pytest.raises(KernelError, check=has_code("reserved-name")):
         scalars(name)
 
 
 @pytest.mark.parametrize("name", ["Sigma_i", "Sigma_1", "Pi_k", "Pi_t", "Sigma_ij"])
 def test_a_letter_with_something_below_it_is_no_sum(name):
-    with pytest.raises(KernelError, match=f"the name {name} looks like"):
+    with pytest.raises(KernelError, check=has_code("reads-as-sum-or-product")):
         scalars(name)
 
 
@@ -169,7 +170,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("made", NUMBERS.values(), ids=NUMBERS)
 def test_a_number_is_no_sign_of_a_sum(made):
-    with pytest.raises(Rejected, match="is read as a"):
+    with pytest.raises(Rejected, check=has_code("reads-as-sum-or-product")):
         Derivation("Signs").identity("claim", made() * z[i], z[i] * made())
 
 

@@ -11,6 +11,7 @@ from derivations.kernel.check.claim_records import check_claim
 from derivations.kernel.check.leaked_answers import reject_leaked_answers
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
+from tests.kernel.common import has_code
 
 FOE = "snippets.planted.foe."
 TEXT = """from torch import Tensor
@@ -72,10 +73,9 @@ HANDED = {
 @pytest.mark.parametrize("code", HANDED.values(), ids=HANDED)
 def test_a_side_is_not_handed_to_what_computes_it(code, stated):
     claim = stated(code)
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(Rejected, check=has_code("leaked-answer")) as caught:
         check_claim(claim)
-    said = str(caught.value)
-    assert said.startswith(f"{claim.file}:{claim.line}: claim 'weights': code[0] gives ") and "or leave the call out" in said
+    assert str(caught.value).startswith(f"{claim.file}:{claim.line}: claim 'weights': code[0] ")
 
 
 WRITTEN = {
@@ -89,7 +89,7 @@ WRITTEN = {
 def test_nor_is_its_value_however_it_is_written(code, stated):
     claim = stated(code)
     reject_leaked_answers(claim)
-    with pytest.raises(Rejected, match=r"code\[0\] gives snippets\.planted\.foe\.fast_softmax what it has to compute, as x, at each of"):
+    with pytest.raises(Rejected, check=has_code("leaked-answer"), match=r"code\[0\] .*snippets\.planted\.foe\.fast_softmax"):
         tw.witness(claim)
 
 

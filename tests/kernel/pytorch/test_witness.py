@@ -67,6 +67,7 @@ from derivations.kernel.pytorch.sampling import draw, draw_with_values
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.pytorch.trial_sizes import large_shapes
 from derivations.kernel.store import certificates, project_files
+from tests.kernel.common import has_code
 
 n, m, d = sizes("n m d")
 A, B, S = matrix("A", n, m), matrix("B", m, n), matrix("S", n, n)
@@ -89,9 +90,9 @@ def verdict(*arguments, **more):
 
 
 def refusal(*arguments, **more):
-    with pytest.raises(Rejected, match="the PyTorch witness does not confirm it: ") as caught:
+    with pytest.raises(Rejected) as caught:
         tw.witness(claim(*arguments, **more))
-    return caught.value.message
+    return caught.value
 
 
 # Every operation: what is true, and what is not
@@ -174,11 +175,11 @@ def test_what_is_false_does_not(name):
     left, right, wrong, given_ = OPERATIONS[name]
     if wrong.shape != left.shape or name == "scalar times tensor":
         wrong = right + right if not right.shape else 2 * right + ones(*right.shape)
-    assert "differ" in refusal("identity", left, wrong, given=given_)
+    assert refusal("identity", left, wrong, given=given_).code == "numbers-disagree"
 
 
 def test_a_difference_may_be_representable_and_not_zero():
-    assert "differ" in refusal("identity", 0 * x, x - y, given=(representable(x - y),))
+    assert refusal("identity", 0 * x, x - y, given=(representable(x - y),)).code == "numbers-disagree"
 
 
 def test_every_operation_of_the_kernel_has_a_rule():
@@ -187,12 +188,12 @@ def test_every_operation_of_the_kernel_has_a_rule():
 
 
 def test_a_difference_in_the_last_digits_is_seen():
-    assert "differ" in refusal("identity", x + Fraction(1, 2**40), x)
-    assert "differ" in refusal("identity", exp(x), exp(x) * (1 + Fraction(1, 2**40)))
+    assert refusal("identity", x + Fraction(1, 2**40), x).code == "numbers-disagree"
+    assert refusal("identity", exp(x), exp(x) * (1 + Fraction(1, 2**40))).code == "numbers-disagree"
 
 
 def test_a_chain_names_the_step():
-    message = refusal("chain", A @ B, (2 * (A @ B) - A @ B, "right"), (2 * (A @ B), "wrong"))
+    message = refusal("chain", A @ B, (2 * (A @ B) - A @ B, "right"), (2 * (A @ B), "wrong")).message
     assert "step 2, the two sides differ at m = " in message and ", n = " in message
 
 
@@ -201,13 +202,13 @@ def test_a_chain_names_the_step():
     [(x / y, x / y + 0, ()), (sqrt(x) ** 2, x, ()), (log(x), log(x) + 0, (nonnegative(x),)), (inverse(S) @ S, eye(n), ())],
 )
 def test_what_is_undefined_somewhere_is_refused(left, right, given_):
-    assert re.search("divided by zero|negative number|not positive|singular", refusal("identity", left, right, given=given_))
+    assert refusal("identity", left, right, given=given_).code == "undefined-value"
 
 
 def test_what_is_zero_only_where_everything_is_is_divided_by_all_the_same():
     square = u @ u + v @ v + x**2
-    assert "divided by zero" in refusal("identity", square / square, 1 + 0 * x)
-    assert "divided by zero" in refusal("identity", Var(z) / Var(z), 1 + 0 * x, given=[mean(z, 0), has_moment(z, 2)])
+    assert refusal("identity", square / square, 1 + 0 * x).code == "undefined-value"
+    assert refusal("identity", Var(z) / Var(z), 1 + 0 * x, given=[mean(z, 0), has_moment(z, 2)]).code == "undefined-value"
 
 
 BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its product with itself
@@ -292,7 +293,7 @@ isometries = [product_is(E_1, E_1.T, 1), product_is(E_2, E_2.T, 1), product_is(E
 def test_several_products_of_one_matrix_are_kept_to(left, right, given_):
     result, _, points = verdict("identity", left, right, given=given_)
     assert result == "agrees" and int(re.search(r"(\d+) points", points)[1]) >= 8
-    assert "differ" in refusal("identity", left, right + ones(*right.shape), given=given_)
+    assert refusal("identity", left, right + ones(*right.shape), given=given_).code == "numbers-disagree"
     refusal("identity", left, right, given=given_[1:])
 
 
@@ -317,18 +318,18 @@ def test_without_any_values_it_does_not_apply():
 
 def test_inequalities():
     assert verdict("inequality", 2 * x * y, x**2 + y**2, (x - y) ** 2)[:2] == ("agrees", NUMBERS)
-    assert "the left side is larger" in refusal("inequality", 3 * x * y, x**2 + y**2, (x - y) ** 2)
-    assert "certificate" in refusal("inequality", 2 * x * y, x**2 + y**2, (x + y) ** 2)
-    assert "certificate" in refusal("inequality", 2 * x * y, x**2 + y**2, (x - y) ** 2 + 1)
-    assert "certificate is negative" in refusal("inequality", absolute(x), absolute(x) + 10**6, x)
+    assert refusal("inequality", 3 * x * y, x**2 + y**2, (x - y) ** 2).code == "numbers-disagree"
+    assert refusal("inequality", 2 * x * y, x**2 + y**2, (x + y) ** 2).code == "numbers-disagree"
+    assert refusal("inequality", 2 * x * y, x**2 + y**2, (x - y) ** 2 + 1).code == "numbers-disagree"
+    assert refusal("inequality", absolute(x), absolute(x) + 10**6, x).code == "negative-certificate"
 
 
 def test_ranks():
     W, V = matrix("W", n, d), matrix("V", d, m)
     assert verdict("inequality", rank(W @ V), d, (W, V))[:2] == ("agrees", NUMBERS)
-    assert "the left side is larger" in refusal("inequality", rank(W @ V), 1, (W, V))
-    assert "columns" in refusal("inequality", rank(W @ V), n, (W, V))
-    assert "certificate" in refusal("inequality", rank(W @ V), d, (W, 2 * V))
+    assert refusal("inequality", rank(W @ V), 1, (W, V)).code == "numbers-disagree"
+    assert refusal("inequality", rank(W @ V), n, (W, V)).code == "wrong-certificate"
+    assert refusal("inequality", rank(W @ V), d, (W, 2 * V)).code == "numbers-disagree"
     assert verdict("refute", rank(eye(n)), 1, {n: 2})[0] == "agrees"
 
 
@@ -341,7 +342,7 @@ T = array([[[1, 0], [0, 1]]])
     ids=["another shape", "no matrix", "one factor"],
 )
 def test_only_two_matrices_that_make_the_whole_bound_its_rank(whole, bound, factors):
-    assert "the certificate is not two matrices" in refusal("inequality", rank(whole), bound, factors)
+    assert refusal("inequality", rank(whole), bound, factors).code == "wrong-certificate"
 
 
 @pytest.mark.parametrize(
@@ -355,23 +356,23 @@ def test_only_two_matrices_that_make_the_whole_bound_its_rank(whole, bound, fact
 )
 def test_limits(expr, variable, to, value, wrong):
     assert verdict("limit", expr, variable, to, value)[:2] == ("agrees", NUMBERS)
-    assert "do not come closer" in refusal("limit", expr, variable, to, wrong)
+    assert refusal("limit", expr, variable, to, wrong).code == "numbers-disagree"
 
 
 def test_refutations():
     at = {A: [[1, 2]], B: [[3], [4]]}
     assert verdict("refute", A @ B, 2 * (A @ B), at)[:2] == ("agrees", NUMBERS)
-    assert "do not differ" in refusal("refute", A @ B, (B.T @ A.T).T, at)
-    assert "do not differ" in refusal("refute", exp(log(x)), x, {x: Fraction(1, 3)}, given=[positive(x)])
-    assert "break an assumption" in refusal("refute", x, 2 * x, {x: -1}, given=[positive(x)])
-    assert "divided by zero" in refusal("refute", 1 / x, x, {x: 0})
+    assert refusal("refute", A @ B, (B.T @ A.T).T, at).code == "no-counterexample"
+    assert refusal("refute", exp(log(x)), x, {x: Fraction(1, 3)}, given=[positive(x)]).code == "no-counterexample"
+    assert refusal("refute", x, 2 * x, {x: -1}, given=[positive(x)]).code == "broken-assumption"
+    assert refusal("refute", 1 / x, x, {x: 0}).code == "undefined-value"
     assert verdict("refute", rounded(rounded(x + y) + y), rounded(x + rounded(y + y)), {x: 1, y: Fraction(1, 2**24)})[0] == "agrees"
 
 
 def test_refuted_laws():
     assert verdict("refute", Var(q @ k), d**2, {d: 2}, given=standard)[:2] == ("agrees", NUMBERS)
-    assert "do not differ" in refusal("refute", Var(q @ k), d**2, {d: 1}, given=standard)
-    assert "no one value" in refusal("refute", Var(q @ k), d**2, {d: 2}, given=standard[1:])
+    assert refusal("refute", Var(q @ k), d**2, {d: 1}, given=standard).code == "no-counterexample"
+    assert refusal("refute", Var(q @ k), d**2, {d: 2}, given=standard[1:]).code == "no-definite-value"
 
 
 @pytest.mark.parametrize(
@@ -397,22 +398,22 @@ def test_where_it_does_not_apply_it_says_why(claim_, reason):
 
 
 @pytest.mark.parametrize(
-    ("at", "what"),
+    ("at", "code"),
     [
-        ({n: 3, u: [1, 2]}, "the values disagree about the size n"),
-        ({u: [1, 2], n: 3}, "the values disagree about the size n"),
-        ({u: [1, 2], v: [1, 2, 3]}, "the values disagree about the size n"),
-        ({n: 0, u: [1], v: [2]}, "the size n is a positive integer"),
-        ({n: Fraction(3, 2), u: [1], v: [2]}, "the size n is a positive integer"),
-        ({u: [[1, 2]], v: [1, 2]}, "the value of u is no array with 1 axes"),
-        ({S: [[1, 2], [3]], u: [1, 2], v: [1, 2]}, "the value of S is no array with 2 axes"),
-        ({vector("s", 2): [1, 2, 3], u: [1], v: [2]}, "the values disagree about the size 2"),
-        ({u: [1], v: [2], y: 3}, "a value is given for y, which the claim does not mention"),
+        ({n: 3, u: [1, 2]}, "conflicting-sizes"),
+        ({u: [1, 2], n: 3}, "conflicting-sizes"),
+        ({u: [1, 2], v: [1, 2, 3]}, "conflicting-sizes"),
+        ({n: 0, u: [1], v: [2]}, "not-a-size"),
+        ({n: Fraction(3, 2), u: [1], v: [2]}, "not-a-size"),
+        ({u: [[1, 2]], v: [1, 2]}, "wrong-shape"),
+        ({S: [[1, 2], [3]], u: [1, 2], v: [1, 2]}, "wrong-shape"),
+        ({vector("s", 2): [1, 2, 3], u: [1], v: [2]}, "conflicting-sizes"),
+        ({u: [1], v: [2], y: 3}, "unused-value"),
     ],
     ids=["length", "size", "lengths", "zero", "part", "axes", "ragged", "number", "stranger"],
 )
-def test_a_counterexample_fits_its_sizes(at, what):
-    with pytest.raises(Rejected, match=what):
+def test_a_counterexample_fits_its_sizes(at, code):
+    with pytest.raises(Rejected, check=has_code(code)):
         tw.witness(claim("refute", u @ v + (u @ S @ u) * vector("s", 2)[1], v @ v, at=at))
 
 
@@ -420,11 +421,11 @@ def test_a_law_is_refuted_at_the_values_and_the_sizes_given():
     """The moments are those that the values give, and so are the axes."""
     mean_ = lambda value: claim("refute", E(z), y, at={x: 2, y: value}, given=[mean(z, x)])  # noqa: E731
     assert tw.witness(mean_(3))[0] == "agrees"
-    with pytest.raises(Rejected, match="do not differ for distributions with the stated moments"):
+    with pytest.raises(Rejected, check=has_code("no-counterexample")):
         tw.witness(mean_(2))
     squares = lambda size: claim("refute", E(q @ q), 3 + 0 * d, at={d: size}, given=[mean(q, 0), variance(q, 1)])  # noqa: E731
     assert tw.witness(squares(2))[0] == "agrees"
-    with pytest.raises(Rejected, match="do not differ for distributions with the stated moments"):
+    with pytest.raises(Rejected, check=has_code("no-counterexample")):
         tw.witness(squares(3))
 
 
@@ -438,7 +439,7 @@ def test_sizes_that_a_hint_names_are_tried():
     """Two sides that are equal up to n = 22, further than shapes go of themselves."""
     sides = (total(x, i) * absolute(n - 22), n * x * (22 - n))
     assert verdict("identity", *sides, given=[positive(x)])[:2] == ("agrees", NUMBERS)
-    assert "differ at n = 23: " in refusal("identity", *sides, given=[positive(x)], without={positive(x): {n: 23, x: -1}})
+    assert "at n = 23: " in refusal("identity", *sides, given=[positive(x)], without={positive(x): {n: 23, x: -1}}).message
 
 
 # Snippets
@@ -456,33 +457,36 @@ def test_a_snippet_is_run_and_named():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "what"),
+    ("wrong", "code", "given"),
     [
-        (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), r"gives -?[\d.error-]+ where the claim has -?[\d.error-]+ at m = \d, n = \d"),
-        (lambda A, B, C: ((A @ B) @ C).mT, r"gives (shape \(\d, \d\)|-?[\d.error-]+) where the claim has"),
-        (lambda A, B, C: ((A @ B) @ C).sum(), r"gives shape \(\) where the claim has \(1, 1\) at m = 1, n = 1"),
-        (lambda A, B, C: (A @ B) @ C * torch.nan, "gives nan where the claim has"),
-        (lambda A, B, C: (A @ B @ C, A), r"gives -?[\d.error-]+ where the claim has"),
+        (lambda A, B, C: (A @ B) @ C * (1 + 1e-9), "snippet-wrong-value", r"-?[\d.e-]+ .* -?[\d.e-]+ at m = \d, n = \d"),
+        (lambda A, B, C: ((A @ B) @ C).mT, None, "at m = "),  # at m = n the shape is right
+        (lambda A, B, C: ((A @ B) @ C).sum(), "snippet-wrong-shape", r"\(\) .* \(1, 1\) at m = 1, n = 1"),
+        (lambda A, B, C: (A @ B) @ C * torch.nan, "snippet-wrong-value", "nan"),
+        (lambda A, B, C: (A @ B @ C, A), "snippet-wrong-value", "at m = "),
         (
             lambda A, B, C: (A @ B @ C).sum(),
-            r"gives .* at m = 1, n = 1, given A of shape \(1, 1\), B of shape \(1, 1\), C of shape \(1, 1\)$",
+            "snippet-wrong-shape",
+            r"at m = 1, n = 1, given A of shape \(1, 1\), B of shape \(1, 1\), C of shape \(1, 1\)$",
         ),
         (
             lambda *all: 1.5 * all[0] @ all[1] @ all[2],
-            r"gives .*, given all of shape \((\d), (\d)\) and of shape \(\2, \1\) and of shape \(\1, \2\)$",
+            "snippet-wrong-value",
+            r"given all of shape \((\d), (\d)\) and of shape \(\2, \1\) and of shape \(\1, \2\)$",
         ),
-        (lambda A, B, C: 1 / 0, "stopped with ZeroDivisionError: division by zero"),
+        (lambda A, B, C: 1 / 0, "snippet-stops", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_wrong_snippet_is_refused_by_name(monkeypatch, wrong, what):
+def test_a_wrong_snippet_is_rejected_by_name(monkeypatch, wrong, code, given):
     monkeypatch.setattr(f"{SNIPPETS}.grouped_left", wrong)
-    with pytest.raises(Rejected, match=f"{re.escape(SNIPPETS)}.grouped_left {what}"):
+    with pytest.raises(Rejected, match=f"{re.escape(SNIPPETS)}.grouped_left .*{given}") as caught:
         tw.witness(grouped())
+    assert caught.value.code in ((code,) if code else ("snippet-wrong-shape", "snippet-wrong-value"))
 
 
 @pytest.mark.parametrize("name", ["grouped_middle", "grouped_left.fast", "grouped_left[x]"])
 def test_a_snippet_that_is_not_there_is_refused(name):
-    with pytest.raises(Rejected, match="there is no function"):
+    with pytest.raises(Rejected, check=has_code("snippet-not-found")):
         tw.witness(grouped(name))
 
 
@@ -499,12 +503,12 @@ def test_no_argument_is_left_out(monkeypatch):
     tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[(f"{SNIPPETS}.grouped_left", A, B, A, {"fast": n})]))
     assert (3, "fast") in seen
     monkeypatch.setattr(f"{SNIPPETS}.grouped_left", lambda first, second: first @ second @ first)
-    with pytest.raises(Rejected, match="grouped_left cannot be called so: too many positional arguments"):
+    with pytest.raises(Rejected, check=has_code("wrong-arguments")):
         tw.witness(grouped())
 
 
 def test_only_snippets_are_run():
-    with pytest.raises(Rejected, match="snippets.chapter.topic.function"):
+    with pytest.raises(Rejected, check=has_code("invalid-argument")):
         claim("identity", x + x, 2 * x, code=[("os.getcwd",)])
 
 
@@ -514,7 +518,7 @@ def test_results_keywords_calls_in_calls_and_free_indices():
     moments = "snippets.scaling.variance.predicted_moments"
     right = d * sigma**2 * (sigma**2 + 2 * mu**2)
     assert verdict("identity", Var(q @ k), right, given=same, code=[(f"{moments}[1]", d, {"mu": mu, "sigma": sigma})])[0] == "agrees"
-    assert moments in refusal("identity", Var(q @ k), right, given=same, code=[(f"{moments}[0]", d, mu, sigma)])
+    assert moments in refusal("identity", Var(q @ k), right, given=same, code=[(f"{moments}[0]", d, mu, sigma)]).message
     W = matrix("W", m, d)
     scores, merge, merged = (
         "snippets.attention.formula.scores",
@@ -537,7 +541,7 @@ def test_no_snippet_runs_before_the_sides_were_compared_everywhere(monkeypatch):
     asked = []
     monkeypatch.setattr(snippet_agreement, "compare_snippet", lambda *arguments, **more: asked.append(arguments) or True)
     one = claim("identity", paren(A @ B) @ A, A @ paren(B @ A) + (n - 1) * A, code=[GROUPED])  # alike where n is 1
-    with pytest.raises(Rejected, match="the two sides differ"):
+    with pytest.raises(Rejected, check=has_code("numbers-disagree")):
         tw.witness(one)
     assert not asked
     tw.witness(claim("identity", paren(A @ B) @ A, A @ paren(B @ A), code=[GROUPED]))
@@ -550,7 +554,7 @@ def test_a_snippet_that_gives_something_else_is_refused_where_the_sides_are_not_
         yield
 
     monkeypatch.setattr(identities, "large_shapes", not_here)
-    assert "gives" in refusal("identity", 2 * (A @ B @ A), A @ (B @ A) + A @ (B @ A), code=[GROUPED])
+    assert refusal("identity", 2 * (A @ B @ A), A @ (B @ A) + A @ (B @ A), code=[GROUPED]).code == "snippet-wrong-value"
 
 
 def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
@@ -570,7 +574,7 @@ def test_definitions_limits_and_refutations_run_theirs(monkeypatch):
         module = stated.code[0][0].rpartition(".")[0]
         with monkeypatch.context() as patch:
             patch.setattr(f"{module}.{name}", lambda *arguments: 17.0 * torch.ones(()))
-            with pytest.raises(Rejected, match=f"{name} gives"):
+            with pytest.raises(Rejected, match=f"{name} ", check=lambda error: error.code.startswith("snippet-wrong-")):
                 tw.witness(stated)
 
 
@@ -719,7 +723,7 @@ def test_a_limit_is_taken_at_more_than_the_smallest_sizes(left, closer):
     if closer:
         assert verdict("limit", left, x, 0, 1 / n)[:2] == ("agrees", NUMBERS)
     else:
-        assert "they do not come closer" in refusal("limit", left, x, 0, 1 / n)
+        assert refusal("limit", left, x, 0, 1 / n).code == "numbers-disagree"
 
 
 @pytest.mark.parametrize("factor, power", [(2, 1), (1, Fraction(1, 2))])
@@ -736,7 +740,7 @@ def test_an_assumption_that_is_a_little_too_weak_is_seen_to_be(factor, power):
         return claim("inequality", *sides, because=total(softmax(scores)[j] * lead, j) / (exp(t) + (n - 1)), given=[given_])
 
     assert tw.witness(bound(leads(1, 1)))[0] == "agrees"
-    with pytest.raises(Rejected, match="the left side is larger"):
+    with pytest.raises(Rejected, check=has_code("numbers-disagree")):
         tw.witness(bound(leads(factor, power)))
 
 
@@ -759,7 +763,7 @@ def test_of_the_points_that_an_assumption_allows_some_have_almost_nothing_to_spa
     if slack == "none":
         assert tw.witness(stated)[0] == "agrees"
     else:
-        with pytest.raises(Rejected, match="the left side is larger"):
+        with pytest.raises(Rejected, check=has_code("numbers-disagree")):
             tw.witness(stated)
 
 
@@ -771,7 +775,7 @@ def test_sizes_at_the_bound_of_what_is_assumed_of_them_are_tried():
     N, M = sizes("N M")
     tight = claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N)])
     assert tw.witness(tight)[0] == "agrees"
-    with pytest.raises(Rejected, match="the left side is larger"):
+    with pytest.raises(Rejected, check=has_code("numbers-disagree")):
         tw.witness(claim("inequality", 0, N * (2 * M - N), because=N * (2 * M - N), given=[nonnegative(2 * M - N + 1)]))
 
 
@@ -782,7 +786,7 @@ def test_a_size_is_large_where_another_leaves_room_for_it():
     apart = [product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0), product_is(E_2, E_2.T, 1)]
     left, right = (Q @ E_1 + K @ E_2) @ E_1.T, Q
     assert tw.witness(claim("identity", left, right, given=apart))[0] == "agrees"
-    with pytest.raises(Rejected, match="the two sides differ"):
+    with pytest.raises(Rejected, check=has_code("numbers-disagree")):
         tw.witness(claim("identity", left + LOST * ones(n, d_1), right, given=apart))
 
 
@@ -792,7 +796,7 @@ def test_a_term_that_vanishes_at_small_sizes_is_seen_in_a_law_of_two_random_vect
     first, second = random("a", size), random("b", size)
     given = [independent(first, second), mean(first, 0), mean(second, 0), variance(first, 1), variance(second, 1)]
     vanishing = (size - 1) * (size - 2) * (size - 3) * (size - 4)
-    assert "s = 5" in refusal("identity", Var(first @ second) + vanishing, size, given=given)
+    assert "s = 5" in refusal("identity", Var(first @ second) + vanishing, size, given=given).message
 
 
 def test_two_assumptions_are_tried_where_almost_nothing_is_left_of_both():
@@ -801,7 +805,7 @@ def test_two_assumptions_are_tried_where_almost_nothing_is_left_of_both():
     given = [nonnegative(2 * gamma - theta), nonnegative(gamma + theta), nonnegative(gamma - phi), nonnegative(gamma + phi)]
     left, right = (x * (theta - phi)) ** 2, (2 * gamma * x) ** 2
     because = x**2 * (2 * gamma - theta + phi) * (2 * gamma + theta - phi)
-    assert "the left side is larger" in refusal("inequality", left, right, because=(because,), given=given)
+    assert refusal("inequality", left, right, because=(because,), given=given).code == "numbers-disagree"
 
 
 @given(
@@ -826,4 +830,4 @@ def test_the_bound_of_powers_with_several_whole_exponents_covers_them(entries, p
 
 def test_an_exponent_that_is_whole_but_was_rounded_is_not_taken_for_its_rounding():
     huge = 10**20
-    assert "a root is taken" in refusal("identity", x ** (i + huge - huge), x**i)
+    assert refusal("identity", x ** (i + huge - huge), x**i).code == "undefined-value"

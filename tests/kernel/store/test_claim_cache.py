@@ -354,7 +354,7 @@ def test_what_is_not_seen_by_witnesses_is_asked_of_what_is_taken_over(monkeypatc
     assert taken["reused"] and taken["claim"] == made["claim"]
 
     def refuse(claim):
-        raise Rejected(claim.file, claim.line, claim.id, "not as shown")
+        raise Rejected(claim.file, claim.line, claim.id, "not as shown", code="code-not-shown")
 
     monkeypatch.setattr(worker, "check_code_and_text", refuse)
     with pytest.raises(Rejected):

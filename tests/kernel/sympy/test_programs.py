@@ -56,6 +56,7 @@ from derivations.kernel.sympy.prelude.outcome import NotSettled
 from derivations.kernel.sympy.prelude.zero_test import reduces
 from derivations.kernel.sympy.program import write_program
 from derivations.kernel.sympy.witness import check_with_program, witness
+from tests.kernel.common import has_code
 from tests.nightly import nightly_after
 
 LEAST = 450
@@ -265,7 +266,7 @@ def test_a_slip_in_the_claim_makes_its_program_fail_and_say_where(made, says, tm
     claim = made()
     code, said = ran(write_program(claim).text, tmp_path)
     assert code == 1 and "FALSE" in said and says in said, said
-    with pytest.raises(Rejected, match="SymPy witness") as caught:
+    with pytest.raises(Rejected, check=has_code("sympy-disagrees")) as caught:
         witness(claim)
     assert says in str(caught.value)
 
@@ -363,7 +364,7 @@ def test_a_name_that_python_uses_breaks_nothing(name):
 @pytest.mark.parametrize("moving", [n, x])
 def test_a_limit_in_what_stands_in_neither_side(moving):
     assert witness(stated(lambda D: D.limit("claim", lift(2), moving, "oo", 2)))[0] == "proved"
-    with pytest.raises(Rejected, match="SymPy's limit is 0"):
+    with pytest.raises(Rejected, check=has_code("sympy-disagrees")):
         witness(stated(lambda D: D.limit("claim", lift(0), moving, "oo", 1)))
 
 
@@ -616,7 +617,7 @@ def test_a_value_for_what_a_refutation_does_not_mention_is_refused():
     derivation.refute("claim", x, y, at={x: 1, y: 2})
     (claim,) = derivation.claims
     assert witness(claim)[0] == "refuted"
-    with pytest.raises(Rejected, match="a value is given for z, which the claim does not mention"):
+    with pytest.raises(Rejected, check=has_code("unused-value")):
         witness(replace(claim, at=(*claim.at, ("z", lift(3)))))
 
 
@@ -627,7 +628,7 @@ def test_zero_over_zero_in_a_matrix_is_no_value():
     derivation.refute("claim", A / y, 2 * A + array([[1, 1]]), at={A: [[0, 0]], y: 1})
     (claim,) = derivation.claims
     assert witness(claim)[0] == "refuted"
-    with pytest.raises(Rejected, match="divided by zero"):
+    with pytest.raises(Rejected, check=has_code("sympy-disagrees")):
         witness(replace(claim, at=(claim.at[0], ("y", lift(0)))))
 
 
@@ -638,5 +639,5 @@ def test_a_certificate_has_no_index_that_the_inequality_lacks():
     honest, stray = (total((p[k] - half) ** 2 * v[i] ** 2, i) for k in (i, j))
     claim = stated(lambda D: D.inequality("claim", left, right, because=honest))
     assert witness(claim)[0] == "proved"
-    with pytest.raises(Rejected, match="the certificate has the index j, which neither side has"):
+    with pytest.raises(Rejected, check=has_code("wrong-certificate"), match="index j"):
         witness(replace(claim, because=(stray,)))

@@ -11,6 +11,7 @@ from derivations.kernel.pytorch import witness as numbers
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.python_subset import find_violation, returns_tensors
 from derivations.kernel.traced.witness import called_functions, check_call
+from tests.kernel.common import has_code
 
 n, m = sizes("n m")
 x, A = vector("x", n), matrix("A", n, m)
@@ -227,5 +228,5 @@ def test_beyond_its_threshold_softplus_is_the_number_itself(computing):
 @pytest.mark.parametrize("size", [10, 60])
 def test_a_branch_on_the_dtype_is_rejected_by_its_numbers(computing, size):
     claim = computing(f"return 2 * x if x.dtype == torch.float32 and x.shape[0] >= {size} else x", [x], x + 0 * x)
-    with pytest.raises(Rejected, match="in fp32"):
+    with pytest.raises(Rejected, check=has_code("snippet-wrong-value"), match="in fp32"):
         numbers.witness(claim)
