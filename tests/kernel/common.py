@@ -1,4 +1,4 @@
-"""What several test files of the kernel use."""
+"""Symbols, texts and helpers that several test files of the kernel share."""
 
 
 def has_code(code):

@@ -1,4 +1,4 @@
-"""The plugin that chooses test files by what changed (tests/chosen.py): what a change may reach is run, and of the rest a few by the commit."""
+"""Test selection by changed files (tests/chosen.py): files that a change can affect run, and a sample of the others, chosen by the commit."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The records of all claims are those of the golden file, and a difference is noticed."""
+"""The records of all claims equal the golden file, and any difference is reported."""
 
 from copy import deepcopy
 

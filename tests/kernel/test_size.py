@@ -1,4 +1,4 @@
-"""How much code there is to read before one believes a claim. The numbers stand on the trust page."""
+"""Limits on the code that every claim relies on, as the trust page reports it."""
 
 from derivations.kernel.site.trust_counts import KERNEL, SHARED, count_by_room, count_code_lines, count_room_lines
 

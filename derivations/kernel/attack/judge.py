@@ -239,7 +239,7 @@ def judge_inequality(claim: Claim, options: Options) -> Verdict:
 
 
 def judge_limit(claim: Claim, options: Options) -> Verdict:
-    """Judge a limit by the distances between the two sides at two places far out."""
+    """Judge a limit by the distance between the two sides at two values of the variable, the second one nearer to infinity or to 0."""
     variable, to = claim.towards
     right = claim.steps[0].expr
     if any(variable in node_sizes(n) for n in walk(claim.start)):

@@ -6,7 +6,9 @@ PROOFS = ("proved", "refuted")  # "agrees" means that numbers agree, which is no
 
 
 def provers(claim: dict) -> list[str]:
-    """Return the names of the witnesses in a claim's record that prove it, or that refute the relation that it refutes.
+    """Return the names of the witnesses in a claim's record that prove it or, for a refutation, that refute its relation.
+
+    Numerical agreement does not count.
 
     >>> provers({"witnesses": [{"name": "exact", "verdict": "proved"}, {"name": "torch", "verdict": "agrees"}]})
     ['exact']

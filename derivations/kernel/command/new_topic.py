@@ -217,7 +217,7 @@ def create(topic: str) -> list[str]:
 
 
 def add_row(path: Path, values: dict[str, str]) -> dict[Path, str]:
-    """Return {path: text} for the chapter's file of rows, with a row for the topic's function."""
+    """Return {path: new text} for the chapter's table of test inputs (tests/snippets/rows), with an entry for the topic's function."""
     text = path.read_text() if path.exists() else fill(NEW_ROWS, values)
     beginning, mark, rest = text.partition("\nROWS = {\n")
     return {path: beginning + mark + fill(ROW, values) + rest}

@@ -20,7 +20,7 @@ from .exact_numbers import Undefined
 
 
 class ProofFailed(KernelError):
-    """The exact witness does not accept a relation."""
+    """Raised when the exact witness does not accept a relation."""
 
     code = "not-proved"
 

@@ -50,7 +50,7 @@ def end(to: Any) -> Any:
 
 
 def argument(value: Any) -> Any:
-    """Return the argument of a snippet with SymPy expressions, also nested ones, as trees."""
+    """Convert the SymPy expressions in a snippet's argument to trees, also those inside lists, tuples and dictionaries."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(argument, value))
     if isinstance(value, dict):

@@ -66,7 +66,7 @@ def read_rational(e: Any, reading: Reading) -> Expr:
 
 
 def unsigned(e: Any) -> Any:
-    """Return a term or factor without its leading minus sign, or None if it has none."""
+    """Return a SymPy term without its leading minus sign, or None if it does not start with one."""
     if e.is_Rational and e.is_negative:
         return -e
     if isinstance(e, (sp.Mul, sp.MatMul)) and e.args[0].is_Rational and e.args[0].is_negative:

@@ -112,7 +112,7 @@ def read_indexed(e: Any, reading: Reading) -> Expr:
 
 
 def read_element(e: Any, reading: Reading) -> Expr:
-    """Return an entry of a matrix, without the index of an axis of length 1."""
+    """Read an entry of a SymPy matrix as a tree. Indices of axes of length 1 are dropped."""
     matrix, *places = e.args
     tree = reading(matrix)
     needed = [place for place, length in zip(places, matrix.shape) if length != 1]

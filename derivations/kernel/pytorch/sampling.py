@@ -231,7 +231,10 @@ def choose_points(valid: Tensor, claim: Claim, sizes: dict, at: tuple, edges: li
 
 
 def telling_kinds(telling: int, seed: int) -> tuple:
-    """Return the kinds of entries for so many points: ordinary ones, and one of the next best kinds in rotation."""
+    """Return the kinds of entries to draw for a trial with `telling` informative points.
+
+    These are ordinary entries, and with two points or more also one of the kinds that reveal most errors, chosen in turn by the seed.
+    """
     return (ORDINARY, TELLING_KINDS[seed % len(TELLING_KINDS)])[:telling]
 
 

@@ -40,7 +40,10 @@ class Snippets:
         self.leaked: dict[int, set] = {}  # number of a snippet -> its arguments that equalled the claim's value at every such point
 
     def compare(self, t: Trial, values: list, trees: list | None = None, which: Iterable[int] | None = None) -> None:
-        """Run the snippets, or those with the given numbers, at points of a trial; with the trees, also in other formats at two points."""
+        """Run the snippets at some points of a trial and compare their results with `values`.
+
+        `which` limits this to the snippets with these numbers. If the claim's `trees` are given, also compare in low-precision formats.
+        """
         which = tuple(k for k in (self.ran if which is None else which) if k in self.ran)
         if not which:
             return

@@ -1,8 +1,8 @@
 """Write the search index of a built site.
 
-Under MkDocs a hook calls this (search_hook.py), after another generator `python -m derivations finish SITE` does.
+Under MkDocs a hook calls this (search_hook.py); with other generators, `python -m derivations finish SITE` does.
 
-A reader's browser fetches the index in parts, and nothing before a search. The first part lists the addresses of pages. For each word of
+A reader's browser fetches the index in parts, and only when a search starts. The first part lists the addresses of pages. For each word of
 a query, the browser fetches the one file of an ordered series that contains it, with the places where the word occurs and its scores. For
 the places that it shows, it fetches the files of their pages. So a query does not cost more on a larger site.
 

@@ -74,7 +74,7 @@ class Statement:
 
     @cached_property
     def uses(self) -> dict[str, Origin]:
-        """The origins in snippet modules of the names that it reads and that its functions import, by name."""
+        """The names from modules of `snippets` that the statement reads or that functions in it import, each with its origin."""
         found = {name: one for name, one in self.reads.items() if isinstance(one, Origin)}
         found |= {one.bound: one.origin for one in self.imports}
         return {name: one for name, one in found.items() if one.module.partition(".")[0] == "snippets"}

@@ -1,4 +1,4 @@
-"""Mutants are what their operators say; weak witnesses are caught, true mutants recognised, and results kept."""
+"""Each mutation operator does what its name says; weak witnesses are caught, equivalent mutants recognised, and results stored."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Random claims: none that is false is accepted, and a witness or a printer with a planted fault is found out."""
+"""Fuzzing: no witness accepts a false random claim, and a fault planted in a witness or a printer is found."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Snippets corrupted in their own source: which changes there are, what the code witness says of them, and who judges what it does not notice."""
+"""Mutations of snippets: which ones exist, what the code witness says about each, and how undetected ones are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down of a checked claim, field by field: pages show nothing else."""
+"""The record of a checked claim, field by field; pages show only what it contains."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tasks on a Dask cluster: what comes of them is what comes of them here, and whatever goes wrong, nothing false is kept."""
+"""A Dask cluster gives the same results as this machine, and a failure on the cluster never stores a wrong result."""
 
 import os
 import time

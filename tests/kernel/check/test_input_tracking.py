@@ -1,4 +1,4 @@
-"""A certificate expires when a file or variable that the script or a snippet read changes, and holds when something else does."""
+"""A certificate expires if a file or variable that the script or a snippet read changes, and stays valid if anything else changes."""
 
 import os
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""A script that crashes, hangs, floods its output or leaves something running is named, and takes no other down; hash seeds change nothing."""
+"""A script that crashes, hangs or floods its output is reported by name and does not affect other scripts; hash seeds change nothing."""
 
 import os
 import select

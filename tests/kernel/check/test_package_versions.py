@@ -1,4 +1,4 @@
-"""The versions of what a script imports are found by the process that waits for it, and its certificate depends on them."""
+"""The versions of the packages that a script imports are part of its certificate."""
 
 from importlib.metadata import version
 from threading import Event

@@ -1,4 +1,4 @@
-"""The code that a claim names is the code that a page shows: what an author may get wrong is found by the check, or by ruff."""
+"""The code that a claim names is the code that a page shows: the check or ruff finds an author's mistakes."""
 
 import importlib
 import re

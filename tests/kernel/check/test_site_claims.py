@@ -1,4 +1,4 @@
-"""The repository's own claims: how many, by which witnesses, and how far."""
+"""The claims of the site: how many there are, which witnesses confirm them, and at which shapes."""
 
 import re
 

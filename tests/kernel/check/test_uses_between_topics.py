@@ -1,4 +1,4 @@
-"""What a claim uses of another topic has to hold there, and topics may not use each other in a circle."""
+"""A claim may use only accepted claims of another topic, and topics may not use each other in a circle."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`check --watch`: what a change touches, and a whole session of it: mistakes, a script that hangs, a change of the checker, Ctrl-C."""
+"""`check --watch`: what a change affects, and a whole session with mistakes, a hanging script, a changed checker and Ctrl-C."""
 
 import os
 import signal

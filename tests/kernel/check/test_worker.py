@@ -1,4 +1,4 @@
-"""The process that checks a script: the same time zone, locale and arguments everywhere, and memory that is used again."""
+"""The process that checks a script: it fixes the time zone, the locale and the arguments, and reuses freed memory."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""What a script's process says is read as text: nothing of the script's runs where it is read, and what is no record is told in a line."""
+"""The output of a script's process is read as data: nothing in it is executed, and a malformed record is reported in one line."""
 
 import time
 from importlib.metadata import version

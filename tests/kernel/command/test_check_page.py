@@ -1,4 +1,4 @@
-"""`check --page TOPIC`: every fault of a topic is found at once, each with its file and line, and a topic in order has none."""
+"""`check --page TOPIC` reports all faults of a topic at once, each with file and line, and none for a correct topic."""
 
 import pytest
 

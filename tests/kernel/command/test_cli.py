@@ -1,4 +1,4 @@
-"""The command line: what it prints, how it exits, and that no script, however it goes wrong, takes it down or gets a traceback."""
+"""The command line: its output and exit codes. A faulty script never causes a traceback."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What changed since a commit, and what is asked for by it."""
+"""Finding the files that changed since a commit, and the topics that they affect."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`python -m derivations uses`: what it says of a use, by what the two claims say; and that no witness reads one."""
+"""`python -m derivations uses`: what it reports about each use. No witness reads a use."""
 
 import ast
 from pathlib import Path

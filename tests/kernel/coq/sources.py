@@ -1,4 +1,4 @@
-"""What Coq is given for claims that a test states."""
+"""Helpers that return the Coq sources of claims that a test states."""
 
 from derivations.kernel import Derivation
 from derivations.kernel.coq import witness as coq

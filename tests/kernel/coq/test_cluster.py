@@ -1,4 +1,4 @@
-"""Coq on a cluster says what it says here."""
+"""Coq gives the same verdicts on a cluster as on this machine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The Coq witness about laws: expectations and variances, at every size."""
+"""The Coq witness: expectations and variances, at every size."""
 
 import re
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The Coq witness over the reals: limits, where a number grows or comes down to zero, or a size grows."""
+"""The Coq witness over the reals: limits of a variable at infinity or 0, and of a size at infinity."""
 
 import re
 

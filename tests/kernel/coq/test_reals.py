@@ -1,4 +1,4 @@
-"""The Coq witness over the reals: refutations as theorems, where a tree has a value, and what a theorem may rest on."""
+"""The Coq witness over the reals: refutations as theorems, conditions under which a term has a value, and permitted axioms."""
 
 import re
 

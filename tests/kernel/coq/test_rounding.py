@@ -1,4 +1,4 @@
-"""The Coq witness about rounding: refutations over the reals, with the numbers of a binary format."""
+"""The Coq witness: refutations about rounding, over the reals, with the numbers of a binary format."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Files that Coq checks in one run: each in a module of its own, and asked of all theorems together what they assume."""
+"""Files that Coq checks in one run: each one is a separate module, and the axioms of all theorems are listed together."""
 
 import re
 

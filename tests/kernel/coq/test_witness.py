@@ -1,4 +1,4 @@
-"""The Coq witness: what it writes, and that Coq proves what is true, not what is false, with nothing assumed."""
+"""The Coq witness: the text that it writes; Coq proves true claims and no false ones, without axioms."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The rule of acceptance: what witnesses have to say of a claim, and its snippets to have done, before it stands."""
+"""The rule of acceptance: the verdicts and snippet runs that a claim needs."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a claim holds of what it was told, and what it holds where it was told nothing."""
+"""The fields of a claim, given and by default."""
 
 import sys
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What each way of writing an expression builds: its value at numbers against plain Python, its shape, its names."""
+"""Every constructor of expressions: the value of the result against plain Python, its shape and its names."""
 
 from fractions import Fraction
 

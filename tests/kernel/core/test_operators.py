@@ -1,4 +1,4 @@
-"""The table of operators: every printer and every evaluator has a rule for each, or says that it has none."""
+"""The table of operators: every printer and evaluator has a rule for each operator, or states that it has none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Assumptions that leave nothing, or next to nothing, for a claim to be about; and what is assumed of something else altogether."""
+"""Assumptions that hold nowhere or almost nowhere are rejected, and so are assumptions about other symbols than the claim's."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""A counterexample shows what the two sides are worth: exactly where that can be written, else in digits that are certain."""
+"""A counterexample shows the values of both sides: exactly if they can be written exactly, otherwise in digits that are certain."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Certificates of inequalities: each form that is visibly not negative, and its nearest neighbour that is not."""
+"""Proofs of inequalities: each form that is visibly nonnegative is accepted, and a slightly different form is not."""
 
 import pytest
 

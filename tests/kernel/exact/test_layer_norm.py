@@ -1,4 +1,4 @@
-"""What layer normalisation needs: a variance is not negative, however it is written, and with something positive beside it it is positive."""
+"""Facts that layer normalisation needs: a variance is nonnegative, however it is written; a variance plus a positive number is positive."""
 
 import pytest
 

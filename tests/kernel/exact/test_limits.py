@@ -1,4 +1,4 @@
-"""Limits: known ones are proved, others refused, and what the series cannot settle is an error and never a verdict."""
+"""Limits: true ones are proved and false ones rejected; if the series does not decide, there is an error and no verdict."""
 
 from fractions import Fraction
 

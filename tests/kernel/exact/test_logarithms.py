@@ -1,4 +1,4 @@
-"""Logarithms of products, quotients and powers: what comes out of them, and what must stay inside."""
+"""Logarithms of products, quotients and powers: which factors may leave the logarithm, and which may not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Functions that keep order, and variances that are not negative, as certificates of inequalities."""
+"""Inequalities proved by monotone functions and by nonnegative variances."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The normal form against exact evaluation: what it calls equal is equal everywhere, and a rearrangement is always recognised."""
+"""The normal form against exact evaluation: terms that it calls equal are equal everywhere, and rearranged terms are recognised."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,4 +1,4 @@
-"""What is assumed of an entry at an open index is assumed at every value of it: used there, and nowhere else."""
+"""An assumption about an entry with an open index holds at every value of the index, and for no other entry."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,4 +1,4 @@
-"""Sums of powers of an index, in closed form, and what is no such sum."""
+"""Closed forms of sums of powers of an index; other sums have none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Random expressions: what the exact witness makes of them agrees with numbers."""
+"""Random expressions: the exact witness agrees with numerical evaluation."""
 
 from fractions import Fraction
 from itertools import product

@@ -1,4 +1,4 @@
-"""Rounding to fp32 against NumPy's, on numbers of every size."""
+"""Rounding to fp32 agrees with NumPy for numbers of every magnitude."""
 
 from fractions import Fraction
 from random import Random

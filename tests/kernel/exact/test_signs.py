@@ -1,4 +1,4 @@
-"""What the exact witness sees of a sign it sees rightly: of sums inside of sums above all, whose indices are easily taken for one another."""
+"""The exact witness never infers a wrong sign, in particular for nested sums, whose indices are easily confused."""
 
 from fractions import Fraction
 from random import Random

@@ -1,4 +1,4 @@
-"""Claims that are false, or that follow from nothing consistent: each was accepted once, or could be by a rule that goes too far."""
+"""False claims, and claims with contradictory assumptions, that an unsound rule once accepted or could accept."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What is 0 or 1: that it is its own square, what its exponentials are, and where a mask's filling goes."""
+"""Quantities that are 0 or 1: they equal their squares, their exponentials are linear in them, and masks are built from them."""
 
 from contextlib import suppress
 from fractions import Fraction

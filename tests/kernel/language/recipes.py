@@ -1,4 +1,4 @@
-"""How what is often wanted is said in the claim language. The page "The claim language" shows these parts; test_recipes.py checks each claim."""
+"""Common patterns in the claim language. The page "The claim language" shows these sections; test_recipes.py checks each claim."""
 
 # --8<-- [start:script]
 from derivations.kernel import Derivation, matrix, sizes

@@ -1,4 +1,4 @@
-"""Tensors written out, and inequalities refuted: what they mean to each witness, and what is refused."""
+"""Tensors written out entry by entry, and refuted inequalities: what each witness does with them, and what is rejected."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What a claim may assume, and what it must: assumptions that leave no index open and hold together, moments that exist, what it rests on."""
+"""Assumptions of a claim: they have no open index, do not contradict each other, state the moments that the claim needs, and are needed."""
 
 import re
 from dataclasses import replace

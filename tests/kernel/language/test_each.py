@@ -1,4 +1,4 @@
-"""What is given entry by entry: its index is its own. What each witness makes of it, and claims in which one index is taken for another."""
+"""Tensors defined entry by entry: each witness keeps their index apart from others, and claims that confuse two indices are rejected."""
 
 from dataclasses import replace
 from fractions import Fraction

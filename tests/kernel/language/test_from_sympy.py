@@ -1,4 +1,4 @@
-"""Claims stated in SymPy: what each of its nodes is read as, what is refused and how, and what its symbols bring along."""
+"""Claims stated in SymPy: how each node is read, what is rejected, and which assumptions its symbols carry."""
 
 import subprocess
 import sys

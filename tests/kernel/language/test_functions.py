@@ -1,4 +1,4 @@
-"""cos, sin, tanh and norm: what each witness makes of them, how they are printed, and roots of squares, which are moduli."""
+"""cos, sin, tanh and norm: what each witness does with them, how they are printed, and roots of squares, which are absolute values."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The largest of a vector's entries: what can be said of it, what is refused, and by whom."""
+"""The largest entry of a vector: claims about it that are proved, and claims that each witness rejects."""
 
 from contextlib import suppress
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The recipes of the page "The claim language": each claim holds, and what the page says is refused is refused in these words."""
+"""The recipes of the page "The claim language": each claim is accepted, and each mistake gets the message that the page shows."""
 
 import re
 from pathlib import Path

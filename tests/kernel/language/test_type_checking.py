@@ -1,4 +1,4 @@
-"""A type checker reads the language, and every script: what is misspelt is found before anything runs."""
+"""mypy checks the claim language and every script, and finds mistakes such as misspelt names before a script runs."""
 
 from pathlib import Path
 

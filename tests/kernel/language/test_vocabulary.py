@@ -1,4 +1,4 @@
-"""What scripts are written in: every word explained with an example that runs, and every slip met with what to write."""
+"""The vocabulary of scripts: each name has a docstring with an example that runs, and each common mistake gets advice."""
 
 import ast
 import doctest

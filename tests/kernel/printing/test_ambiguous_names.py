@@ -1,4 +1,4 @@
-"""One print, one thing: a script in which two things would be printed alike is refused there, with both of them named."""
+"""Two different things that would print alike are rejected in a script, and the message names both."""
 
 import pytest
 import sympy

@@ -1,4 +1,4 @@
-"""A product that would be read as a function of what stands in brackets has its sign; what acts entry by entry is marked."""
+"""A product that would be read as a function call gets a multiplication sign, and entrywise operations are marked."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is printed means what the tree means: brackets where they are needed, and every operation in both notations."""
+"""Printed formulas mean the same as the tree: brackets where they are needed, and every operation in both notations."""
 
 import re
 from fractions import Fraction

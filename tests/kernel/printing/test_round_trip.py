@@ -1,4 +1,4 @@
-"""What is printed can be read back as the same tree: for every claim of the site, and for trees made at random."""
+"""Printed formulas can be parsed back into the same tree, for every claim of the site and for random trees."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What the PyTorch witness finds once and takes again: it is found anew wherever anything is different."""
+"""Results that the PyTorch witness caches are computed again if anything that they depend on differs."""
 
 import pytest
 import torch

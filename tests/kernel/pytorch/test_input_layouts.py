@@ -1,4 +1,4 @@
-"""How closely code is tried in each trial: in all input layouts where a size is larger than before, else by turns, until all were tried."""
+"""Input layouts in each trial: all of them at a size larger than before, otherwise in rotation until each was tried."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A claim's `code=` may not give a function the answer: a function that returns its argument would agree."""
+"""A claim's `code=` may not pass the answer to the function, since a function that returns its argument would agree."""
 
 import importlib
 import sys

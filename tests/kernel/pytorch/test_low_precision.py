@@ -1,4 +1,4 @@
-"""Snippets in fp32, fp16 and bf16: the bound covers every computation in the format, and what is off by more is refused."""
+"""Snippets in fp32, fp16 and bf16: the error bound covers every computation in the format, and a larger error is rejected."""
 
 import re
 from fractions import Fraction

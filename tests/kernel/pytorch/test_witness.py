@@ -1,4 +1,4 @@
-"""The PyTorch witness: every operation, claims that are false by a little, snippets that are wrong, and where it says that it does not apply."""
+"""The PyTorch witness: every operation, slightly false claims, wrong snippets, and claims to which it does not apply."""
 
 import ast
 import math

@@ -1,4 +1,4 @@
-"""Snippets that are wrong in ways that numbers alone do not show, planted in place of a page's own: each is refused, and says why."""
+"""Wrong snippets that agree in ordinary numbers: each is rejected, with the reason."""
 
 import random as python_random
 import re

@@ -1,4 +1,4 @@
-"""Which certificates may be shown: those that the checker wrote, of what is still as it was."""
+"""Only certificates that the checker wrote, and whose dependencies are unchanged, may be shown."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""How long checks took is kept apart from what they found, and nothing depends on it."""
+"""Durations of checks are stored apart from verdicts, and nothing depends on them."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""The counts of whole runs: kept with the commit that they are of, and never of what is not committed."""
+"""Counts of complete runs are stored with their commit, and never for uncommitted changes."""
 
 import json
 import subprocess

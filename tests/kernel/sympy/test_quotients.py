@@ -1,4 +1,4 @@
-"""What SymPy programs ask first: is a quotient of polynomials 0, whatever its letters are? What is said to be 0 is, and what is 0 is seen."""
+"""The zero test of SymPy programs for quotients of polynomials is right in both directions."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What SymPy 1.14 gets wrong without a word. If one of these fails, SymPy has changed: see what that allows, and what it breaks."""
+"""Wrong results of SymPy 1.14. If one of these tests fails, SymPy has changed: look at what that allows and what it breaks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which code is read as mathematics: mistakes that an honest author could make, each outside the subset of Python, and code inside it."""
+"""The subset of Python that the code witness reads: mistakes that an honest author could make are outside it."""
 
 import sys
 from importlib import import_module

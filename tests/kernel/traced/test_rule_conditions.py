@@ -1,4 +1,4 @@
-"""Code that computes something else than its claim says, where a rule for an operation could say too much: none of it is proved without a condition."""
+"""Wrong code that an operation rule without its conditions would accept: none of it is proved."""
 
 from __future__ import annotations
 

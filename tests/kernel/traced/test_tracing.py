@@ -1,4 +1,4 @@
-"""What the code witness says of snippets: what it reads, at which shapes and under which conditions, and what it refuses to read."""
+"""The code witness: which snippets it reads, at which shapes and under which conditions, and which it does not read."""
 
 from __future__ import annotations
 

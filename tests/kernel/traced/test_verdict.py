@@ -1,4 +1,4 @@
-"""The verdict on a claim's code: code that differs where a size is 1, the conditions that a proof states, and what no scope may be stated for."""
+"""Verdicts on a claim's code: code that differs only at size 1, the conditions of a proof, and scopes that may not be stated."""
 
 from __future__ import annotations
 

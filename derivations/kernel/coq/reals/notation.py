@@ -163,7 +163,7 @@ def translate_array(e: Expr) -> Text:
 
 
 def write_tensor(rows: list[list[str]], axes: int) -> Text:
-    """Return a vector (its only row) or a matrix with the given entries."""
+    """Return the Coq text of a vector with the entries of the only row, or of a matrix with these rows."""
     lists = ["[" + "; ".join(row) + "]" for row in rows]
     return (f"vector_of {lists[0]}" if axes == 1 else f"matrix_of [{'; '.join(lists)}]"), APPLIED
 
