@@ -10,7 +10,7 @@ from markdown import Markdown
 
 from derivations.kernel.site import page_lint, snippet_usage
 from derivations.kernel.site.code_imports import read_blocks
-from derivations.kernel.site.code_regions import RECIPES, read_snippet
+from derivations.kernel.site.included_regions import RECIPES, read_snippet
 from derivations.kernel.site.page_source import PageError, Source
 from derivations.kernel.snippet_source import parse
 

@@ -84,5 +84,5 @@ def test_trust_page_counts_verdicts_and_lists_unread_code(page, monkeypatch):
 
 def test_trust_page_reports_a_run_over_all_corrupted_snippets(page, monkeypatch):
     kept = {"code": {"commit": "a" * 40, "date": "2030-01-02", "topics": 3, "tried": 40, "left": 0}}
-    monkeypatch.setattr(trust_counts.full_runs, "read", lambda: kept)
+    monkeypatch.setattr(trust_counts.complete_run_counts, "read", lambda: kept)
     assert ["all corrupted snippets of 3 topics", "40", "0", "aaaaaaa of 2030-01-02"] in trust_counts.list_full_runs()[1]

@@ -9,8 +9,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel import site
+from derivations.kernel.printing.handwritten_relations import find_text_fault, is_relation
 from derivations.kernel.printing.mathml import MathsError, estimate_width, mathml, render_notation, render_text
-from derivations.kernel.printing.relation_signs import find_text_fault, is_relation
 from derivations.kernel.site.claim_html import KINDS
 
 samples = sys.modules["site_sample_certificates"]  # by conftest.py

@@ -104,7 +104,7 @@ def test_sidebar_unfolds_only_the_current_chapter(built):
 
 def test_formulas_outside_claims_state_no_relation(built, asked):
     """On the finished page, no formula outside a claim states a relation, regardless of the source."""
-    from derivations.kernel.printing.relation_signs import find_relation_sign
+    from derivations.kernel.printing.handwritten_relations import find_relation_sign
 
     for page in asked:
         html = (built / page).read_text(encoding="utf-8")

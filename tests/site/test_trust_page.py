@@ -118,14 +118,16 @@ def test_no_number_is_shown_without_random_claims(monkeypatch):
 def test_complete_runs_name_their_commit(page, monkeypatch):
     kept = {"date": "2026-01-02", "tried": 5, "commit": "0123456789"}
     monkeypatch.setattr(
-        trust_counts.full_runs, "read", lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}}
+        trust_counts.complete_run_counts,
+        "read",
+        lambda: {"mutants": kept | {"claims": 2, "left": 0}, "fuzz": kept | {"seed": 1, "faults": 3}},
     )
     _, rows, _ = trust_counts.list_full_runs()
     assert rows == [
         ["all mutants of 2 claims", "5", "0", "0123456 of 2026-01-02"],
         ["random claims of seed 1", "5", "3", "0123456 of 2026-01-02"],
     ]
-    monkeypatch.setattr(trust_counts.full_runs, "read", dict)
+    monkeypatch.setattr(trust_counts.complete_run_counts, "read", dict)
     assert "none was recorded" in page("/// trust | runs\n///\n")
 
 
@@ -135,7 +137,7 @@ def test_every_number_has_its_command(page):
     assert len(cells) == len(soup.select("tbody tr")) > 5
     for cell in cells:
         target = soup.select_one(cell.a["href"])
-        assert "pytest tests/kernel/test_size.py" in target.get_text()
+        assert "pytest tests/kernel/test_code_size.py" in target.get_text()
 
 
 def test_unknown_table_is_rejected(refused):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 
-from derivations.kernel.printing.relation_signs import find_text_fault
+from derivations.kernel.printing.handwritten_relations import find_text_fault
 from derivations.kernel.site import widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number

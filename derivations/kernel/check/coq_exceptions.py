@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from ..store.certificates import CertificateError
 from ..store.project_files import ROOT
 

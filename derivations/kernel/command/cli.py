@@ -245,13 +245,13 @@ def fuzz(seed: int, claims: int, minutes: float | None, as_json: bool, fresh: bo
 @contextmanager
 def counts_recorder(wanted: bool) -> Iterator[Callable[..., None]]:
     """Yield a function that stores the counts of a run, or does nothing unless `wanted`. Fail before the run if it cannot store them."""
-    from ..store import full_runs
+    from ..store import complete_run_counts
 
     try:
         if wanted:
-            full_runs.commit()
-        yield full_runs.record if wanted else lambda run, **counts: None
-    except (full_runs.NotRecorded, CertificateError) as error:
+            complete_run_counts.commit()
+        yield complete_run_counts.record if wanted else lambda run, **counts: None
+    except (complete_run_counts.NotRecorded, CertificateError) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -57,7 +57,7 @@ def trace_file(path: str) -> Any:
 
 def find_unreached(topic: str, executed: set[int]) -> Iterator[tuple[int, str]]:
     """Yield the first line of each block of shown lines that the tests did not execute, with a message."""
-    from ..site.code_regions import read_snippet
+    from ..site.included_regions import read_snippet
 
     snippet = read_snippet(project_files.ROOT, topic)
     lines = snippet.text.split("\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ..check import program_files, runner
+from ..check import runner, sympy_program_files
 from ..errors import quantity
 from ..store import certificates
 
@@ -19,7 +19,7 @@ def publish_programs(results: Sequence[runner.Result], to: Path | None = None) -
     """Write the programs of checked topics and return their paths. If a topic has a rejected claim, its old programs stay."""
     claims = {r.topic: [record["claim"] for record in r.records] if r.holds else None for r in results if certificates.is_topic(r.topic)}
     every = to is None and set(claims) == set(certificates.topics())
-    return program_files.publish_programs(claims, to or program_files.program_folder(), every)
+    return sympy_program_files.publish_programs(claims, to or sympy_program_files.program_folder(), every)
 
 
 @click.command()
@@ -41,17 +41,17 @@ def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int)
         raise click.ClickException("not all claims are accepted; python -m derivations check says which")
     files = publish_programs(results, out)
     missing = [
-        (f"{r.topic}#{record['claim']['id']}", program_files.explain_missing_program(record["claim"]))
+        (f"{r.topic}#{record['claim']['id']}", sympy_program_files.explain_missing_program(record["claim"]))
         for r in results
         for record in r.records
-        if not program_files.program_text(record["claim"])
+        if not sympy_program_files.program_text(record["claim"])
     ]
     definitions = sum(record["claim"]["kind"] == "definition" for r in results for record in r.records)
     click.echo(
-        f"{quantity(len(files), 'program')} in {out or program_files.program_folder()}; definitions, which have nothing to prove: {definitions}"
+        f"{quantity(len(files), 'program')} in {out or sympy_program_files.program_folder()}; definitions, which have nothing to prove: {definitions}"
     )
     for name, why in missing:
-        if why != program_files.DEFINITION_NOTE:
+        if why != sympy_program_files.DEFINITION_NOTE:
             click.echo(f"no program for {name}: {why}")
     if run_them:
         sys.exit(not run_programs(files, jobs))
@@ -60,7 +60,7 @@ def sympy(targets: tuple[str, ...], out: Path | None, run_them: bool, jobs: int)
 def run_programs(files: Sequence[Path], jobs: int) -> bool:
     """Run the programs, print the errors of those that fail, and return whether all succeed."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = list(pool.map(program_files.run_program, files))
+        results = list(pool.map(sympy_program_files.run_program, files))
     failed = [(path, text) for path, (holds, text) in zip(files, results) if not holds]
     for path, text in failed:
         click.secho(f"{path}: {text}", fg="red", err=True)

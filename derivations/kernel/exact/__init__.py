@@ -8,7 +8,7 @@
   maxima, `expectations.py` takes expectations, `derivatives.py` derivatives, `absolute_values.py` moduli.
 - assumptions: `assumption_facts.py` builds `Facts` from a claim's assumptions. `assumption_consistency.py` looks for values that satisfy
   them. `assumption_needs.py` shows that each one is needed.
-- proofs: `proofs.py` has one function for each kind of claim. `denominators.py` and `log_identities.py` decide whether a normal form is
+- proofs: `proofs.py` has one function for each kind of claim. `clear_denominators.py` and `cancelling_logs.py` decide whether a normal form is
   0. `nonnegativity.py` and `max_facts.py` find signs, `cycle_guard.py` keeps them from circular reasoning. `series_limits.py` takes
   limits.
 - counterexamples: `exact_evaluation.py` evaluates trees with the rationals and rigorous balls of `exact_numbers.py`, and near a point

@@ -13,11 +13,11 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip_brackets, walk
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
-from . import exact_evaluation, exact_numbers, log_identities
+from . import cancelling_logs, exact_evaluation, exact_numbers
 from .assumption_facts import collect_facts
 from .atom_payloads import Unsupported
+from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
-from .denominators import clear_denominators
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .limit_counterexamples import find_other_limit
 from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
@@ -33,7 +33,7 @@ def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not log_identities.logarithms_cancel(difference, facts):
+        if residual and not cancelling_logs.logarithms_cancel(difference, facts):
             return residual
     return {}
 

@@ -10,7 +10,7 @@ A tree is printed as it is, operands in order, with brackets where they matter. 
 | `print_collisions.py` | the rejection of different things that are printed alike |
 | `assumptions.py` | assumptions in words |
 | `mathml.py` | LaTeX to MathML |
-| `relation_signs.py` | the detection of relations in text and in formulas that are typed by hand |
+| `handwritten_relations.py` | the detection of relations in text and in formulas that are typed by hand |
 
 May import: the kernel's errors, nothing else. Begin with `latex.py`.
 """

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from math_core import LatexError, LatexToMathML
 
-from .relation_signs import ELEMENTS, find_formula_fault, find_text_fault
+from .handwritten_relations import ELEMENTS, find_formula_fault, find_text_fault
 
 _CONVERTER = LatexToMathML(fancy_error=False)
 

@@ -8,7 +8,7 @@ notice a changed certificate: build with `zensical build --clean`.)
                              block_handlers.py, figure_block.py and course_boxes.py show everything else
   what a page may contain    prose_checker.py rejects relations in prose, with claim_lookalikes.py, allowed_html.py and front_matter.py
   page checks                page_lint.py checks one topic and returns findings (findings.py): rendered_page_lint.py renders the page,
-                             snippet_text_lint.py reads the comments, docstrings and strings of its code, and code_fences.py,
+                             snippet_text_lint.py reads the comments, docstrings and strings of its code, and code_fence_lint.py,
                              example_rules.py, hardcoded_numbers.py and snippet_usage.py check the rest
   code on a page             code_imports.py adds the imports that a region needs; full_source.py adds the whole file at the end of the page
   mistakes                   stop the build with file and line; `mkdocs serve` shows them in boxes on the page (page_errors.py,

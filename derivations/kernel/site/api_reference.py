@@ -12,7 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from ..snippet_source import parse
 from ..store.project_files import ROOT
 

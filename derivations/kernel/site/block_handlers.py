@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..check import coq_exceptions
 from ..printing.mathml import MathsError
-from ..store import full_runs, fuzz_results, mutant_results
+from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
 from ..store.project_files import ROOT
 from . import claim_graph, graph_svg, page_dependencies, widgets
@@ -35,7 +35,7 @@ def add_trust_table(page: Page, parent: Element, name: str) -> Element:
             page_dependencies.note_files([coq_exceptions.FILE])
             return _add_claims(page, parent, *LISTS[name])
         if name == "runs":
-            page_dependencies.note_files([full_runs.FILE])
+            page_dependencies.note_files([complete_run_counts.FILE])
         html = render_table(name)
     except CertificateError as error:
         raise page.source.error(line, f"the claims cannot be counted: {' '.join(str(error).split())}") from None

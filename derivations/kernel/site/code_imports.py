@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..snippet_source import ExampleValue, Meaning, Origin, Statement
-from .code_regions import RECIPES, RegionInclude, find_includes, read_snippet
+from .included_regions import RECIPES, RegionInclude, find_includes, read_snippet
 from .page_source import Source
 
 MAX_LINE_LENGTH = 80  # the length to which the snippets are formatted

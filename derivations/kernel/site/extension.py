@@ -60,7 +60,7 @@ from pymdownx.blocks.block import Block
 
 from ..printing.mathml import MathsError, render_notation
 from ..store.project_files import ROOT
-from . import block_handlers, code_fences, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
+from . import block_handlers, code_fence_lint, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
 from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
@@ -100,7 +100,7 @@ class _PageReader(Preprocessor):
         snippet_includes.reject_invalid_utf8(source)
         snippet_includes.reject_missing_includes(source, self.md)
         snippets = snippet_includes.find_preprocessor(self.md)
-        code_fences.reject_fence_faults(source, Path(snippets.base_path[0]) if snippets else ROOT)
+        code_fence_lint.reject_fence_faults(source, Path(snippets.base_path[0]) if snippets else ROOT)
         return Page(source, self.extension.getConfig("repository"), pieces)
 
     def _complete(self, source: Source) -> list[str]:

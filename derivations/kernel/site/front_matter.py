@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from .page_source import PageError, Source
 
 _FRONT = re.compile(r"-{3}[ \t]*\n(.*?\n)?(?:-{3}|\.{3})[ \t]*(?:\n|$)", re.DOTALL)

@@ -15,7 +15,7 @@ from typing import TypeGuard
 from ..snippet_source import Snippet, doctest_examples
 from . import page_dependencies
 from .code_imports import CodeBlock, read_blocks
-from .code_regions import RECIPES, code_path, read_snippet
+from .included_regions import RECIPES, code_path, read_snippet
 from .page_source import Source
 
 _CODE = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import yaml
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from ..snippet_source import Snippet
 from .example_rules import pair_names_with_values
 from .findings import Fault

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from .svg_picture import DrawingError, Picture, number
 
 ID_PLACEHOLDER = "\x03"  # a placeholder for the figure's id, which is known only on the page

@@ -22,8 +22,8 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, get_toc
 from nbclient.exceptions import CellExecutionError
 
+from derivations.kernel.printing.handwritten_relations import find_text_fault
 from derivations.kernel.printing.mathml import MathsError, render_notation
-from derivations.kernel.printing.relation_signs import find_text_fault
 from derivations.kernel.site import PageError, ProseChecker, Source, page_errors, snippet_text_lint
 from derivations.kernel.site.imported_files import find_data_files, find_imported_files
 from derivations.kernel.snippet_source import parse

@@ -13,9 +13,9 @@ from pathlib import Path
 from ..check.shown_code import BOUND_TWICE
 from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
-from . import code_fences, example_rules, hardcoded_numbers, snippet_usage
-from .code_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
+from . import code_fence_lint, example_rules, hardcoded_numbers, snippet_usage
 from .findings import Fault, Finding
+from .included_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
 from .page_source import RANKS
 from .rendered_page_lint import check_links, check_rendering
 from .snippet_text_lint import check_words
@@ -42,9 +42,9 @@ def locate_region(snippet: Snippet, region: Region) -> str:
 
 
 def check_fences(root: Path, path: Path) -> list[Finding]:
-    """Return findings for code, results and relations in fences of a page that are typed by hand (code_fences.py)."""
+    """Return findings for code, results and relations in fences of a page that are typed by hand (code_fence_lint.py)."""
     name = path.relative_to(root).as_posix()
-    return [Finding(f"{name}:{line}", message) for line, _, message in code_fences.find_fence_faults(read_text(path), root)]
+    return [Finding(f"{name}:{line}", message) for line, _, message in code_fence_lint.find_fence_faults(read_text(path), root)]
 
 
 def check_regions_shown(root: Path, topic: str) -> list[Finding]:

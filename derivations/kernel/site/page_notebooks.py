@@ -20,8 +20,8 @@ from ..store.project_files import ROOT
 from . import claim_export
 from .claim_html import label_kind
 from .code_imports import CodeBlock, read_blocks
-from .code_regions import RECIPES, snippet_library
 from .full_source import is_compound
+from .included_regions import RECIPES, snippet_library
 from .page import Page
 from .page_source import RANKS, Opening, Source
 

@@ -6,7 +6,7 @@ It reads the finished HTML of a page while claims are still tokens, so it does n
 import re
 from html.parser import HTMLParser
 
-from ..printing.relation_signs import (
+from ..printing.handwritten_relations import (
     STRAY,
     find_code_fault,
     find_joined_signs,

@@ -11,8 +11,8 @@ import yaml
 from markdown import Markdown
 
 from . import page_errors
-from .code_regions import line_number, read_text
 from .findings import Finding, parse_finding
+from .included_regions import line_number, read_text
 
 
 class _SettingsLoader(yaml.SafeLoader):

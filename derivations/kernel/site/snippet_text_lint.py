@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from tokenize import TokenError
 
-from ..printing.relation_signs import find_code_fault, find_text_fault
+from ..printing.handwritten_relations import find_code_fault, find_text_fault
 from ..snippet_source import Snippet, doctest_parts
-from .code_regions import read_snippet
 from .findings import Finding
+from .included_regions import read_snippet
 
 _SHAPE = r"\([\w*,. ]*\)"  # sizes, numbers, products of these, and `...`
 _SHAPES = re.compile(rf"(?:{_SHAPE}[ ,]*)+->(?: *{_SHAPE})+")  # (n, d) (d, m) -> (n, m)

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..snippet_source import Meaning, Origin, Statement
-from .code_regions import code_path, find_includes, read_snippet, snippet_library
 from .findings import Fault
+from .included_regions import code_path, find_includes, read_snippet, snippet_library
 
 LINK = re.compile(r"\]\(([^)#\s]+\.md)[^)]*\)")
 # Decorators that leave the behaviour of what they decorate as a reader expects it.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from .role_colors import with_role
 
 TEXT, NAME = 13.0, 16.0  # font sizes: labels and numbers, names of tensors

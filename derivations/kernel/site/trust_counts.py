@@ -10,7 +10,7 @@ from pathlib import Path
 from ..check import coq_exceptions
 from ..check.proving_witnesses import provers
 from ..errors import quantity
-from ..store import full_runs, fuzz_results, mutant_results
+from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import topics
 from ..store.coq_results import load
 from . import code_verdicts
@@ -209,7 +209,7 @@ RUNS = (
 
 def list_full_runs() -> Table:
     """Return the counts of the last full runs of mutants, corrupted snippets and random claims, each with its commit."""
-    runs = full_runs.read()
+    runs = complete_run_counts.read()
     rows = [
         [label.format(**run), str(run["tried"]), str(run[faults]), f"{run['commit'][:7]} of {run['date']}"]
         for name, label, faults in RUNS
@@ -228,7 +228,7 @@ def count_by_room() -> Table:
     """Count the lines of code of the rooms, grouped by what they do for a claim."""
     parts = {"shared by all witnesses": SHARED} | SUPPORT | WITNESSES | OTHER
     rows = [[name, ", ".join(f"{room}/" for room in rooms), str(sum(map(count_room_lines, rooms)))] for name, rooms in parts.items()]
-    return ["part", "folder of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_size.py"
+    return ["part", "folder of derivations/kernel", "lines of code"], rows, "pytest tests/kernel/test_code_size.py"
 
 
 TABLES: dict[str, Callable[[], Table]] = {

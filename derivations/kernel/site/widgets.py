@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field
 from html import escape
 
-from ..printing.relation_signs import find_text_fault
+from ..printing.handwritten_relations import find_text_fault
 from .svg_picture import DrawingError, Picture
 
 WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")

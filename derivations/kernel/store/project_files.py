@@ -22,11 +22,19 @@ UNLOADED_CHECK_FILES = (
     "fuzz_run",
     "mutation_run",
     "process_pool",
-    "program_files",
+    "sympy_program_files",
     "proving_witnesses",
     "affected_topics",
 )
-UNLOADED_STORE_FILES = ("coq_proof_cache", "coq_results", "full_runs", "fuzz_results", "import_closure", "mutant_results", "rejections")
+UNLOADED_STORE_FILES = (
+    "coq_proof_cache",
+    "coq_results",
+    "complete_run_counts",
+    "fuzz_results",
+    "import_closure",
+    "mutant_results",
+    "rejections",
+)
 UNLOADED = (
     "attack",
     "command",

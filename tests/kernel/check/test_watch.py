@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from derivations.kernel.check import program_files, runner
+from derivations.kernel.check import runner, sympy_program_files
 from derivations.kernel.check.affected_topics import find_affected
 from derivations.kernel.command import watch
 from derivations.kernel.store import rejections
@@ -160,7 +160,9 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
 def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
     """Its page leads to them, and has a box where they are not those of its certificate."""
     there = []
-    monkeypatch.setattr(rejections, "end_round", lambda: there.append([path.name for path in program_files.program_folder().rglob("*.py")]))
+    monkeypatch.setattr(
+        rejections, "end_round", lambda: there.append([path.name for path in sympy_program_files.program_folder().rglob("*.py")])
+    )
     chosen = [("chapter/tiny", tree.script)]
     of = watch.Watch(lambda: chosen, 1, False, lambda topic: [], lambda: None)
     watch.Round(chosen, [], ["derivations/chapter/tiny.py"], of).check()

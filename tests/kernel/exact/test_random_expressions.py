@@ -30,7 +30,7 @@ from derivations.kernel import (
 from derivations.kernel.core.expr import Expr, free_indices, lift, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.assumption_facts import collect_facts
-from derivations.kernel.exact.denominators import clear_denominators
+from derivations.kernel.exact.clear_denominators import clear_denominators
 from derivations.kernel.exact.polynomials import add, scale
 from derivations.kernel.exact.series_limits import take_limit
 from derivations.kernel.exact.tree_to_normal_form import normalize

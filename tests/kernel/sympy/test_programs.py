@@ -40,7 +40,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.check import program_files, runner, worker
+from derivations.kernel.check import runner, sympy_program_files, worker
 from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected, Step
@@ -99,7 +99,7 @@ def site():
 
 @pytest.fixture(scope="module")
 def texts(site):
-    return {key: text for key, claim in sorted(site.items()) if (text := program_files.program_text(claim))}
+    return {key: text for key, claim in sorted(site.items()) if (text := sympy_program_files.program_text(claim))}
 
 
 def test_nearly_every_claim_has_one_and_the_others_say_why(site, texts):
@@ -107,7 +107,7 @@ def test_nearly_every_claim_has_one_and_the_others_say_why(site, texts):
     assert len(proper) >= 459 and texts.keys() <= proper
     assert len(texts) >= LEAST
     for key in site.keys() - texts.keys():
-        assert program_files.explain_missing_program(site[key]), key
+        assert sympy_program_files.explain_missing_program(site[key]), key
     for key, claim in site.items():
         (said,) = (w for w in claim["witnesses"] if w["name"] == "sympy")
         assert (said["verdict"] in ("proved", "refuted")) == (key in texts), key
@@ -521,19 +521,19 @@ def made(text, id_="sum"):
 
 
 def test_what_is_published_is_what_was_checked_and_nothing_older(tmp_path):
-    assert program_files.publish_programs({"chapter/tiny": [made("one"), made("two", "other")]}, tmp_path, every=True) == [
+    assert sympy_program_files.publish_programs({"chapter/tiny": [made("one"), made("two", "other")]}, tmp_path, every=True) == [
         tmp_path / "chapter/tiny/sum.py",
         tmp_path / "chapter/tiny/other.py",
     ]
     before = (tmp_path / "chapter/tiny/sum.py").stat().st_mtime_ns
     (tmp_path / "chapter/gone").mkdir()
     (tmp_path / "chapter/gone/old.py").write_text("old")
-    program_files.publish_programs({"chapter/tiny": [made("one")]}, tmp_path, every=False)
+    sympy_program_files.publish_programs({"chapter/tiny": [made("one")]}, tmp_path, every=False)
     assert (tmp_path / "chapter/tiny/sum.py").stat().st_mtime_ns == before and not (tmp_path / "chapter/tiny/other.py").exists()
     assert (tmp_path / "chapter/gone/old.py").exists()
-    program_files.publish_programs({"chapter/tiny": None}, tmp_path, every=True)
+    sympy_program_files.publish_programs({"chapter/tiny": None}, tmp_path, every=True)
     assert list(tmp_path.rglob("*.py")) == [tmp_path / "chapter/tiny/sum.py"]  # refused: it stays, and what is of no topic goes
-    program_files.publish_programs({"chapter/tiny": []}, tmp_path, every=True)
+    sympy_program_files.publish_programs({"chapter/tiny": []}, tmp_path, every=True)
     assert list(tmp_path.rglob("*.py")) == []
 
 
@@ -553,7 +553,7 @@ def test_the_command_writes_them_where_it_is_told_and_runs_them(tree, command, t
     out = tmp_path / "out"
     said = command("sympy", "--out", out, "--run", "--jobs", 1)
     assert said.exit_code == 0 and "1 program in" in said.output and "1 of 1 program succeeded" in said.output
-    assert (out / "chapter/tiny/sum.py").read_text() == program_files.program_text(certificates.load("chapter/tiny")["claims"][0])
+    assert (out / "chapter/tiny/sum.py").read_text() == sympy_program_files.program_text(certificates.load("chapter/tiny")["claims"][0])
     bad = tmp_path / "bad.py"
     bad.write_text("import sys\nprint('step 1 is false')\nsys.exit(1)\n")
     assert not command_programs.run_programs([out / "chapter/tiny/sum.py", bad], 1)
@@ -576,7 +576,7 @@ def test_a_page_refuses_a_program_that_is_not_what_was_checked(tmp_path):
     page = Page(Source("", docs))
     with pytest.raises(ClaimError, match="is not the file that was checked; run 'python -m derivations check'"):
         page.links.to_file("sympy/chapter/tiny/sum.py", "one")
-    program_files.publish_programs({"chapter/tiny": [made("one")]}, docs / "sympy", every=True)
+    sympy_program_files.publish_programs({"chapter/tiny": [made("one")]}, docs / "sympy", every=True)
     assert page.links.to_file("sympy/chapter/tiny/sum.py", "one") == "sympy/chapter/tiny/sum.py"
     (docs / "sympy/chapter/tiny/sum.py").write_text("two")
     with pytest.raises(ClaimError, match="is not the file that was checked"):
@@ -604,7 +604,7 @@ def test_a_claim_on_a_page_links_to_its_program_and_no_other_claim_does(tree, co
         return [(stash[int(a.text.strip("[]"))], a.get("href")) for a in box.iter("a") if a.get("class") == "claim__source"]
 
     assert html(record) == [("the program", "../sympy/chapter/tiny/sum.py")]
-    assert asked == [("sympy/chapter/tiny/sum.py", program_files.program_text(record))]
+    assert asked == [("sympy/chapter/tiny/sum.py", sympy_program_files.program_text(record))]
     for said in record["witnesses"]:
         said.pop("file", None)
     assert html(record) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 
 from .atom_payloads import instantiate, is_real
-from .denominators import clear_denominators
+from .clear_denominators import clear_denominators
 from .fractions import Fraction
 from .normal_form import Facts, exponential, multiply, raise_to_allowed_power
 from .polynomials import Polynomial, add, constant, scale

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import suggest_names
-from ..printing.relation_signs import find_code_fault, find_text_fault
-from .code_regions import FENCE, INCLUDE, code_path, line_number, read_snippet
+from ..printing.handwritten_relations import find_code_fault, find_text_fault
 from .findings import Fault
+from .included_regions import FENCE, INCLUDE, code_path, line_number, read_snippet
 from .page_source import Source
 
 TYPED_BY_HAND = ("console", "text")  # the languages of fences that need no include

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from derivations.kernel.command import mutants_report
 from derivations.kernel.command.cli import main
-from derivations.kernel.store import full_runs
+from derivations.kernel.store import complete_run_counts
 from derivations.kernel.store.certificates import CertificateError
 
 
@@ -19,15 +19,15 @@ def clone(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("a\n")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
-    monkeypatch.setattr(full_runs, "ROOT", tmp_path)
-    monkeypatch.setattr(full_runs, "FILE", tmp_path / full_runs.NAME)
+    monkeypatch.setattr(complete_run_counts, "ROOT", tmp_path)
+    monkeypatch.setattr(complete_run_counts, "FILE", tmp_path / complete_run_counts.NAME)
     return tmp_path
 
 
 def test_counts_are_kept_with_their_commit(clone):
-    full_runs.record("fuzz", seed=0, tried=5, faults=0)
-    full_runs.record("mutants", claims=2, tried=7, left=0)  # the file of counts is no change that stands in the way
-    runs = full_runs.read()
+    complete_run_counts.record("fuzz", seed=0, tried=5, faults=0)
+    complete_run_counts.record("mutants", claims=2, tried=7, left=0)  # the file of counts is no change that stands in the way
+    runs = complete_run_counts.read()
     head = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
     assert {kept["commit"] for kept in runs.values()} == {head} and runs["mutants"]["tried"] == 7 and runs["fuzz"]["tried"] == 5
 
@@ -35,15 +35,15 @@ def test_counts_are_kept_with_their_commit(clone):
 @pytest.mark.parametrize("change", ["a.txt", "b.txt"])
 def test_what_is_not_committed_is_not_counted(clone, change):
     (clone / change).write_text("b\n")
-    with pytest.raises(full_runs.NotRecorded, match="uncommitted"):
-        full_runs.record("fuzz", seed=0, tried=5, faults=0)
-    assert full_runs.read() == {}
+    with pytest.raises(complete_run_counts.NotRecorded, match="uncommitted"):
+        complete_run_counts.record("fuzz", seed=0, tried=5, faults=0)
+    assert complete_run_counts.read() == {}
 
 
 def test_outside_of_a_repository_nothing_is_recorded(tmp_path, monkeypatch):
-    monkeypatch.setattr(full_runs, "ROOT", tmp_path)
-    with pytest.raises(full_runs.NotRecorded, match="in a clone of the repository"):
-        full_runs.commit()
+    monkeypatch.setattr(complete_run_counts, "ROOT", tmp_path)
+    with pytest.raises(complete_run_counts.NotRecorded, match="in a clone of the repository"):
+        complete_run_counts.commit()
 
 
 GOOD = {"commit": "0a", "date": "2026-01-02", "seed": 0, "tried": 5, "faults": 0}
@@ -57,11 +57,11 @@ GOOD = {"commit": "0a", "date": "2026-01-02", "seed": 0, "tried": 5, "faults": 0
     + [json.dumps({"others": GOOD})],
 )
 def test_a_file_that_holds_no_counts_is_refused(clone, text):
-    full_runs.FILE.write_text(json.dumps({"fuzz": GOOD}))
-    assert full_runs.read() == {"fuzz": GOOD}
-    full_runs.FILE.write_text(text)
+    complete_run_counts.FILE.write_text(json.dumps({"fuzz": GOOD}))
+    assert complete_run_counts.read() == {"fuzz": GOOD}
+    complete_run_counts.FILE.write_text(text)
     with pytest.raises(CertificateError, match=r"derivations/whole_runs\.json is invalid"):
-        full_runs.read()
+        complete_run_counts.read()
 
 
 @pytest.mark.parametrize("part", [["scaling/variance"], ["--share", "1/6"]])
