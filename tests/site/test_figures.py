@@ -287,7 +287,7 @@ def test_new_torch_python_or_drawing_code_causes_redrawing(site, monkeypatch):
     now = dependencies.installed_version
     for key in ("python", "torch"):
         for home in (dependencies, figure_block):
-            monkeypatch.setattr(home, "installed", lambda name, key=key: "other" if name == key else now(name))
+            monkeypatch.setattr(home, "installed_version", lambda name, key=key: "other" if name == key else now(name))
         site.show()
     assert len(site.drawn) == 3
     content = figure_block.STORE.get("notes/page.one")
