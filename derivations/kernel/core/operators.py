@@ -136,10 +136,9 @@ def differentiation_symbol(by: Any) -> Any:
     return by.args[0] if by.op == "entry" else by
 
 
-ADDED = by_shapes(lambda a, b: a == b, lambda a, b: a, "shapes {} and {} do not go together in add", "mismatched-shapes")
-MULTIPLIED = by_shapes(
-    lambda a, b: not a or not b or a == b, lambda a, b: a or b, "shapes {} and {} do not go together in mul", "mismatched-shapes"
-)
+MISMATCH = "shapes {} and {} do not go together in "
+ADDED = by_shapes(lambda a, b: a == b, lambda a, b: a, MISMATCH + "add", "mismatched-shapes")
+MULTIPLIED = by_shapes(lambda a, b: not a or not b or a == b, lambda a, b: a or b, MISMATCH + "mul", "mismatched-shapes")
 DIVIDED = by_shapes(lambda a, b: not b, lambda a, b: a, "division by a tensor of shape {1}; divide by a scalar")
 INNER = "shapes {} and {} cannot be multiplied: the inner sizes must agree"
 CONTRACTED = by_shapes(lambda a, b: a and b and a[-1] == b[0], lambda a, b: a[:-1] + b[1:], INNER, "mismatched-shapes")
