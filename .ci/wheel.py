@@ -72,7 +72,7 @@ def expected_files() -> set[str]:
 
 
 def check_contents(wheel: Path) -> None:
-    """Raise PackageError unless the wheel contains the files of the package, its metadata, and nothing else."""
+    """Raise PackageError if the wheel lacks a file of the package or its metadata, or contains any other file."""
     found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     if found != expected_files():
         raise PackageError(

@@ -1,4 +1,4 @@
-"""Parameters of tests of which a few are tried in each run and the others at night (marker `nightly`)."""
+"""Test parameters: every run tries the first few, and the nightly run tries the others (marker `nightly`)."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The codes of errors: the source uses each code that errors.py lists, and no other."""
+"""Error codes: errors.py lists every code that the source uses, and the source uses every listed code."""
 
 import ast
 import re
@@ -20,9 +20,9 @@ def texts(tree):
 
 
 def find_codes(source):
-    """Return the texts that a module gives as the code of an error: `code="..."` in a call, or `code = "..."` in a class."""
+    """Return the texts that a module gives as the code of an error: `code="..."` or `error_code="..."` in a call, or `code = "..."` in a class."""
     nodes = list(ast.walk(ast.parse(source)))
-    in_calls = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "code"]
+    in_calls = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg in ("code", "error_code")]
     in_classes = [
         statement.value
         for node in nodes
@@ -53,6 +53,7 @@ def test_each_code_in_the_source_is_listed():
     [
         'raise KernelError("no", code="frobnicated")',
         'raise KernelError("no", code="vacuous" if x else "frobnicated")',
+        'record.update(error_code="frobnicated")',
         'class Wrong(KernelError):\n    code = "frobnicated"',
     ],
 )

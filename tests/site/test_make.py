@@ -448,7 +448,7 @@ def imported(path):
 
 
 def test_imported_packages_are_required():
-    """No script depends on a package that is installed only because another one needs it."""
+    """Each package that a file imports is named in pyproject.toml, even if another package would install it too."""
     names = {normal(requirement.name) for requirement in asked()}
     brought_by = {module: {normal(name) for name in found} for module, found in packages_distributions().items()}
     files = [path for folder in ("derivations", "snippets", "docs", "tests") for path in (ROOT / folder).rglob("*.py")]

@@ -192,7 +192,7 @@ def make_sources(topic: str) -> dict[str, coq_witness.Source]:
     """
     problem = load_script(certificates.script_of(topic))
     if problem:
-        raise RuntimeError(f"{topic}: {problem[1]}")
+        raise RuntimeError(f"{topic}: {problem.message}")
     return {claim.id: coq_witness.source(claim, topic) for claim in claims.LOADED[0].claims}
 
 

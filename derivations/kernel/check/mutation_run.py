@@ -46,7 +46,7 @@ def load_cached(script: str, digest: str) -> dict[str, ClaimAndMutants]:
     """Return what `load_mutants` returns. `digest` is the hash of the script, so that a changed script is loaded again."""
     problem = worker.load_script(Path(script))
     if problem:
-        raise ScriptFailed(f"{script}:{problem[0]}: {problem[1]}")
+        raise ScriptFailed(f"{script}:{problem.line}: {problem.message}")
     found = {claim.id: (claim, make_mutants(claim)) for claim in claims.LOADED[0].claims}
     gc.freeze()  # the cache keeps these objects, so the garbage collector may skip them
     return found

@@ -196,9 +196,9 @@ def check_uses(results: list[Result]) -> None:
             cycle = find_cycle(links, result.topic) if foreign else []
             if missing:
                 accepted = ids[missing[0].partition("#")[0]]
-                reject(result, record, explain_missing_use(missing[0], accepted), "unknown-claim" if accepted else "unchecked-topic")
+                reject(result, record, explain_missing_use(missing[0], accepted), code="unknown-claim" if accepted else "unchecked-topic")
             elif cycle:
-                reject(result, record, "its uses lead back to its own topic: " + " → ".join(cycle), "circular-uses")
+                reject(result, record, "its uses lead back to its own topic: " + " → ".join(cycle), code="circular-uses")
 
 
 def explain_missing_use(use: str, accepted: set[str]) -> str:

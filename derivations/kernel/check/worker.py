@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import claims
 from ..core.claims import Claim, Rejected
@@ -35,15 +35,21 @@ if TYPE_CHECKING:
 MEMORY_LIMIT = 6 * 2**30  # of address space, in bytes
 LOCALE = "C.UTF-8"
 GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
-STACK_SLOTS = (
-    2**17
-)  # slots in the frame of `call_with_large_frame`; Python allocates a chunk of stack with at least as many free slots after it
+# Slots in the frame of `call_with_large_frame`. Python allocates a chunk of stack that has at least as many free slots after the frame.
+STACK_SLOTS = 2**17
 FILE_SIZE_LIMIT = 2**26  # of each file that a script writes, including its output, in bytes
 
 
-# What is wrong with a script: the line, the message, and the id of the claim on this line, if there is one
-Problem = tuple[int, str, str | None, str]
 Emit = Callable[..., None]  # sends a record, given the kind of event and its content
+
+
+class Problem(NamedTuple):
+    """What is wrong with a script: the line, the message, the id of the claim on this line, if there is one, and the code of the error."""
+
+    line: int
+    message: str
+    claim: str | None
+    code: str
 
 
 def load_script(path: Path) -> Problem | None:
@@ -53,29 +59,29 @@ def load_script(path: Path) -> Problem | None:
     try:
         runpy.run_path(str(path), run_name="derivation")
     except Rejected as error:
-        return error.line, error.message, error.claim, error.code
+        return Problem(error.line, error.message, error.claim, error.code)
     except KernelError as error:
-        return locate_error(path, error, str(error), error.code)
+        return locate_error(path, error, str(error), code=error.code)
     except SyntaxError as error:
-        return error.lineno or 0, f"this is not Python: {error.msg}", None, "not-python"
+        return Problem(error.lineno or 0, f"this is not Python: {error.msg}", None, code="not-python")
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
         reason = explain(error) if raised_in_script(error.__traceback__) else error
-        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}", "script-stopped")
+        return locate_error(path, error, f"the script stopped with {type(error).__name__}: {reason}", code="script-stopped")
     finally:
         scripts.watched = False
     if len(claims.LOADED) != 1:
-        return 0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None, "no-derivation"
+        return Problem(0, f"a script makes one Derivation; this one makes {len(claims.LOADED)}", None, code="no-derivation")
     if not claims.LOADED[0].claims:
-        return claims.LOADED[0].line, "the derivation states no claim", None, "no-claim"
+        return Problem(claims.LOADED[0].line, "the derivation states no claim", None, code="no-claim")
     return None
 
 
 def locate_error(path: Path, error: BaseException, message: str, code: str) -> Problem:
     """Return the problem of a script that an error stopped: its line, the message, the id of the claim on this line, and the code."""
     line = last_line_in(path, error)
-    return line, message, find_claim_at(path, line), code
+    return Problem(line, message, find_claim_at(path, line), code)
 
 
 def find_claim_at(path: Path, line: int) -> str | None:
@@ -182,7 +188,7 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     derivation = claims.LOADED[0] if claims.LOADED else None
     stated = derivation.claims if derivation else []
     if derivation and (fault := find_text_fault(derivation.title)):
-        problem = problem or (derivation.line, f"the title of the derivation, {fault}", None, "invalid-text")
+        problem = problem or Problem(derivation.line, f"the title of the derivation, {fault}", None, code="invalid-text")
     emit("loaded", title=derivation.title if derivation else "", count=len(stated))
     for claim in stated:
         start = time.perf_counter()
@@ -191,28 +197,28 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
             seconds = round(time.perf_counter() - start, 3)
             emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **content)
         except Rejected as error:
-            emit_rejection(emit, claim, error.message, error.code, start)
+            emit_rejection(emit, claim, error.message, start, code=error.code)
         except RecursionError:
             message = "the expression is nested too deeply to check; split it with define"
-            emit_rejection(emit, claim, message, "too-deep", start)
+            emit_rejection(emit, claim, message, start, code="too-deep")
         except MemoryError:
             message = "checking it took more memory than is allowed; split it into smaller steps"
-            emit_rejection(emit, claim, message, "too-much-memory", start)
+            emit_rejection(emit, claim, message, start, code="too-much-memory")
         except Exception as error:  # an error in a witness is not a verdict, and must not stop the check of the other claims
             message = f"a witness broke with {type(error).__name__}: {error}; this is a fault of the kernel, not of the claim"
-            emit_rejection(emit, claim, message, "witness-broke", start)
-    if problem and problem[2]:
+            emit_rejection(emit, claim, message, start, code="witness-broke")
+    if problem and problem.claim:
         emit(
             "claim",
             verdict="rejected",
             seconds=0.0,
-            message=problem[1],
-            error_code=problem[3],
-            claim={"id": problem[2], "kind": "not stated", "line": problem[0], "scope": "", "witnesses": []},
+            message=problem.message,
+            error_code=problem.code,
+            claim={"id": problem.claim, "kind": "not stated", "line": problem.line, "scope": "", "witnesses": []},
         )
-        problem = (problem[0], "the script stopped there; what follows was not checked", None, problem[3])
+        problem = problem._replace(message="the script stopped there; what follows was not checked", claim=None)
     if problem:
-        emit("problem", line=problem[0], message=problem[1], source=linecache.getline(str(script), problem[0]).strip())
+        emit("problem", line=problem.line, message=problem.message, source=linecache.getline(str(script), problem.line).strip())
     return imports_snippets
 
 
@@ -233,7 +239,7 @@ def library_versions() -> dict[str, str]:
     return installed_packages.versions({name.partition(".")[0] for name in list(sys.modules)})
 
 
-def emit_rejection(emit: Emit, claim: Claim, message: str, code: str, start: float) -> None:
+def emit_rejection(emit: Emit, claim: Claim, message: str, start: float, code: str) -> None:
     """Send the record of a rejected claim. `start` is the time at which its check began."""
     emit(
         "claim",

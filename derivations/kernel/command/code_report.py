@@ -23,7 +23,7 @@ def main(targets: list[tuple[str, Path]], as_json: bool) -> int:
     for topic, script in targets:
         here: dict[str, CodeVerdict] = {}
         if trouble := load_script(script):
-            raise click.ClickException(f"{script}:{trouble[0]}: {trouble[1]}")
+            raise click.ClickException(f"{script}:{trouble.line}: {trouble.message}")
         for claim in claims.LOADED[0].claims:
             try:
                 here[f"{topic}#{claim.id}"] = check_code(claim)

@@ -70,7 +70,7 @@ def load_claims(scripts: dict[str, Path]) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for topic, script in scripts.items():
         if problem := worker.load_script(script):
-            raise click.ClickException(f"{script}:{problem[0]}: {problem[1]}")
+            raise click.ClickException(f"{script}:{problem.line}: {problem.message}")
         found |= {f"{topic}#{claim.id}": claim for claim in claims.LOADED[0].claims}
     return found
 

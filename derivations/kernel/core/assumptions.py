@@ -215,7 +215,6 @@ def in_range() -> Assumption:
 
 def symbol_of(x: Term) -> Expr:
     """Return `x` as an expression. Raise KernelError unless it is a symbol."""
-    """Return `x` as an expression. Raise KernelError unless it is a symbol."""
     if isinstance(x, str) or lift(x).op != "symbol":
         raise KernelError(f"this assumption is about a symbol, not {show(x)}", code="not-a-symbol")
     return lift(x)

@@ -1,4 +1,6 @@
-"""The HTML that an author may type on a page: what Markdown could produce, and nothing that draws, hides, or imitates a box of the kernel.
+"""Check the HTML that an author types on a page. Only tags that Markdown could produce are allowed.
+
+So typed HTML cannot draw, hide text, or imitate a box that the kernel makes.
 
 The kernel's own HTML, including its classes, is still tokens when this check runs (page.py). So a class that is neither on this list nor
 a token was typed.

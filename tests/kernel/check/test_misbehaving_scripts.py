@@ -9,40 +9,9 @@ from pathlib import Path
 import pytest
 
 from derivations.kernel.check import runner
-from derivations.kernel.store.certificates import CertificateError, load
+from tests.kernel.common import GOOD, certified_claims, verdicts_by_script
 
 pytestmark = pytest.mark.slow
-
-HEAD = """from derivations.kernel import Derivation, matrix, sizes
-n, m = sizes("n m")
-A, B = matrix("A", n, m), matrix("B", n, m)
-derivation = Derivation("A test")
-"""
-GOOD = HEAD + 'derivation.identity("good", (A + B).T, A.T + B.T)\n'
-
-
-@pytest.fixture
-def scripts(tree):
-    """A function that writes scripts into the tree's chapter, by name, and gives their topics."""
-
-    def write(**texts):
-        tree.script.unlink(missing_ok=True)
-        for name, text in texts.items():
-            tree.script.with_name(f"{name}.py").write_text(text)
-        return [f"chapter/{name}" for name in texts]
-
-    return write
-
-
-def verdicts(found):
-    return {record["topic"].split("/")[1]: record["verdict"] for record in found if record["id"]}
-
-
-def certified(topic):
-    try:
-        return [claim["id"] for claim in load(topic)["claims"]]
-    except CertificateError:
-        return None
 
 
 MISBEHAVING = {
@@ -66,8 +35,8 @@ def test_a_script_that_hangs_is_named_and_takes_no_other_down(scripts, records, 
 
 
 def one_is_named(says, code, found):
-    assert code == 1 and certified("chapter/good") == ["good"] and certified("chapter/bad") is None
-    assert verdicts(found)["good"] == "holds"
+    assert code == 1 and certified_claims("chapter/good") == ["good"] and certified_claims("chapter/bad") is None
+    assert verdicts_by_script(found)["good"] == "holds"
     (problem,) = [record for record in found if record["id"] is None]
     assert says in problem["message"] and "bad.py" in problem["message"]
 
@@ -82,7 +51,7 @@ def test_a_thread_that_does_not_end_holds_nothing_up(scripts, records, tmp_path)
         f"def wait():\n    time.sleep({FOREVER})\n    Path({str(ended)!r}).touch()\nthreading.Thread(target=wait).start()\n" + GOOD
     )
     code, found = records()
-    assert code == 0 and verdicts(found) == {"thread": "holds"} and not ended.exists()
+    assert code == 0 and verdicts_by_script(found) == {"thread": "holds"} and not ended.exists()
 
 
 def test_a_process_that_outlives_its_script_is_ended_with_it(scripts, records, tmp_path):
@@ -96,7 +65,7 @@ def test_a_process_that_outlives_its_script_is_ended_with_it(scripts, records, t
     )
     try:
         code, found = records()
-        assert code == 0 and verdicts(found) == {"child": "holds"}
+        assert code == 0 and verdicts_by_script(found) == {"child": "holds"}
         assert select.select([reader], [], [], FOREVER / 2)[0]
     finally:
         os.close(reader)
@@ -105,7 +74,7 @@ def test_a_process_that_outlives_its_script_is_ended_with_it(scripts, records, t
 def test_a_script_that_prints_megabytes_is_checked_like_any_other(scripts, records):
     scripts(loud="for _ in range(30): print('x' * 2 ** 20)\n" + GOOD)
     code, found = records()
-    assert code == 0 and verdicts(found) == {"loud": "holds"}
+    assert code == 0 and verdicts_by_script(found) == {"loud": "holds"}
 
 
 # Hash seeds -------------------------------------------------------------------------------------------------------------------

@@ -4,45 +4,15 @@ import pytest
 
 from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.store.certificates import CertificateError, load
 from derivations.kernel.sympy import witness as sympy_witness
+from tests.kernel.common import GOOD, HEAD, certified_claims, verdicts_by_script
 
 pytestmark = pytest.mark.slow
 
 n = sizes("n")
 A = matrix("A", n, n)
 
-HEAD = """from derivations.kernel import Derivation, matrix, sizes
-n, m = sizes("n m")
-A, B = matrix("A", n, m), matrix("B", n, m)
-derivation = Derivation("A test")
-"""
-GOOD = HEAD + 'derivation.identity("good", (A + B).T, A.T + B.T)\n'
 BAD = HEAD + 'derivation.identity("bad", (A + B).T, A.T - B.T)\n'
-
-
-@pytest.fixture
-def scripts(tree):
-    """A function that writes scripts into the tree's chapter, by name, and gives their topics."""
-
-    def write(**texts):
-        tree.script.unlink(missing_ok=True)
-        for name, text in texts.items():
-            tree.script.with_name(f"{name}.py").write_text(text)
-        return [f"chapter/{name}" for name in texts]
-
-    return write
-
-
-def verdicts(found):
-    return {record["topic"].split("/")[1]: record["verdict"] for record in found if record["id"]}
-
-
-def certified(topic):
-    try:
-        return [claim["id"] for claim in load(topic)["claims"]]
-    except CertificateError:
-        return None
 
 
 def using(*uses):
@@ -61,18 +31,18 @@ def test_topics_that_use_each_other_in_a_circle_are_refused(asked, length, scrip
     scripts(a=using("chapter/b#good"))
     code, found = records(*asked)
     assert code == 1 and any(record.get("error_code") == "circular-uses" for record in found)
-    assert certified("chapter/a") is None
+    assert certified_claims("chapter/a") is None
 
 
 def test_a_claim_that_uses_itself_by_its_full_name_is_refused(scripts, records):
     scripts(a=using("chapter/a#good"))
-    assert records()[0] == 1 and certified("chapter/a") is None
+    assert records()[0] == 1 and certified_claims("chapter/a") is None
 
 
 def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
     scripts(a=using("chapter/b#bad"), b=BAD)
     code, found = records()
-    assert code == 1 and verdicts(found)["b"] == "rejected" and certified("chapter/b") is None
+    assert code == 1 and verdicts_by_script(found)["b"] == "rejected" and certified_claims("chapter/b") is None
     assert records("chapter/a")[0] == 1
 
 
@@ -80,7 +50,7 @@ def test_a_claim_that_uses_one_that_does_not_hold_is_refused(scripts, records):
 def test_a_false_claim_gains_nothing_by_what_it_cites(uses, scripts, records):
     scripts(a=GOOD + f'derivation.identity("bad", (A + B).T, A.T - B.T, uses={uses})\n', b=GOOD)
     code, found = records()
-    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["rejected"] and certified("chapter/a") is None
+    assert code == 1 and [r["verdict"] for r in found if r["id"] == "bad"] == ["rejected"] and certified_claims("chapter/a") is None
 
 
 def test_a_true_claim_owes_nothing_to_what_it_cites():

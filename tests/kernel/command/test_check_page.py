@@ -1,4 +1,4 @@
-"""`check --page TOPIC` reports all faults of a topic at once, each with file and line, and none for a correct topic."""
+"""Tests of `check --page TOPIC`: it lists every fault of a topic with its file and line, and accepts a correct topic."""
 
 import pytest
 

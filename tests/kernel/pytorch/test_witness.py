@@ -1,4 +1,4 @@
-"""The PyTorch witness: every operation, slightly false claims, wrong snippets, and claims to which it does not apply."""
+"""Tests of the PyTorch witness: each operation, claims that are almost true, wrong snippets, and claims that it cannot check."""
 
 import ast
 import math

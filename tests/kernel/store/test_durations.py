@@ -1,4 +1,4 @@
-"""Durations of checks are stored apart from verdicts, and nothing depends on them."""
+"""Durations of checks have a store of their own. They change no certificate and no verdict."""
 
 import os
 import time
