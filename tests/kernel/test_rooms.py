@@ -1,4 +1,4 @@
-"""The kernel's rooms: what may import what, that nothing runs in a circle, and that each room says so.
+"""The kernel's rooms: what may import what, that no imports form a cycle, and that each room says so.
 
 Every check is a function of a house, the folder that `derivations/` lies in, and is seen to find a fault planted in a copy of it.
 """
@@ -380,7 +380,7 @@ def unsaid(house: House) -> list:
 
 
 def imported(imports: dict, room: str) -> set:
-    """Return what the modules of a room import of the kernel: rooms, the room itself too, and modules beside the rooms."""
+    """Return the rooms, and the modules of the kernel outside all rooms, that a room's modules import. May include the room itself."""
     return {room_of(name) for module, names in imports.items() if room_of(module) == room for name in names if kernels(name)}
 
 

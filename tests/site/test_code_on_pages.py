@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from markdown import Markdown
 
-from derivations.kernel.site import page_lint, snippet_usage
-from derivations.kernel.site.code_imports import read_blocks
+from derivations.kernel.site import page_lint, unshown_code_lint
+from derivations.kernel.site.added_imports import read_blocks
 from derivations.kernel.site.included_regions import RECIPES, read_snippet
 from derivations.kernel.site.page_source import PageError, Source
 from derivations.kernel.snippet_source import parse
@@ -60,8 +60,8 @@ def taken(root):
 @pytest.fixture
 def cached_usage(monkeypatch):
     """Find out once what the pages show, instead of again for each topic and each page."""
-    shown = cache(lambda root, shown=snippet_usage.find_shown_statements: shown(root, page_lint.read_pages(root)))
-    monkeypatch.setattr(snippet_usage, "find_shown_statements", lambda root, pages: shown(root))
+    shown = cache(lambda root, shown=unshown_code_lint.find_shown_statements: shown(root, page_lint.read_pages(root)))
+    monkeypatch.setattr(unshown_code_lint, "find_shown_statements", lambda root, pages: shown(root))
 
 
 @pytest.mark.parametrize("check", [typed_by_hand, unshown, unrun, misplaced, stated_in_words, wrongly_marked, uses, taken, misleading])

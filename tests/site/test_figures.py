@@ -490,7 +490,7 @@ def test_figure_functions_are_shown_and_import_only_allowed_modules():
         "torch",
         "derivations.kernel.site.diagrams",
         "derivations.kernel.site.head_view",
-        "derivations.kernel.site.widgets",
+        "derivations.kernel.site.figure_widgets",
     }
     for path in sorted((ROOT / "docs/figures").rglob("*.py")):
         topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()

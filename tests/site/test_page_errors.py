@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel import site
-from derivations.kernel.site import figure_block, page_errors, rejected_claims
+from derivations.kernel.site import figure_block, page_errors, rejected_claim_boxes
 from derivations.kernel.store import store
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +181,7 @@ def test_only_the_faulty_claim_of_a_script_shows_the_message(written, convert, m
         "versions": {},
         "claims": [kept("one"), kept("two", "false: at <b>")],
     }
-    monkeypatch.setattr(rejected_claims.rejections, "get", lambda topic: said)
+    monkeypatch.setattr(rejected_claim_boxes.rejections, "get", lambda topic: said)
     for text in ("/// derivation | chapter/gone\n///", "/// claim | chapter/gone#one\n///\n\n/// claim | chapter/gone#two\n///"):
         with page_errors.collect_errors():
             html = BeautifulSoup(convert(written(text)), "html.parser")

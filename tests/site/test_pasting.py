@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import PageError, Source, code_imports, full_source, included_regions, page_lint
+from derivations.kernel.site import PageError, Source, added_imports, full_source, included_regions, page_lint
 from derivations.kernel.site.included_regions import read_snippet
 from derivations.kernel.snippet_source import parse
 
@@ -31,7 +31,7 @@ LEFT_OUT = {
 
 
 def blocks_of(path, root=ROOT):
-    return code_imports.read_blocks(Source(included_regions.read_text(path), root / "docs", path), root)
+    return added_imports.read_blocks(Source(included_regions.read_text(path), root / "docs", path), root)
 
 
 @cache

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import canonicalize
 import pytest
 
 from derivations.kernel.printing.mathml import mathml
-from derivations.kernel.site.role_colors import add_role_classes, with_role
+from derivations.kernel.site.role_classes import add_role_classes, with_role
 
 CLASSES = {"query": "Q", "key": "K", "value": "V", "output": "O"}
 

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
-from derivations.kernel.site import claim_export, page_errors, page_summary, site_exports_hook
+from derivations.kernel.site import claim_formats, page_errors, page_summary, site_exports_hook
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -176,13 +176,13 @@ def test_first_sentence_of_a_page(markdown, said):
     ],
 )
 def test_formula_as_plain_text(latex, text):
-    assert claim_export.formula_to_text(latex) == text
+    assert claim_formats.formula_to_text(latex) == text
 
 
 def test_limit_as_plain_text():
     claim = {"start": r"\frac{6}{d}", "steps": [{"relation": r"\xrightarrow{d \to \infty}", "latex": "0"}]}
-    assert claim_export.to_text(claim) == "6/d → 0 as d → ∞"
-    assert claim_export.to_latex({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
+    assert claim_formats.to_text(claim) == "6/d → 0 as d → ∞"
+    assert claim_formats.to_latex({"start": "p", "steps": [{"relation": r"\coloneqq", "latex": "q"}]}) == "p := q"
 
 
 def test_quotes_in_descriptions_are_escaped():

@@ -9,7 +9,7 @@ import torch
 from bs4 import BeautifulSoup
 
 from derivations.kernel.printing.handwritten_relations import find_text_fault
-from derivations.kernel.site import widgets
+from derivations.kernel.site import figure_widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention_weights, scores
@@ -54,7 +54,7 @@ def figure(page, monkeypatch):
     monkeypatch.setattr(
         figure_block,
         "_draw_or_reuse",
-        lambda *_: figure_block._to_json(widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])),
+        lambda *_: figure_block._to_json(figure_widgets.played(picture, scores=[3, -0.5], names=['a "b"', "b & c"])),
     )
     monkeypatch.setattr(Path, "is_file", lambda _: True)
     return lambda asks: BeautifulSoup(page(f"/// figure | notes/page:one{asks}\nA caption.\n///\n"), "html.parser").figure
@@ -69,7 +69,7 @@ def test_interactive_figure_names_its_widget_and_numbers(figure):
 
 def test_a_drawn_and_a_stored_picture_give_the_same_attributes():
     drawn, stored = {"scores": [3], "names": ["a"]}, {"names": ["a"], "scores": [3]}  # the store sorts names
-    assert widgets.make_data_attributes("masks", drawn) == widgets.make_data_attributes("masks", stored)
+    assert figure_widgets.make_data_attributes("masks", drawn) == figure_widgets.make_data_attributes("masks", stored)
 
 
 def test_static_figure_names_no_widget(figure):
@@ -88,14 +88,14 @@ def test_unknown_widget_is_rejected(refused, widget):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
 def test_invalid_numbers_are_rejected(value):
     with pytest.raises(DrawingError):
-        widgets.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
+        figure_widgets.played(bars([("one", 1.0)], title="A title", description="A description."), scores=value)
 
 
 def test_widgets_are_small_modules_each_used_by_one_page():
     modules = {path.stem: path for path in MODULES.glob("*.js")}
     listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
-    assert [one for one, _ in listed] == [other for _, other in listed] == sorted(widgets.WIDGETS) == list(widgets.WIDGETS)
-    assert set(modules) == {*widgets.WIDGETS, "play", "parts"} and set(PAGES) == set(widgets.WIDGETS)
+    assert [one for one, _ in listed] == [other for _, other in listed] == sorted(figure_widgets.WIDGETS) == list(figure_widgets.WIDGETS)
+    assert set(modules) == {*figure_widgets.WIDGETS, "play", "parts"} and set(PAGES) == set(figure_widgets.WIDGETS)
     assert sum(path.stat().st_size for path in modules.values()) <= MOST
     for widget, page in PAGES.items():
         text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")

@@ -73,7 +73,7 @@ def is_root(e: Expr) -> bool:
 
 
 def sign(e: Expr, context: Vocabulary) -> Mutations:
-    """Drop or add a sign, of a term or of a function's argument."""
+    """Drop a minus sign, or negate a term or a function's argument."""
     if e.op == "neg":
         yield e.args[0]
     elif e.op == "add":

@@ -14,7 +14,7 @@ from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, render_author_text
 from ..printing.name_latex import name_latex
-from .leaked_answers import reject_leaked_answers
+from .answers_in_arguments import reject_leaked_answers
 from .shown_code import named_functions, require_shown_code
 from .symbol_table import list_symbols
 from .witnesses import WITNESSES, ask_code

@@ -167,7 +167,10 @@ def expected_duration(target: Target) -> tuple[float, int]:
 
 
 def store_rejections(results: list[Result]) -> None:
-    """Store the rejections of topics, and delete those of topics that hold now. Announce the end of the round if anything changed."""
+    """Store the rejections of topics that fail, and delete those of topics that now hold.
+
+    Announce the end of the round, unless all results are cached, hold, and had no stored rejection.
+    """
     inside = [result for result in results if certificates.is_topic(result.topic)]
     before = set(rejections.STORE.keys())
     for result in inside:

@@ -34,7 +34,7 @@ from .counterexample_search import (
     show_array,
 )
 from .exact_evaluation import evaluate
-from .exact_numbers import Undefined, to_fmpq
+from .flint_numbers import Undefined, to_fmpq
 from .limit_counterexamples import point_near_limit
 from .random_matrices import generate_with_matrices, has_no_rational_example
 

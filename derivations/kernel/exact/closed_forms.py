@@ -10,12 +10,12 @@ from ..core.constructors import array, exp
 from ..core.expr import Expr, lift
 from ..core.operators import INDEXED
 from ..errors import KernelError
-from . import exact_numbers
+from . import flint_numbers
 from .assumption_facts import collect_facts
 from .atom_payloads import instantiate
 from .counterexample_search import is_law
 from .exact_evaluation import evaluate
-from .exact_numbers import certainly_differ
+from .flint_numbers import certainly_differ
 from .given_values import read_values
 from .polynomial_printing import polynomial_to_tree
 from .polynomials import Polynomial
@@ -62,7 +62,7 @@ def closed_form_or_value(e: Expr, place: tuple[int, ...], value):
 
     A rational is one.
     """
-    if isinstance(value, exact_numbers.fmpq):
+    if isinstance(value, flint_numbers.fmpq):
         return value
     try:
         form = to_closed_form(normalize_entry(e, tuple(("c", k + 1) for k in place), {}, collect_facts(())))

@@ -20,10 +20,10 @@ from ..core.constructors import random as random_tensor
 from ..core.expr import Expr, contains_average, free_indices, lift, matmul, symbols, walk
 from ..errors import KernelError
 from ..printing.plain_text import plain
-from . import exact_evaluation, exact_numbers, value_printing
+from . import exact_evaluation, flint_numbers, value_printing
 from .assumption_facts import collect_facts
 from .exact_evaluation import evaluate, evaluate_polynomial
-from .exact_numbers import Undefined, certainly_differ, to_fmpq
+from .flint_numbers import Undefined, certainly_differ, to_fmpq
 from .normal_form import moment_name
 from .polynomials import Polynomial
 from .tree_to_normal_form import normalize
@@ -154,7 +154,7 @@ def find_failing_sides(left: Expr, right: Expr, given: tuple, relation: str, env
         return None
     if sides[0].keys() != sides[1].keys():
         return None  # sides of different shapes are not even compared
-    return sides if any(exact_numbers.certainly_violates(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
+    return sides if any(flint_numbers.certainly_violates(relation, sides[0][p], sides[1][p]) for p in sides[0]) else None
 
 
 def is_satisfied(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
@@ -168,7 +168,7 @@ def is_satisfied(a: Assumption, env: dict, left: Expr, right: Expr) -> bool:
             "positive": lambda v: v > 0,
             "nonnegative": lambda v: v >= 0,
             "nonzero": lambda v: certainly_differ(v, to_fmpq(0)),
-            "representable": lambda v: exact_numbers.round_to(v, "fp32") == v,
+            "representable": lambda v: flint_numbers.round_to(v, "fp32") == v,
         }[a.kind]
         return all(bool(test(v)) for x in a.args for v in exact_evaluation.evaluate_everywhere(x, env))
     if a.kind == "zero_or_one":
@@ -380,7 +380,7 @@ def try_distribution(
                     evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
                     for kind in ("mean", "variance")
                 )
-                width = evaluate((lift(exact_numbers.to_fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
+                width = evaluate((lift(flint_numbers.to_fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
                 supports[s.data[0]] = [m + width * x for x in points]
             sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
     except Undefined as error:
@@ -388,7 +388,7 @@ def try_distribution(
     except (KernelError, AttributeError, KeyError):
         return None
     if not isinstance(sides[0], str) and not any(
-        exact_numbers.certainly_violates(relation, sides[0][place], sides[1][place]) for place in sides[0]
+        flint_numbers.certainly_violates(relation, sides[0][place], sides[1][place]) for place in sides[0]
     ):
         return None
     distribution = [f"{s.data[0]} {family}" for s in randoms]

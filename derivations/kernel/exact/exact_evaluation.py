@@ -14,7 +14,7 @@ from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import NONSMOOTH, differentiation_symbol
 from ..errors import KernelError
 from .atom_payloads import Unsupported, instantiate
-from .exact_numbers import (
+from .flint_numbers import (
     Undefined,
     apply_function,
     average,

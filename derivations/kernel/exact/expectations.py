@@ -1,4 +1,7 @@
-"""Expectations of polynomials in random entries. Counting which summation indices coincide settles a law at every size at once."""
+"""Expectations of polynomials in random entries.
+
+Entries at different indices are independent. Distinguishing which summation indices are equal proves a law for all sizes in one computation.
+"""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from ..printing.script_text import script
-from . import exact_evaluation, exact_numbers
+from . import exact_evaluation, flint_numbers
 from .counterexample_search import Counterexample, find_failing_sides, is_satisfied, select_shown_values, show_array
-from .exact_numbers import Undefined
+from .flint_numbers import Undefined
 
 
 class ProofFailed(KernelError):
@@ -127,7 +127,7 @@ def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
             raise ProofFailed(f"a value holds {describe_missing_value(error)}, which has no value itself", code="missing-value") from None
         except Undefined as error:
             raise ProofFailed(f"a value is undefined: {error}", code="undefined-value") from None
-        if number_ is None or exact_numbers.is_complex(number_):
+        if number_ is None or flint_numbers.is_complex(number_):
             raise ProofFailed(f"the value {show(value)} is not a real number", code="not-real")
         yield where, number_
 
@@ -182,7 +182,7 @@ def compare_sides(relation: str, left: dict, right: dict) -> ProofFailed:
     """Return what the two sides are at the given values, where they do not show that the relation fails."""
     equal = (
         left.keys() == right.keys()
-        and not any(exact_numbers.certainly_differ(left[p], right[p]) for p in left)
+        and not any(flint_numbers.certainly_differ(left[p], right[p]) for p in left)
         and all_rational(left)
         and all_rational(right)
     )
@@ -195,7 +195,7 @@ def compare_sides(relation: str, left: dict, right: dict) -> ProofFailed:
 
 def all_rational(entries: dict) -> bool:
     """Return whether all entries are rational."""
-    return all(isinstance(v, exact_numbers.fmpq) for v in entries.values())
+    return all(isinstance(v, flint_numbers.fmpq) for v in entries.values())
 
 
 def explain_violation(a: Assumption, env: dict, left: Expr, right: Expr) -> str:

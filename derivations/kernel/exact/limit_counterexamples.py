@@ -17,11 +17,11 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import BINDERS, INDEXED
 from ..errors import KernelError
-from . import exact_evaluation, exact_numbers
+from . import exact_evaluation, flint_numbers
 from .assumption_facts import collect_facts
 from .atom_payloads import Unsupported
 from .counterexample_search import generate_candidates, is_satisfied, select_shown_values, show_array, show_distinct
-from .exact_numbers import Undefined
+from .flint_numbers import Undefined
 from .given_values import explain_violation, iterate_index_values
 from .normal_form import Facts
 from .series_limits import NoFiniteLimit, depends_on, expand_to_leading_term, list_limit_assumptions, near_limit, symbol_head, take_limit
@@ -64,7 +64,7 @@ def shrink(left: Expr, right: Expr, towards: tuple, given: tuple, env: dict) -> 
     fixed = list_fixed_assumptions(given, towards)
     for target in (0, 1):
         for name, place in [(name, place) for name, v in env.items() if isinstance(v, dict) for place in v]:
-            candidate = env | {name: env[name] | {place: exact_numbers.to_fmpq(target)}}
+            candidate = env | {name: env[name] | {place: flint_numbers.to_fmpq(target)}}
             if (
                 env[name][place] not in (0, target)
                 and satisfies(fixed, candidate, left, right)
@@ -108,7 +108,7 @@ def explain_failure(left: Expr, right: Expr, towards: tuple, env: dict, only_num
         if (
             left_limit.value is not None
             and right_value.value is not None
-            and exact_numbers.certainly_differ(left_limit.value, right_value.value)
+            and flint_numbers.certainly_differ(left_limit.value, right_value.value)
         ):
             shown_limit, shown_right = show_distinct({(): left_limit.value}, {(): right_value.value})
             how = f"the series gives {shown_limit} as {show(variable)} -> {to}, and {shown_right} is stated"
@@ -182,7 +182,7 @@ def find_entry_limit(left: Expr, towards: tuple, env: dict, place: tuple) -> Ent
     except NoFiniteLimit as error:
         return EntryLimit(
             grows=not facts.unstated
-            and value_passes(error.coefficient, lambda v: exact_numbers.certainly_differ(v, exact_numbers.to_fmpq(0)))
+            and value_passes(error.coefficient, lambda v: flint_numbers.certainly_differ(v, flint_numbers.to_fmpq(0)))
         )
     except (Undefined, KeyError, OverflowError, KernelError):
         return EntryLimit()
@@ -222,7 +222,7 @@ def raising_no_value(facts: Facts, variable: Expr, to):
             not leading
             and kind != "nonnegative"
             or kind != "nonzero"
-            and value_passes(leading, lambda v: not exact_numbers.is_complex(v) and v < 0)
+            and value_passes(leading, lambda v: not flint_numbers.is_complex(v) and v < 0)
         ):
             raise NoValue
         return outer_requirement(kind, p, because)
@@ -247,7 +247,7 @@ def point_near_limit(towards: tuple, far: Fraction = DISTANCES[-1]) -> dict:
     if not towards:
         return {}
     variable, to = towards
-    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): exact_numbers.to_fmpq(far if to == "oo" else 1 / far)}}
+    return {variable.data[0]: int(far) if variable.data[1] == "size" else {(): flint_numbers.to_fmpq(far if to == "oo" else 1 / far)}}
 
 
 def explain_undefined_near(left: Expr, towards: tuple, env: dict) -> str:
@@ -273,7 +273,7 @@ def substitute_numbers(e: Expr, env: dict) -> Expr:
         value = env[e.data[0]]
         if e.data[1] == "size":
             return constant(Fraction(value))
-        entries = {place: constant(exact_numbers.to_fraction(v)) for place, v in value.items()}
+        entries = {place: constant(flint_numbers.to_fraction(v)) for place, v in value.items()}
         return entries[()] if not shape else Expr("array", tuple(entries[p] for p in product(*(range(int(s.data)) for s in shape))), shape)
     if e.op == "index" and ("index", e.data[0]) in env:
         return constant(Fraction(env["index", e.data[0]] + 1))

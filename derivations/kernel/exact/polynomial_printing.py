@@ -185,7 +185,7 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
 
 
 def maximum_entries_to_tree(p: Polynomial, size: int | str, names: IndexNames, known: dict) -> Expr:
-    """Return the argument of a maximum: entries that are written out as an array, others as a vector whose running index is left out."""
+    """Return the argument of a maximum: an array of its entries if its size is a number, and a vector without its index otherwise."""
     if not isinstance(size, int):
         runs = index_tree(names.unused())
         return strip_index(sum_to_tree(p, names, known | {MAXIMUM_INDEX: runs}), runs)

@@ -13,7 +13,7 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip_brackets, walk
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
-from . import cancelling_logs, exact_evaluation, exact_numbers
+from . import cancelling_logs, exact_evaluation, flint_numbers
 from .assumption_facts import collect_facts
 from .atom_payloads import Unsupported
 from .clear_denominators import clear_denominators
@@ -39,7 +39,7 @@ def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
 
 
 def iterate_axis_values(*trees: Expr):
-    """Yield the values of axes and free indices of known size, in every combination. Those of symbolic size stay general."""
+    """Yield every combination of positions on the axes and of free indices whose sizes are numbers. The others get no value."""
     axes = {f"axis {k}": size for k, size in enumerate(trees[0].shape)} | {i.data[0]: i.data[1] for t in trees for i in free_indices(t)}
     known = {name: size for name, size in axes.items() if size.op == "const"}
     for chosen in product(*(range(1, int(size.data) + 1) for size in known.values())):
@@ -162,7 +162,7 @@ def with_conclusion(failure: ProofFailed) -> ProofFailed:
 
 def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
     """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): exact_numbers.to_fmpq(v) for n, v in at.items() if isinstance(v, int)}
+    heads = {("size", n): flint_numbers.to_fmpq(v) for n, v in at.items() if isinstance(v, int)}
     heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
     return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
@@ -186,7 +186,7 @@ def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, 
         sides = evaluate_law_sides(claim, facts, at)
     except KeyError as error:
         return ProofFailed(f"the value depends on {describe_missing_value(error)}, which is not stated", code="missing-value")
-    if exact_numbers.certainly_violates(claim.refuted, *sides):
+    if flint_numbers.certainly_violates(claim.refuted, *sides):
         return None
     first, second = ({(): side} for side in sides)
     return with_conclusion(compare_sides(claim.refuted, first, second))

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
-from .exact_numbers import to_fmpq
+from .flint_numbers import to_fmpq
 
 REFLECTION_ENTRIES = (3, -1, 2, 1, -2)  # the vector that defines a reflection, repeated as needed
 MAX_SCALED = 3  # for at most this many matrices, every combination of multiples is tried

@@ -47,7 +47,7 @@ def normalize_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial
 
 
 def normalize(e: Expr, facts: Facts, places: dict | None = None) -> Polynomial:
-    """Return the normal form of a general entry of e: each row, column and free index is free, except those that `places` fixes."""
+    """Return the normal form of an arbitrary entry of e. Rows, columns and free indices stay variables unless `places` fixes them."""
 
     def free(name: str) -> tuple:
         return ("c", places[name]) if places and name in places else ("f", name)

@@ -8,7 +8,7 @@ from flint import acb, arb, fmpq
 
 from ..core.expr import Expr
 from ..printing.latex import Value, short_latex
-from .exact_numbers import to_fraction
+from .flint_numbers import to_fraction
 
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
 

@@ -13,8 +13,8 @@ from sympy.logic.boolalg import Boolean
 
 from ..core.expr import Expr
 from . import sympy_matrices, sympy_scalars, sympy_stats, sympy_sums
-from .opaque_terms import Holder
 from .sympy_reading import Reading, Unreadable
+from .trees_in_sympy import Holder
 
 HINTS = {
     "Float": "numbers are exact: write Rational(1, 2), not 0.5",

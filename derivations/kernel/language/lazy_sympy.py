@@ -30,7 +30,7 @@ def expression(value: Any) -> Expr:
 
 def held(tree: Expr) -> Any:
     """Return a SymPy object that represents a tree within a SymPy expression."""
-    from .opaque_terms import hold
+    from .trees_in_sympy import hold
 
     return hold(tree)
 

@@ -14,9 +14,9 @@ from sympy.stats.rv import RandomSymbol
 
 from ..core.constructors import eye, index, total
 from ..core.expr import Expr, lift, show, symbol
-from .opaque_terms import Held
 from .sympy_reading import Place, Reading, Rule, Unreadable
 from .sympy_scalars import counted, sign_of
+from .trees_in_sympy import Held
 
 
 def read_sum(e: Any, reading: Reading) -> Expr:

@@ -18,7 +18,7 @@ def is_decisive(*parts: BoundedValue) -> Tensor:
 
 
 def count_points(good: Tensor) -> int:
-    """Return the number of points at which a mask is true everywhere."""
+    """Return the number of points at which every entry of a mask is true."""
     return int(good.flatten(1).all(1).sum())
 
 

@@ -105,7 +105,7 @@ def rearrange(rule: Callable[[Tensor], Tensor]) -> Rule:
 
 
 def constant(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
-    """Evaluate a constant, which is rounded if the format cannot represent it."""
+    """Evaluate a constant. If the format cannot represent it exactly, the error bound covers its rounding."""
     x = IN_FP64[e.op](e, t, axes, deep)
     same = x.value.to(f.dtype).to(x.value.dtype) == x.value
     return BoundedValue(x.value, torch.where(same & (x.error == 0), 0.0, f.u * x.value.abs() + f.tiny * (x.value != 0).double()))

@@ -16,10 +16,10 @@ from ..core.expr import Expr, strip_brackets
 from .comparison import describe_sizes, is_decisive
 from .error_bounds import COVER, U
 from .errors import Disagreement
-from .layout_schedule import Rotation, Selection
 from .low_precision import FormatResults
 from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet, describe_calls, prepare_call
 from .snippet_calls import Bound, call_in_layouts, describe_inputs, is_same_value, select_result
+from .snippet_run_schedule import Rotation, Selection
 from .trial import Trial
 
 ROUNDINGS = 16  # the allowed error of a snippet, as a multiple of the bound of the expression that it is compared with
@@ -62,7 +62,7 @@ class Snippets:
         """Record which arguments of a snippet equal the claim's value at a point."""
         before = self.leaked.get(k)
         if before is None or before:  # an argument that differs at one point does not leak the answer
-            found = set(leaked_answers(self.claim.code[k], given, point, wanted))
+            found = set(answers_in_arguments(self.claim.code[k], given, point, wanted))
             self.leaked[k] = found if before is None else found & before
 
     def runs(self) -> tuple:
@@ -122,7 +122,7 @@ def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedV
     return wanted.tells[point]
 
 
-def leaked_answers(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
+def answers_in_arguments(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
     """Yield the arguments that have the claim's value at a point. Names and numbers are left out: a side may be one of these."""
     parameters = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_computed(x)]
     if not parameters:

@@ -9,10 +9,10 @@ notice a changed certificate: build with `zensical build --clean`.)
   what a page may contain    prose_checker.py rejects relations in prose, with claim_lookalikes.py, allowed_html.py and front_matter.py
   page checks                page_lint.py checks one topic and returns findings (findings.py): rendered_page_lint.py renders the page,
                              snippet_text_lint.py reads the comments, docstrings and strings of its code, and code_fence_lint.py,
-                             example_rules.py, hardcoded_numbers.py and snippet_usage.py check the rest
-  code on a page             code_imports.py adds the imports that a region needs; full_source.py adds the whole file at the end of the page
+                             example_rules.py, hardcoded_numbers.py and unshown_code_lint.py check the rest
+  code on a page             added_imports.py adds the imports that a region needs; full_source.py adds the whole file at the end of the page
   mistakes                   stop the build with file and line; `mkdocs serve` shows them in boxes on the page (page_errors.py,
-                             rejected_claims.py)
+                             rejected_claim_boxes.py)
   rebuilding                 page_dependencies.py records what a page depends on; incremental_build.py finds the pages that a change
                              affects while the site is served; page_cache.py stores rendered pages for later builds; imported_files.py finds
                              the files that a figure or a lab imports

@@ -14,7 +14,7 @@ from ..printing.mathml import MathsError
 from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
 from ..store.project_files import ROOT
-from . import claim_graph, graph_svg, page_dependencies, widgets
+from . import claim_graph, figure_widgets, graph_svg, page_dependencies
 from .api_reference import ApiError, render_api
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
@@ -141,12 +141,12 @@ def add_figure(page: Page, parent: Element, argument: str) -> Element:
     """Append a figure, and return the element for its caption. A figure with a widget also gets the widget's name and numbers."""
     page.figures += 1
     try:
-        name, widget = widgets.parse_argument(argument)
+        name, widget = figure_widgets.parse_argument(argument)
         html, identifier, numbers = render_figure(name, page.source.docs, page.figures)
-    except (FigureError, widgets.PlayError) as error:
+    except (FigureError, figure_widgets.PlayError) as error:
         about = f"the figure {argument}: " if argument else ""
         raise page.source.error(_find_figure_line(page, argument), about + str(error)) from None
-    data = {key: page.stash(value) for key, value in widgets.make_data_attributes(widget, numbers).items()}
+    data = {key: page.stash(value) for key, value in figure_widgets.make_data_attributes(widget, numbers).items()}
     box = SubElement(parent, "figure", {"class": "picture", "id": identifier} | data)
     SubElement(box, "div", {"class": "play__stage"} if widget else {}).text = page.stash(html)
     return SubElement(box, "figcaption")

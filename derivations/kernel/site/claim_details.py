@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ..check.proving_witnesses import provers
 from ..printing.mathml import render_author_text, render_text
-from . import code_verdicts, step_details
+from . import code_verdict_text, step_details
 
 Stash = Callable[[str], str]
 
@@ -71,7 +71,7 @@ class DetailsWriter(ElementWriter):
             if witness["verdict"] != "not applicable":
                 agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
                 self.add(summary, "span", f"claim__witness{agrees}", witness_name(witness))
-        if code_verdicts.is_proved(claim):
+        if code_verdict_text.is_proved(claim):
             self.add(summary, "span", "claim__witness", "code")
         if len(provers(claim)) == 1:
             self.add(summary, "span", "claim__alone", "one proof")
@@ -125,12 +125,12 @@ class DetailsWriter(ElementWriter):
 
     def _add_code_verdict(self, rows: Element, claim: dict) -> None:
         """Add the verdict on the code that the claim names: whether it is proved to compute the claim."""
-        if not (verdict := code_verdicts.describe_verdict(claim)):
+        if not (verdict := code_verdict_text.describe_verdict(claim)):
             return
-        self.add(rows, "dt", "", f"{VERDICTS['proved' if code_verdicts.is_proved(claim) else 'agrees']} code")
+        self.add(rows, "dt", "", f"{VERDICTS['proved' if code_verdict_text.is_proved(claim) else 'agrees']} code")
         row = self.add(rows, "dd")
         self.add(row, "span", "claim__verdict", escape(verdict))
-        if note := code_verdicts.describe_note(claim):
+        if note := code_verdict_text.describe_note(claim):
             self.add(row, "span", "claim__note", escape(note))
 
     def _add_script_lines(self, rows: Element, claim: dict, k: int) -> None:

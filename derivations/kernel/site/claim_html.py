@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from ..printing.mathml import MathsError, estimate_width, mathml, render_author_text, render_text
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
-from .claim_export import to_latex
+from .claim_formats import to_latex
 from .formula_layout import add_line_breaks
 
 KINDS = {

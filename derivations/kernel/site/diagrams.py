@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from .role_colors import with_role
+from .role_classes import with_role
 from .svg_picture import (
     NAME,
     Axis,

@@ -5,7 +5,7 @@ change the meaning of everything that runs after it. So an example may write onl
 made, and may not change settings of the process.
 
 A function that is called `softmax` but is not softmax would mislead readers. So an example may give the name of a function of PyTorch,
-mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and it may not call such a value. (`snippet_usage.find_misleading_names` checks that snippets' own functions with such names are shown.)
+mathematics or Python to a value, as in `mean, variance = moments(x)`, but not to another function, and it may not call such a value. (`unshown_code_lint.find_misleading_names` checks that snippets' own functions with such names are shown.)
 """
 
 import ast

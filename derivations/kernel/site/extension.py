@@ -31,7 +31,7 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
     Its caption.
     ///
 
-    /// figure | softmax/temperature:weights play=temperature    a picture that a widget replaces (widgets.py)
+    /// figure | softmax/temperature:weights play=temperature    a picture that a widget replaces (figure_widgets.py)
 
     /// practice                                 a box: what to do differently tomorrow
     /// exercise | Its name                      an exercise, with its //// solution folded inside
@@ -60,7 +60,7 @@ from pymdownx.blocks.block import Block
 
 from ..printing.mathml import MathsError, render_notation
 from ..store.project_files import ROOT
-from . import block_handlers, code_fence_lint, course_boxes, formula_layout, full_source, page_errors, role_colors, snippet_includes
+from . import block_handlers, code_fence_lint, course_boxes, formula_layout, full_source, page_errors, role_classes, snippet_includes
 from .front_matter import check_front_matter, check_front_matter_text
 from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
@@ -266,7 +266,7 @@ class _HtmlRestorer(Postprocessor):
         for at, error in reversed(prose.mistakes):
             text = text[:at] + page_errors.render_box(error.format_message()) + text[at:]
         return formula_layout.keep_punctuation(
-            role_colors.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
+            role_classes.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
         )
 
 

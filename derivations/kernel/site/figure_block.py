@@ -4,7 +4,7 @@ r"""The `figure` block, which draws a picture when the site is built.
     What the picture shows, in one sentence.
     ///
 
-With a second word such as `play=temperature`, a widget replaces the picture (widgets.py).
+With a second word such as `play=temperature`, a widget replaces the picture (figure_widgets.py).
 
 The block calls the function `widths` of docs/figures/scaling/variance.py, which takes its numbers from snippets and returns a Picture
 (see diagrams.py). The picture is stored with the hashes of all project files that it depends on: the file of the function, its direct
@@ -30,9 +30,9 @@ from ..store.dependencies import Dependencies, installed_version
 from ..store.project_files import ROOT, file_hash
 from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture
+from .figure_widgets import Played
 from .imported_files import find_data_files, find_imported_files
 from .svg_picture import Picture
-from .widgets import Played
 
 STORE = Store("figures")
 PACKAGE = "snippets"

@@ -65,7 +65,7 @@ def _format_token(text: str, tag: str) -> str:
 
 
 def _bracket(text: str, bare: str = r"[\w′]+") -> str:
-    """Return the text, in brackets unless it matches `bare`, is in brackets already, or is a single sign."""
+    """Return the text in brackets, or unchanged if it matches `bare`, is in brackets already, or is one symbol (no letter or digit)."""
     text = text.strip()
     return text if re.fullmatch(rf"√?(?:{bare})ᵀ?|√?[(\[][^()\[\]]*[)\]]|[^\w\s]", text) else f"({text})"
 

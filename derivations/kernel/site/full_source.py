@@ -1,6 +1,6 @@
 """Add to a page the parts of its snippets that it shows beyond the included regions.
 
-Before Markdown is parsed: the imports of each code block (code_imports.py), the whole file in a folded block at the end of the page, and a
+Before Markdown is parsed: the imports of each code block (added_imports.py), the whole file in a folded block at the end of the page, and a
 link to it below the first block of that file. In the finished HTML: the text that each block's copy button copies.
 """
 
@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from ..snippet_source import Snippet, doctest_examples
 from . import page_dependencies
-from .code_imports import CodeBlock, read_blocks
+from .added_imports import CodeBlock, read_blocks
 from .included_regions import RECIPES, code_path, read_snippet
 from .page_source import Source
 

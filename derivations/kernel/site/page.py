@@ -12,7 +12,7 @@ from ..printing.mathml import render_author_text
 from ..store.certificates import CertificateError
 from ..store.coq_results import load
 from ..store.project_files import ROOT
-from . import page_dependencies, page_errors, rejected_claims
+from . import page_dependencies, page_errors, rejected_claim_boxes
 from .claim_html import ClaimError, render_claim
 from .links import PageLinks
 from .page_source import RANKS, Opening, PageError, Source
@@ -54,7 +54,7 @@ class Page:
         self.pieces: list[str] = pieces or []
         self.certificates: dict[str, dict] = {} if certificates is None else certificates  # by topic
         self.blocks: list[tuple[Opening, str, list[dict]]] = []  # each with its topic and its claims
-        self.rejected: dict[int, rejected_claims.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
+        self.rejected: dict[int, rejected_claim_boxes.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
         self.number = 0  # of claims, figures and exercises rendered so far
         self.figures = 0
         self.exercises = 0
@@ -108,7 +108,7 @@ class Page:
         opening, topic, claims = found[0]
         if opening.line in self.rejected:
             anchor, link = partial(self.anchor, topic), partial(self._address_of_rejected, topic)
-            rejected_claims.render_rejected(self.rejected[opening.line], box, self.stash, anchor, link)
+            rejected_claim_boxes.render_rejected(self.rejected[opening.line], box, self.stash, anchor, link)
         for claim in claims:
             self.number += 1
             self.append(box, partial(self._append_claim, box, opening, topic, claim))
@@ -163,7 +163,7 @@ class Page:
         except CertificateError as error:
             message = f"{topic} cannot be shown: {' '.join(str(error).split())}"
             page_errors.raise_or_report(error_of_block := self.source.error(opening.line, message, opening.end))
-            self.rejected[opening.line] = rejected_claims.find_rejected(topic, name, error_of_block.format_message())
+            self.rejected[opening.line] = rejected_claim_boxes.find_rejected(topic, name, error_of_block.format_message())
             return topic, []
         chosen = [claim for claim in claims if name in (None, claim["id"])]
         if not chosen:

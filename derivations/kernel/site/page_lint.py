@@ -13,7 +13,7 @@ from pathlib import Path
 from ..check.shown_code import BOUND_TWICE
 from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
-from . import code_fence_lint, example_rules, hardcoded_numbers, snippet_usage
+from . import code_fence_lint, example_rules, hardcoded_numbers, unshown_code_lint
 from .findings import Fault, Finding
 from .included_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
 from .page_source import RANKS
@@ -29,7 +29,7 @@ def read_pages(root: Path) -> dict[Path, str]:
 
 
 def topics_with_snippets(root: Path) -> list[str]:
-    """Return the topics of all files in snippets/, including `__init__` files."""
+    """Return the topic (path without `.py`) of each Python file in snippets/, including `__init__.py`."""
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in sorted((root / "snippets").rglob("*.py"))]
 
 
@@ -160,16 +160,16 @@ def is_shown(root: Path, name: str, shown: set[tuple[str, str]]) -> bool:
 
 def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for definitions that no page shows, and that the code of the topic's claims or the regions of its file use."""
-    shown = snippet_usage.find_shown_statements(root, read_pages(root))
+    shown = unshown_code_lint.find_shown_statements(root, read_pages(root))
     found: list[Finding] = []
     for claim in load_claims(topic):
         for name in claim["code"]:
             definition = snippet_library(root).definition(Origin(*name.rsplit(".", 1)))
-            for message in snippet_usage.find_unshown_uses(root, definition, shown):
+            for message in unshown_code_lint.find_unshown_uses(root, definition, shown):
                 found.append(Finding(f"derivations/{topic}.py:{claim['line']}", f"the claim '{claim['id']}' names {name}: {message}"))
     for statement in shown:
         if statement.file == code_path(topic):
-            messages = snippet_usage.find_unshown_uses(root, statement, shown, constants=False)
+            messages = unshown_code_lint.find_unshown_uses(root, statement, shown, constants=False)
             found += [Finding(f"{statement.file}:{statement.first}", f"on a page: {message}") for message in messages]
     return found
 
@@ -177,17 +177,20 @@ def check_used_code_shown(root: Path, topic: str) -> list[Finding]:
 def check_familiar_names(root: Path, path: Path) -> list[Finding]:
     """Return findings for snippet definitions used on a page that have the name of something in PyTorch or mathematics."""
     name = path.relative_to(root / "docs").as_posix()
-    shown = snippet_usage.find_shown_statements(root, read_pages(root))
+    shown = unshown_code_lint.find_shown_statements(root, read_pages(root))
     return [
-        Finding(f"docs/{name}:{line}", message) for line, message in snippet_usage.find_misleading_names(root, name, read_text(path), shown)
+        Finding(f"docs/{name}:{line}", message)
+        for line, message in unshown_code_lint.find_misleading_names(root, name, read_text(path), shown)
     ]
 
 
 def check_import_calls_shown(root: Path, topic: str) -> list[Finding]:
     """Return findings for statements of a topic's snippet that call something on import and that no page shows."""
     try:
-        shown = snippet_usage.find_shown_statements(root, read_pages(root))
-        return [Finding(f"{code_path(topic)}:{line}", message) for line, message in snippet_usage.find_unshown_calls(root, topic, shown)]
+        shown = unshown_code_lint.find_shown_statements(root, read_pages(root))
+        return [
+            Finding(f"{code_path(topic)}:{line}", message) for line, message in unshown_code_lint.find_unshown_calls(root, topic, shown)
+        ]
     except SyntaxError:
         return []
 
@@ -200,7 +203,7 @@ def check_meanings(root: Path, topic: str) -> list[Finding]:
     try:
         faults = [
             *example_rules.find_example_faults(snippet),
-            *snippet_usage.find_unshown_in_examples(root, topic, snippet_usage.find_shown_statements(root, read_pages(root))),
+            *unshown_code_lint.find_unshown_in_examples(root, topic, unshown_code_lint.find_shown_statements(root, read_pages(root))),
             *((line, BOUND_TWICE.format(name=name, first=first)) for name, line, first in snippet.names_bound_twice()),
         ]
     except (SyntaxError, ValueError):

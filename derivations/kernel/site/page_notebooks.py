@@ -1,6 +1,6 @@
 """Convert a page to a self-contained Jupyter notebook: its prose, its claims as LaTeX, its code in order, its exercises.
 
-The code is that of the page (code_imports.py). The snippets that it imports are in a setup cell, so the notebook needs only PyTorch and
+The code is that of the page (added_imports.py). The snippets that it imports are in a setup cell, so the notebook needs only PyTorch and
 jaxtyping. An example ends a cell after each line with output, and the notebook contains the output that the page shows.
 """
 
@@ -17,9 +17,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from ..snippet_source import Snippet, doctest_examples, parse
 from ..store.project_files import ROOT
-from . import claim_export
+from . import claim_formats
+from .added_imports import CodeBlock, read_blocks
 from .claim_html import label_kind
-from .code_imports import CodeBlock, read_blocks
 from .full_source import is_compound
 from .included_regions import RECIPES, snippet_library
 from .page import Page
@@ -221,7 +221,7 @@ class _CellConverter:
         """Return the Markdown lines of a claim: its kind, number and title with a link, its LaTeX, reasons, assumptions, counterexample."""
         number = f"({self.page.number_claims()[topic, claim['id']]})"
         where = f"[{number}]({self.address}#{self.page.anchor(topic, claim['id'])})" if self.address else number
-        lines = ["", f"**{label_kind(claim, rank)} {where}.** *{claim['title']}*", "", f"$$\n{claim_export.to_latex(claim)}\n$$", ""]
+        lines = ["", f"**{label_kind(claim, rank)} {where}.** *{claim['title']}*", "", f"$$\n{claim_formats.to_latex(claim)}\n$$", ""]
         if len(claim["steps"]) > 1:
             lines += [f"{number}. {step['reason']}" for number, step in enumerate(claim["steps"], start=1) if step["reason"]]
         if claim["assumptions"]:

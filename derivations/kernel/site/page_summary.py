@@ -2,7 +2,7 @@
 
 import re
 
-from . import claim_export
+from . import claim_formats
 
 _HEADING = re.compile(r"^# (.+?)(?:\s*\{[^}]*\})?\s*$", re.M)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)(?:\{[^}]*\})?")
@@ -28,4 +28,4 @@ def find_first_sentence(markdown: str) -> str:
 def _plain_text(markdown: str) -> str:
     """Return the text of Markdown without links, marks and LaTeX, on one line."""
     text = _MARKS.sub(lambda match: match[2], _LINK.sub(lambda match: match[1], " ".join(markdown.split())))
-    return claim_export.to_plain_text(text)
+    return claim_formats.to_plain_text(text)

@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page as SitePage
 from derivations.kernel.site import (
     Source,
     change_feed,
-    claim_export,
+    claim_formats,
     page_cache,
     page_errors,
     page_notebooks,
@@ -189,7 +189,7 @@ def _claim_records(page: SitePage, config: MkDocsConfig) -> list[dict]:
         return []
     shown = Page(source)
     return [
-        claim_export.export_record(
+        claim_formats.export_record(
             claim,
             topic=topic,
             rank=opening.name if opening.name in RANKS else "claim",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from ..printing.handwritten_relations import find_text_fault
-from .role_colors import with_role
+from .role_classes import with_role
 
 TEXT, NAME = 13.0, 16.0  # font sizes: labels and numbers, names of tensors
 MATHS, SCRIPT = 1.12, 0.8  # factors of the font size for letters in mathematics, and for their subscripts and superscripts; as in site.css

@@ -13,7 +13,7 @@ from ..errors import quantity
 from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import topics
 from ..store.coq_results import load
-from . import code_verdicts
+from . import code_verdict_text
 from .claim_details import WITNESSES as NAMES
 
 KERNEL = Path(__file__).resolve().parents[1]
@@ -81,7 +81,7 @@ def count_by_witness() -> Table:
 
 def count_by_code_scope() -> Table:
     """Count the claims that name code, by the scope at which the code is proved to compute them."""
-    counts = code_verdicts.count_scopes([*load_all_claims().values()])
+    counts = code_verdict_text.count_scopes([*load_all_claims().values()])
     rows = [[scope, str(count)] for scope, count in counts.items()]
     return ["the code of a claim is shown to compute it at", "claims"], [*rows, ["all that name code", str(sum(counts.values()))]], CODE
 
@@ -92,7 +92,9 @@ CODE = "python -m derivations code"
 def find_claims_compared_in_numbers() -> list[tuple[str, str]]:
     """Return the claims whose code is only compared in numbers, each with the reason."""
     claims = load_all_claims().items()
-    return [(name, code_verdicts.describe_note(claim)) for name, claim in claims if claim.get("computed", {}).get("state") == "not read"]
+    return [
+        (name, code_verdict_text.describe_note(claim)) for name, claim in claims if claim.get("computed", {}).get("state") == "not read"
+    ]
 
 
 def find_claims_with_one_proof() -> list[tuple[str, str]]:

@@ -64,7 +64,7 @@ def as_value(call: Call, x: TensorValue | Number) -> TensorValue:
 
 
 def has_boolean_result(call: Call) -> bool:
-    """Return whether the result holds truth values."""
+    """Return whether the result contains truth values."""
     return str(call.out.dtype) == "torch.bool"
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, beside, curves, mask
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.attention.masks import filled_weights, lower_right, mask_scores, padding_mask
 
 

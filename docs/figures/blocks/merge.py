@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, operations
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.blocks.merge import merge_states, state
 
 SCORES, VALUES = [1, 0, 2, 1, 3, 0, 4, 2, 1, 0, 3, 5], [2, 5, 1, 4, 3, 7, 6, 0, 8, 2, 5, 9]

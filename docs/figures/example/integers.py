@@ -1,7 +1,7 @@
 """Pictures of the worked example in integers."""
 
 from derivations.kernel.site.diagrams import Picture, below, beside, heat_map
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.example import integers
 from snippets.example.integers import project_tokens, tokens
 

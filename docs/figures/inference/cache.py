@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, below, curves, mask
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.attention.masks import lower_right
 from snippets.inference.cache import saving
 

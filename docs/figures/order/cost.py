@@ -1,7 +1,7 @@
 """Pictures of what attention costs."""
 
 from derivations.kernel.site.diagrams import Picture, curves
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
 
 WIDTH = 512

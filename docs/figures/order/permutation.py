@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, beside, heat_map
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.attention.formula import attention_weights
 from snippets.order.permutation import reorder
 

@@ -5,7 +5,7 @@ import math
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.order.positions import frequencies
 from snippets.order.rotary import mean_cosine, turn
 

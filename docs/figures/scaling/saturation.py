@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, bars, curves, operations
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.attention.formula import scores
 from snippets.scaling.saturation import concentration, two_key_gradient, two_key_weight
 

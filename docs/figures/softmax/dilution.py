@@ -1,7 +1,7 @@
 """A picture of the largest weight among many keys."""
 
 from derivations.kernel.site.diagrams import Picture, curves
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.softmax.dilution import most_weight
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, heat_map
-from derivations.kernel.site.widgets import played
+from derivations.kernel.site.figure_widgets import played
 from snippets.scaling.saturation import entropy
 from snippets.softmax.temperature import softmax_with_temperature
 

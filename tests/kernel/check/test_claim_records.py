@@ -40,7 +40,7 @@ from derivations.kernel.core.assumptions import describe_assumption
 from derivations.kernel.core.claims import Rejected, Verdict
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import to_fmpq
+from derivations.kernel.exact.flint_numbers import to_fmpq
 from derivations.kernel.exact.value_printing import nest_entries, number_to_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex

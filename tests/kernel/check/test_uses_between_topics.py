@@ -1,4 +1,4 @@
-"""A claim may use only accepted claims of another topic, and topics may not use each other in a circle."""
+"""A claim may use only accepted claims of another topic, and topics may not use each other in a cycle."""
 
 import pytest
 

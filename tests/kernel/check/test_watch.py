@@ -157,8 +157,8 @@ def test_the_end_of_the_topic_that_was_edited_is_told_at_once(tree, monkeypatch)
         assert len(rung) == len(first)
 
 
-def test_the_programs_of_the_topic_that_was_edited_are_there_when_its_end_is_told(tree, monkeypatch):
-    """Its page leads to them, and has a box where they are not those of its certificate."""
+def test_programs_of_an_edited_topic_are_written_before_the_round_ends(tree, monkeypatch):
+    """The page links to the programs, and shows an error box if they do not match its certificate."""
     there = []
     monkeypatch.setattr(
         rejections, "end_round", lambda: there.append([path.name for path in sympy_program_files.program_folder().rglob("*.py")])

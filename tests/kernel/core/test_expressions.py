@@ -34,7 +34,7 @@ from derivations.kernel.core import constructors
 from derivations.kernel.core.expr import Expr, free_indices, lift, require_scalar, show, strip_brackets, symbols, walk
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import to_fmpq, to_fraction
+from derivations.kernel.exact.flint_numbers import to_fmpq, to_fraction
 from tests.kernel.common import has_code
 
 n, m = sizes("n m")

@@ -38,7 +38,7 @@ from derivations.kernel.core import operators
 from derivations.kernel.core.expr import Expr, free_indices, lift, named_nodes, node, operands, strip_brackets, walk
 from derivations.kernel.core.operators import AVERAGE_OPERATORS, BINDERS, FUNCTIONS, OPERATORS, PARTIAL, TRANSPARENT, Op
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
+from derivations.kernel.exact import exact_evaluation, flint_numbers, tree_to_normal_form
 from derivations.kernel.printing import latex, plain_text, script_text
 from derivations.kernel.pytorch import evaluation, float_formats, nondifferentiable_points
 from derivations.kernel.sympy import derivative_text, tree_to_sympy
@@ -57,8 +57,8 @@ RULES = {
     "brackets": (latex.LEVEL, ()),
 }
 FUNCTION_RULES = {
-    "exact, at numbers": ({**exact_numbers.NUMBER_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
-    "exact, at series": ({**exact_numbers.SERIES_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
+    "exact, at numbers": ({**flint_numbers.NUMBER_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
+    "exact, at series": ({**flint_numbers.SERIES_FUNCTIONS, **exact_evaluation.VECTOR_FUNCTIONS}, ()),
     "exact, normal form": (tree_to_normal_form.FUNCTIONS, ()),
     "SymPy": (tree_to_sympy.FUNCTIONS, ()),
     "PyTorch": (evaluation.FUNCTIONS, ()),

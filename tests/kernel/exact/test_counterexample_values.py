@@ -17,7 +17,7 @@ from derivations.kernel.exact import closed_forms
 from derivations.kernel.exact.closed_forms import evaluate_closed_sides
 from derivations.kernel.exact.counterexample_search import show_distinct
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import certainly_differ, to_fmpq
+from derivations.kernel.exact.flint_numbers import certainly_differ, to_fmpq
 from derivations.kernel.exact.proofs import evaluate_sides
 from derivations.kernel.exact.value_printing import number_to_latex, show_value
 from derivations.kernel.store import certificates, project_files

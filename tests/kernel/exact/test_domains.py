@@ -42,7 +42,7 @@ from derivations.kernel.check.witnesses import WITNESSES
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq
+from derivations.kernel.exact.flint_numbers import Undefined, to_fmpq
 from tests.kernel.common import has_code
 from tests.nightly import nightly_after
 

@@ -41,7 +41,7 @@ from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.counterexample_search import FAMILIES, list_distributions
 from derivations.kernel.exact.exact_evaluation import evaluate, evaluate_polynomial
-from derivations.kernel.exact.exact_numbers import to_fmpq, to_fraction
+from derivations.kernel.exact.flint_numbers import to_fmpq, to_fraction
 from derivations.kernel.exact.polynomials import atom
 from derivations.kernel.exact.proofs import find_difference
 from derivations.kernel.exact.tree_to_normal_form import normalize

@@ -42,7 +42,7 @@ from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.atom_payloads import Unsupported
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import certainly_differ, to_fmpq
+from derivations.kernel.exact.flint_numbers import certainly_differ, to_fmpq
 from derivations.kernel.exact.proofs import find_difference
 from derivations.kernel.exact.tree_to_normal_form import normalize
 from tests.kernel.common import has_code

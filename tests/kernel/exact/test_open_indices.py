@@ -33,7 +33,7 @@ from derivations.kernel.core.expr import lift, symbols
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.counterexample_search import draw_entries, is_satisfied
 from derivations.kernel.exact.exact_evaluation import evaluate_everywhere
-from derivations.kernel.exact.exact_numbers import Undefined, certainly_differ, to_fmpq
+from derivations.kernel.exact.flint_numbers import Undefined, certainly_differ, to_fmpq
 from derivations.kernel.exact.tree_to_normal_form import normalize
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.pytorch.witness import witness as by_pytorch

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derivations.kernel import in_range, representable, rounded, scalars
-from derivations.kernel.exact.exact_numbers import Undefined, round_to, to_fmpq, to_fraction
+from derivations.kernel.exact.flint_numbers import Undefined, round_to, to_fmpq, to_fraction
 from tests.kernel.common import has_code
 
 LARGEST = (2 - Fraction(1, 2**23)) * 2**127
@@ -19,8 +19,8 @@ def ours(x):
     return to_fraction(round_to(to_fmpq(x), "fp32"))
 
 
-def numpys(x):
-    """A double, which holds x exactly, rounded once."""
+def round_with_numpy(x):
+    """Round x to fp32 with NumPy. x must be exactly a double, so that it is rounded only once."""
     assert Fraction(float(x)) == x
     return Fraction(float(np.float32(float(x))))
 
@@ -43,12 +43,12 @@ def ties():
 
 
 def test_numbers_of_every_size():
-    wrong = [x for x in doubles() if ours(x) != numpys(x)]
+    wrong = [x for x in doubles() if ours(x) != round_with_numpy(x)]
     assert not wrong
 
 
 def test_ties_go_to_even():
-    wrong = [x for x in ties() if ours(x) != numpys(x)]
+    wrong = [x for x in ties() if ours(x) != round_with_numpy(x)]
     assert not wrong
 
 

@@ -31,7 +31,7 @@ from derivations.kernel.exact import normal_form
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.counterexample_search import is_satisfied
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq
+from derivations.kernel.exact.flint_numbers import Undefined, to_fmpq
 from derivations.kernel.exact.tree_to_normal_form import normalize
 from tests.nightly import nightly_after
 

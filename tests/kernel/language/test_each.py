@@ -55,7 +55,7 @@ from derivations.kernel.coq.notation import Notation
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.expr import Expr, free_indices, walk
 from derivations.kernel.errors import KernelError
-from derivations.kernel.exact import exact_evaluation, exact_numbers, tree_to_normal_form
+from derivations.kernel.exact import exact_evaluation, flint_numbers, tree_to_normal_form
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
@@ -186,8 +186,8 @@ def test_what_is_false_is_rejected_by_each_of_three_witnesses(left, right, given
         pytorch(only(left, right, given))
 
 
-def test_the_judge_knows_which_is_which():
-    """By an evaluation of its own; what is not stated to be needed is none of its business."""
+def test_the_judge_tells_true_claims_from_false_ones():
+    """The judge evaluates claims itself. It does not check whether assumptions are needed."""
     assert [judge(only(*claim))[0] for claim in TRUE.values()] == ["true"] * len(TRUE)
     assert [judge(only(*claim))[0] for claim in FALSE.values()] == ["false"] * len(FALSE)
 
@@ -207,17 +207,17 @@ def accepted(witness, claims):
 
 
 def outer_first(e, at, names, facts):
-    """An index that is known outside is not bound again."""
+    """A wrong rule for `each`: an index that is bound outside is not bound again."""
     return tree_to_normal_form.normalize_entry(e.args[0], at[1:], {Expr("index", (), (), e.data): at[0], **names}, facts)
 
 
 def last_place(e, at, names, facts):
-    """The index is the place on the last axis."""
+    """A wrong rule for `each`: the index is bound to the position on the last axis instead of the first."""
     return tree_to_normal_form.normalize_entry(e.args[0], at[:-1], {**names, Expr("index", (), (), e.data): at[-1]}, facts)
 
 
 def left_bound(e, at, names, facts):
-    """Where the body is read, the index stays what it was; a place outside is read as if it stood within."""
+    """A wrong rule for `each`: indices that are bound outside get the position inside."""
     return tree_to_normal_form.normalize_entry(e.args[0], at[1:], names | {key: at[0] for key in names}, facts)
 
 
@@ -274,7 +274,7 @@ def test_a_pytorch_witness_that_mistakes_an_axis_is_found_out(fault, monkeypatch
 def test_a_search_that_mistakes_a_place_is_found_out(monkeypatch):
     """It decides what a message shows, and that an assumption is needed."""
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" in shown(*FALSE["an entry that a sum catches"][:2])
-    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, exact_numbers.to_fmpq(0)))
+    monkeypatch.setitem(exact_evaluation.RULES, "each", lambda e, env, places: dict.fromkeys(places, flint_numbers.to_fmpq(0)))
     assert "at v = [0, 1], z = [1, 0], j = 1: left = 1, right = 0" not in shown(*FALSE["an entry that a sum catches"][:2])
 
 

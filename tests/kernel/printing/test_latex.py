@@ -39,7 +39,7 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.exact.exact_evaluation import evaluate
-from derivations.kernel.exact.exact_numbers import Undefined, to_fmpq, to_fraction
+from derivations.kernel.exact.flint_numbers import Undefined, to_fmpq, to_fraction
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
 from derivations.kernel.store import certificates, project_files

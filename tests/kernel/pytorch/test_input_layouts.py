@@ -4,7 +4,7 @@ import pytest
 
 from derivations.kernel.pytorch.float_formats import FORMATS
 from derivations.kernel.pytorch.input_layouts import LAYOUTS
-from derivations.kernel.pytorch.layout_schedule import Rotation
+from derivations.kernel.pytorch.snippet_run_schedule import Rotation
 
 SIZES = [{"n": 1, "m": 1}, {"n": 2, "m": 2}, {"n": 4, "m": 3}, {"n": 3, "m": 4}, {"n": 2, "m": 9}, {"n": 9, "m": 2}]
 

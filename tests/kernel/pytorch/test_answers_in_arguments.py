@@ -7,8 +7,8 @@ import pytest
 
 import snippets
 from derivations.kernel import Derivation, exp, index, ones, positive, scalars, sizes, softmax, total, vector
+from derivations.kernel.check.answers_in_arguments import reject_leaked_answers
 from derivations.kernel.check.claim_records import check_claim
-from derivations.kernel.check.leaked_answers import reject_leaked_answers
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch import witness as tw
 from tests.kernel.common import has_code

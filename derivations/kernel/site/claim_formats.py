@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from ..check.proving_witnesses import provers
 from ..printing.mathml import mathml, tree_of
-from . import code_verdicts
+from . import code_verdict_text
 
 PORTABLE_COMMANDS = {r"\coloneqq": ":="}  # for commands that some LaTeX programs do not know
 FORMULA = re.compile(r"\$([^$]+)\$")
@@ -125,8 +125,8 @@ def export_record(
         "code": list(claim.get("code", ())),
         "code_computes": {
             "state": claim.get("computed", {}).get("state", "not asked"),
-            "says": code_verdicts.describe_verdict(claim),
-            "note": code_verdicts.describe_note(claim),
+            "says": code_verdict_text.describe_verdict(claim),
+            "note": code_verdict_text.describe_note(claim),
         },
         "page": page,
         "anchor": anchor,

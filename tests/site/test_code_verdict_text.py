@@ -5,8 +5,8 @@ import sys
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import code_verdicts, trust_counts
-from derivations.kernel.site.claim_export import export_record
+from derivations.kernel.site import code_verdict_text, trust_counts
+from derivations.kernel.site.claim_formats import export_record
 
 VARIANCE = sys.modules["site_sample_certificates"].VARIANCE  # by conftest.py
 PROVED = {"state": "proved", "scope": "every shape", "seconds": 0.1}
@@ -30,7 +30,7 @@ UNREAD = {"state": "not read", "reason": "f: no rule for <b>erfinv</b>", "second
 )
 def test_verdict_and_note_in_words(said, verdict, note):
     claim = {"computed": said} if said else {}
-    assert (code_verdicts.describe_verdict(claim), code_verdicts.describe_note(claim)) == (verdict, note)
+    assert (code_verdict_text.describe_verdict(claim), code_verdict_text.describe_note(claim)) == (verdict, note)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_claim_without_code_has_no_code_row(shown):
 def test_claims_json_has_the_code_verdict():
     claim = next(one for one in VARIANCE["claims"] if one["kind"] == "law") | {"computed": PROVED}
     found = export_record(claim, topic="scaling/variance", rank="claim", number=1, page="", anchor="", url="", script="")
-    assert found["code_computes"] == {"state": "proved", "says": code_verdicts.describe_verdict(claim), "note": ""}
+    assert found["code_computes"] == {"state": "proved", "says": code_verdict_text.describe_verdict(claim), "note": ""}
 
 
 def test_trust_page_counts_verdicts_and_lists_unread_code(page, monkeypatch):

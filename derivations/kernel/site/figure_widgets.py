@@ -20,7 +20,7 @@ WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutati
 
 
 class PlayError(ValueError):
-    """There is no such widget; the message does not name the page or the line."""
+    """A page names an unknown widget. The message has no page and line, which the caller adds."""
 
 
 @dataclass(frozen=True)
