@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from derivations.kernel import site
 from derivations.kernel.printing.handwritten_relations import find_text_fault, is_relation
 from derivations.kernel.printing.mathml import MathsError, estimate_width, mathml, render_notation, render_text
+from derivations.kernel.site.claim_details import describe_reach
 from derivations.kernel.site.claim_html import KINDS
 
 samples = sys.modules["site_sample_certificates"]  # by conftest.py
@@ -41,7 +42,7 @@ def test_one_claim(page):
     reasons = section.select(".claim__reason")
     assert reasons[0].text == "the mean of a sum is the sum of the means"
     assert reasons[1].find("math")
-    assert section.select_one(".claim__scope").text == "every shape"
+    assert section.select_one(".claim__witness").text.strip() == "exact: every shape"
     assert section.select_one(".claim__script").text == "derivations/scaling/variance.py:31"
 
 
@@ -141,7 +142,7 @@ def test_practice_block_is_a_box(page):
 def test_witnesses_show_scope_verdict_and_note_without_javascript(page):
     html = page(CLAIM.format("mean"))
     details = soup(html).select_one("details.claim__witnesses")
-    assert [name.text for name in details.select("summary .claim__witness")] == ["exact", "SymPy"]
+    assert [name.text.strip() for name in details.select("summary .claim__witness")] == ["exact: every shape", "SymPy: sizes up to n"]
     assert [term.text for term in details.select("dt")] == ["✓ exact", "✓ SymPy", "– Coq"]
     assert [[part.text for part in row.find_all("span")] for row in details.select("dd")] == [
         ["proved · every shape", "one normal form"],
@@ -159,7 +160,24 @@ def test_pytorch_is_shown_to_agree_and_not_to_prove(page, certificates):
     for name, proof in ("mean", "proved"), ("same", "refuted"):
         details = soup(page(CLAIM.format(name))).select_one("details.claim__witnesses")
         assert [row.text for row in details.select(".claim__verdict")] == [f"{proof} · every shape", "agrees · numbers only"]
-        assert [row.text for row in details.select("summary .claim__witness--agrees")] == ["PyTorch"]
+        assert [row.text.strip() for row in details.select("summary .claim__witness--agrees")] == ["PyTorch: numbers only"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "scope", "note", "reach"),
+    [
+        ("proved", "every shape", "", "every shape"),
+        ("proved", "some sizes up to 5", "", "sizes ≤ 5"),
+        ("proved", "induction", "", "every size, by induction"),
+        ("refuted", "exact counterexample", "", "counterexample"),
+        ("agrees", "numbers only", "11 shapes with sizes up to 11, 82 points in fp64, within the rounding bound", "82 points"),
+        ("agrees", "numbers only", "1 point in fp64", "1 point"),
+        ("agrees", "numbers only", "both sides computed in fp64 at the counterexample", "counterexample"),
+        ("agrees", "numbers only", "near the limit nothing could be compared", "numbers only"),
+    ],
+)
+def test_badge_shows_the_reach_of_each_witness(verdict, scope, note, reach):
+    assert describe_reach({"verdict": verdict, "scope": scope, "note": note}) == reach
 
 
 def test_claim_with_one_proof_is_marked(page, certificates):

@@ -1,5 +1,6 @@
 """The details of a claim and of its steps: each witness's verdict and input, the code, and the lines of the script."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -59,20 +60,21 @@ class DetailsWriter(ElementWriter):
         self.source = source
 
     def add_badge(self, section: Element, claim: dict) -> None:
-        """Add the badge, with the claim's scope and witnesses; it opens to the details of the whole claim."""
+        """Add the badge, with each witness and how far it reached; it opens to the details of the whole claim."""
         if not claim["witnesses"]:
             summary = self.add(section, "div", "claim__summary")
             self.add(summary, "span", "claim__scope", escape(claim["scope"]))
             return
         details = self.add(section, "details", "claim__witnesses")
         summary = self.add(details, "summary", "claim__summary")
-        self.add(summary, "span", "claim__scope", escape(claim["scope"]))
+        if claim["kind"] == "definition":
+            self.add(summary, "span", "claim__scope", escape(claim["scope"]))
         for witness in claim["witnesses"]:
             if witness["verdict"] != "not applicable":
                 agrees = " claim__witness--agrees" * (witness["verdict"] == "agrees")
-                self.add(summary, "span", f"claim__witness{agrees}", witness_name(witness))
+                self.add(summary, "span", f"claim__witness{agrees}", f"{witness_name(witness)}: {escape(describe_reach(witness))}")
         if code_verdict_text.is_proved(claim):
-            self.add(summary, "span", "claim__witness", "code")
+            self.add(summary, "span", "claim__witness", f"code: {code_verdict_text.describe_reach(claim)}")
         if len(provers(claim)) == 1:
             self.add(summary, "span", "claim__alone", "one proof")
         rows = self.add(details, "dl")
@@ -164,6 +166,19 @@ def describe_symbol(symbol: dict, separator: str = ", ") -> str:
     lead = {"an index": "from 1 to", "a vector": "of", "a random vector": "of"}.get(symbol["is"], "")
     size = " by ".join(f"${axis}$" for axis in symbol["axes"])
     return render_text(" ".join(filter(None, (f"${symbol['latex']}${separator}{symbol['is']}", lead if size else "", size))))
+
+
+def describe_reach(witness: dict) -> str:
+    """Return how far a witness's own check reached, in few words: its scope, the largest size that it tried, or its number of points."""
+    scope = witness["scope"]
+    if witness["verdict"] == "agrees":
+        points = re.search(r"(\d[\d,]*) points? in fp64", witness["note"])
+        if not points:
+            return "counterexample" if "at the counterexample" in witness["note"] else scope
+        return f"{points[1]} {'point' if points[1] == '1' else 'points'}"
+    if sizes := re.fullmatch(r"some sizes up to (\d+)", scope):
+        return f"sizes ≤ {sizes[1]}"
+    return {"induction": "every size, by induction", "exact counterexample": "counterexample"}.get(scope, scope)
 
 
 def witness_name(witness: dict) -> str:

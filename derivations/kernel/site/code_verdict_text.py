@@ -20,6 +20,11 @@ def describe_verdict(claim: dict) -> str:
     return "the code is compared in numbers alone" if result.get("state") == "not read" else ""
 
 
+def describe_reach(claim: dict) -> str:
+    """Return at which shapes the code is proved, in few words."""
+    return EVERY_SHAPE if claim["computed"]["scope"] == EVERY_SHAPE else "some shapes"
+
+
 def describe_note(claim: dict) -> str:
     """Return why the code is not read, or the exact numbers that its floats are read as; "" if there is nothing to add."""
     result = claim.get("computed", {})

@@ -13,10 +13,10 @@ from pathlib import Path
 from ..check.shown_code import BOUND_TWICE
 from ..snippet_source import Origin, Region, Snippet, doctest_examples, parse
 from ..store.certificates import CertificateError, load
-from . import code_fence_lint, example_rules, hardcoded_numbers, unshown_code_lint
+from . import code_fence_lint, example_rules, hardcoded_numbers, strong_sentences, unshown_code_lint
 from .findings import Fault, Finding
 from .included_regions import INCLUDE, code_path, read_snippet, read_text, snippet_library
-from .page_source import RANKS
+from .page_source import RANKS, Source
 from .rendered_page_lint import check_links, check_rendering
 from .snippet_text_lint import check_words
 
@@ -45,6 +45,14 @@ def check_fences(root: Path, path: Path) -> list[Finding]:
     """Return findings for code, results and relations in fences of a page that are typed by hand (code_fence_lint.py)."""
     name = path.relative_to(root).as_posix()
     return [Finding(f"{name}:{line}", message) for line, _, message in code_fence_lint.find_fence_faults(read_text(path), root)]
+
+
+def check_strong_sentences(root: Path, path: Path) -> list[Finding]:
+    """Return findings for strong sentences of a page that have no basis (strong_sentences.py)."""
+    name = path.relative_to(root).as_posix()
+    source = Source(read_text(path), root / "docs", path)
+    faults = strong_sentences.find_faults(source, strong_sentences.read_reviewed(root))
+    return [Finding(f"{name}:{line}", message) for line, message in faults]
 
 
 def check_regions_shown(root: Path, topic: str) -> list[Finding]:
@@ -305,6 +313,7 @@ def check_topic(root: Path, topic: str, version: int) -> list[Finding]:
     if page.is_file():
         found += [
             *check_fences(root, page),
+            *check_strong_sentences(root, page),
             *check_familiar_names(root, page),
             *check_rendering(root, page, version),
             *check_links(root, page, version),

@@ -59,7 +59,7 @@ def claims_by_topic(row: dict) -> dict[str, list[str]]:
 def read_heading(docs: Path, topic: str) -> str:
     """Return the heading of the topic's page. Raise RowsError if it has none."""
     path = docs / f"{topic}.md"
-    first = re.match(r"# (.+)", path.read_text(encoding="utf-8")) if path.is_file() else None
+    first = re.match(r"(?:---\n.*?\n---\n\s*)?# ([^\n]+)", path.read_text(encoding="utf-8"), re.DOTALL) if path.is_file() else None
     if not first:
         raise RowsError(f"{docs.name}/{topic}.md is not a page that begins with a heading")
     return first[1].strip()
