@@ -16,9 +16,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent.parent / "docs"
 NO_PAGES = {"coq", "sympy", "figures", "labs", "assets"}
 
-THINGS = (
-    r"(?:softmax|formula|scale|variance|weights?|scores?|matri(?:x|ces)|masks?|claims?|layers?|heads?|keys?|quer(?:y|ies)|tokens?|rows?|models?|pages?)"
-)
+THINGS = r"(?:softmax|formula|scale|variance|weights?|scores?|matri(?:x|ces)|masks?|claims?|layers?|heads?|keys?|quer(?:y|ies)|tokens?|rows?|models?|pages?)"
 HABITS = {
     "inverted question or clause": r"\b(?:how|what|which|why)\b[^.?!]{0,40}\b(?:has|have|is|are) (?:a|an|the|one|its|their)\b[^.?!]{0,40} to \w+|"
     r"(?:^|: )(?:Kept|Left|Lost|Needed|Wanted|Gone|Not|Nor|Only then|So much|Below|Above|Beside|Behind) (?:is|are|does|do|can|has|have|stands?|lies?)\b",
@@ -78,7 +76,10 @@ def main(folders: list[str]) -> None:
         groups = {folder: sorted(Path(folder).rglob("*.md")) for folder in folders}
     else:
         pages = sorted(path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in NO_PAGES)
-        groups = {name: [page for page in pages if page.relative_to(DOCS).parts[0] == name] for name in sorted({page.relative_to(DOCS).parts[0] for page in pages})}
+        groups = {
+            name: [page for page in pages if page.relative_to(DOCS).parts[0] == name]
+            for name in sorted({page.relative_to(DOCS).parts[0] for page in pages})
+        }
         groups["all pages"] = pages
     for name, paths in groups.items():
         total, found = count(paths)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from derivations.kernel.site.course_boxes import check_next_link, find_missing_parts
+from derivations.kernel.site.course_boxes import check_next_link, find_missing_parts, find_reading_order
 from derivations.kernel.store.certificates import topics
 from derivations.kernel.store.project_files import ROOT
 
@@ -14,6 +14,12 @@ LEFT: set[str] = set()
 def test_course_page_has_all_required_parts(topic):
     lacks = find_missing_parts((ROOT / "docs" / f"{topic}.md").read_text(encoding="utf-8"))
     assert bool(lacks) == (topic in LEFT), f"it lacks {', '.join(lacks) or 'nothing: take it off the list'}"
+
+
+def test_core_route_has_at_most_25_pages():
+    pages = find_reading_order((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    texts = [(ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages]
+    assert 15 <= sum("kind: core" in text.split("\n# ")[0] for text in texts) <= 25
 
 
 @pytest.mark.parametrize("topic", topics())
@@ -32,7 +38,11 @@ def test_wrong_or_missing_link_to_the_next_page_is_reported(tmp_path):
     assert check_next_link(tmp_path, "a/one") == ["the page needs one link [The next page](...), to a/two.md"]
 
 
-PAGE = """# A page
+PAGE = """---
+kind: deeper
+---
+
+# A page
 
 /// figure | a/b:c
 Words.
@@ -51,10 +61,14 @@ Do it.
 )
 
 
+FOLDED = "/// details | Proof\n//// theorem | a/b#c\n////\n///\n"
+
+
 @pytest.mark.parametrize(
     "old, new, lacks",
     [
         ("A page", "A page", []),
+        ("deeper", "deep", ["front matter with one of 'kind: core', 'kind: deeper', 'kind: reference'"]),
         ("/// theorem", "/// claim", ["a theorem"]),
         ("/// practice", "/// note", ["one box for practice"]),
         ("/// exercise | f", "/// note | f", ["three to five exercises"]),
@@ -64,6 +78,8 @@ Do it.
         ("# A page", "# A page\n\n## Where it leads", ["headings of its own"]),
         ("/// figure", "/// note", ["a picture"]),
         ("/// theorem | a/b#c\n///\n", "/// theorem | a/b#c\n///\n" * 8, ["at most 7 unfolded claims"]),
+        ("/// theorem | a/b#c\n///\n", FOLDED * 8 + "/// theorem | a/b#c\n///\n", []),
+        ("/// theorem | a/b#c\n///\n", FOLDED, ["a theorem"]),
     ],
 )
 def test_missing_parts_are_named(old, new, lacks):

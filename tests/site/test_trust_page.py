@@ -42,6 +42,24 @@ def test_witness_is_counted_only_where_it_vouches(claims):
     assert counted["claims by number of witnesses"] == sum(c["kind"] != "definition" for c in claims)
 
 
+def test_summary_says_which_witnesses_this_build_ran_and_what_the_last_complete_attacks_found(claims):
+    _, rows, _ = trust_counts.summarize()
+    found = {row[0]: row[1:] for row in rows}
+    assert found["claims on this site"] == [str(len(claims)), "all accepted"]
+    asked = {w["name"] for claim in claims for w in claim["witnesses"] if w["verdict"] != "not applicable"}
+    assert (found["Coq"] == ["", "not run in this build"]) == ("coq" not in asked)
+    assert found["PyTorch"][1] == "agrees in numbers" and int(found["PyTorch"][0]) > 900
+    for label, tried, faults, commit in trust_counts.list_full_runs()[1]:
+        assert found[label] == [tried, f"{faults} faults in the last complete run, at {commit}"]
+
+
+def test_summary_says_that_a_witness_did_not_run(monkeypatch):
+    witnesses = [{"name": "exact", "verdict": "proved"}, {"name": "sympy", "verdict": "not applicable"}]
+    monkeypatch.setattr(trust_counts, "load_all_claims", lambda: {"a/b#c": {"witnesses": witnesses}})
+    found = {row[0]: row[1:] for row in trust_counts.summarize()[1]}
+    assert found["exact"][0] == "1" and found["SymPy"] == ["", "not run in this build"]
+
+
 SAID = {"depends_on": "", "operators": {}, "listed": [], "hows": {}, "covers": True, "controls": 3, "failed": []}
 
 

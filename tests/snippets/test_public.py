@@ -166,7 +166,9 @@ def places() -> dict:
 @pytest.mark.parametrize("topic", modules())
 def test_public_names_are_unique(topic):
     """A search for a name finds one place."""
-    assert {name: topics for name, topics in places().items() if topic in topics and topics != [topic]} == {}
+    taken = {name: topics for name, topics in places().items() if topic in topics and topics != [topic]}
+    messages = [f"{name} is defined in {' and '.join(topics)}; choose another name" for name, topics in taken.items()]
+    assert not messages, "; ".join(messages)
 
 
 @pytest.mark.parametrize("where", in_form(), ids=shown)

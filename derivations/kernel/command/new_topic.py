@@ -77,22 +77,28 @@ def test_transposed_{name}():
     a, b = torch.randn(2, 5, 3, 4, generator=generator, dtype=torch.float64)  # (batch, n, d) each
     torch.testing.assert_close(transposed_{name}(a, b), a.mT + b.mT)
 """,
-    "docs/{topic}.md": """# {title}
+    "docs/{topic}.md": """---
+kind: deeper
+---
+
+# {title}
 
 The result in one sentence, in plain words.
-
-A reader's reason to want it, in two or three sentences.
 
 /// theorem | {topic}#sum-transposed
 ///
 
-What it says, why it holds, and what goes wrong where its assumptions do not hold.
+An example with numbers, and a reader's reason to want the result. Then: why it holds, and what goes wrong where its assumptions fail.
 
 /// figure | {topic}:result
 The caption, in one sentence.
 ///
 
-## In code
+/// practice
+What to do differently tomorrow.
+///
+
+/// details | Code
 
 ```python
 --8<-- "snippets/{topic}.py:transposed_{name}"
@@ -101,9 +107,6 @@ The caption, in one sentence.
 ```pycon
 --8<-- "snippets/{topic}.py:example"
 ```
-
-/// practice
-What to do differently tomorrow.
 ///
 
 /// exercise | What it asks for
@@ -172,7 +175,7 @@ ROW = """    "{name}": {
 NEXT_STEPS = """
 Next: state your claims in derivations/{topic}.py; docs/contributing/language.md says how, derivations/simplify/bilinear.py is an example.
 While you write: python -m derivations check --watch, with mkdocs serve in another terminal.
-The page before it in mkdocs.yml now links to yours: adapt the sentence around that link.
+{link}You may rename the page in mkdocs.yml, and move it to another place there.
 Before you commit: python -m derivations check --page {topic}
 """
 # Folders that are not chapters
@@ -243,7 +246,15 @@ def relative_link(page: str, target: str) -> str:
 
 def next_steps(topic: str) -> str:
     """Return the text that tells the author what to do next."""
-    return fill(NEXT_STEPS, {"{topic}": topic}).strip()
+    from ..site.course_boxes import NEXT_PAGE_LINK, find_neighbours  # loads PyTorch
+
+    before, _ = find_neighbours((ROOT / "mkdocs.yml").read_text(), f"{topic}.md")
+    path = ROOT / "docs" / before
+    text = path.read_text() if path.is_file() else ""
+    match = NEXT_PAGE_LINK.search(text)
+    line = text.count("\n", 0, match.start()) + 1 if match else 0
+    link = f"docs/{before}:{line} now links to your page: adapt the sentence around that link.\n" if match else ""
+    return fill(NEXT_STEPS, {"{topic}": topic, "{link}": link}).strip()
 
 
 def fill(text: str, values: dict[str, str]) -> str:

@@ -8,6 +8,8 @@ from xml.etree.ElementTree import Element, SubElement
 from .page import Page
 from .page_source import Opening, Source
 
+KINDS = ("core", "deeper", "reference")  # how a page is marked: the core route, pages that go deeper, and pages to look things up in
+KIND = re.compile(rf"---\nkind: (?:{'|'.join(KINDS)})\n---\n")
 MAX_UNFOLDED_CLAIMS = 7
 EXERCISE_COUNTS = range(3, 6)
 FIRST_REFERENCE_PAGE = "wrong.md"  # from here on, the pages in the navigation are not read in order
@@ -51,15 +53,21 @@ def find_missing_parts(text: str) -> list[str]:
     blocks = Source(text, Path("docs")).openings()
     exercises = [(block.line, block.end) for block in blocks if block.name == "exercise"]
 
+    folds = [(block.line, block.end) for block in blocks if block.name == "details"]
+
     def in_exercise(block: Opening) -> bool:
         return any(first < block.line < last for first, last in exercises)
 
+    def is_folded(block: Opening) -> bool:
+        return any(first < block.line < last for first, last in [*exercises, *folds])
+
     names = ("theorem", "claim", "practice", "exercise", "solution", "figure")
     named = {name: [block for block in blocks if block.name == name] for name in names}
-    unfolded = [block for block in named["theorem"] + named["claim"] if not in_exercise(block)]
+    unfolded = [block for block in named["theorem"] + named["claim"] if not is_folded(block)]
     solutions = [sum(first < block.line < last for block in named["solution"]) for first, last in exercises]
     parts = {
-        "a theorem": bool(named["theorem"]) and not in_exercise(named["theorem"][0]),
+        f"front matter with one of {', '.join(f"'kind: {kind}'" for kind in KINDS)}": bool(KIND.match(text)),
+        "a theorem": bool(named["theorem"]) and not is_folded(named["theorem"][0]),
         f"at most {MAX_UNFOLDED_CLAIMS} unfolded claims": len(unfolded) <= MAX_UNFOLDED_CLAIMS,
         "one box for practice": len(named["practice"]) == 1,
         "three to five exercises": len(named["exercise"]) in EXERCISE_COUNTS,

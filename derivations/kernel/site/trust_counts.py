@@ -79,6 +79,36 @@ def count_by_witness() -> Table:
     return ["witness", "claims", "how far"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
 
+def summarize() -> Table:
+    """Count the claims, those that each witness vouches for in this build, and what the last complete attacks tried and found."""
+    claims = [*load_all_claims().values()]
+    rows = [["claims on this site", str(len(claims)), "all accepted"]]
+    for name, says in SUMMARY.items():
+        count = sum(w["name"] == name and w["verdict"] != "not applicable" for claim in claims for w in claim["witnesses"])
+        rows.append([NAMES[name], str(count or ""), says if count else "not run in this build"])
+    scopes = code_verdict_text.count_scopes(claims)
+    total = sum(scopes.values())
+    rows.append(
+        [
+            "code that a claim names",
+            str(total),
+            f"{total - scopes['numbers only']} proved to compute the claim, the others compared in numbers",
+        ]
+    )
+    for label, tried, faults, commit in list_full_runs()[1]:
+        result = f"{faults} faults in the last complete run, at {commit}" if tried else "no complete run was recorded"
+        rows.append([label if tried else "attacks", tried, result])
+    return ["what", "how many", "result"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
+
+
+SUMMARY = {
+    "exact": "proved, or refuted by an exact counterexample",
+    "sympy": "proved up to the sizes beside each claim, by induction, or as limits",
+    "torch": "agrees in numbers",
+    "coq": "proved from the axioms listed beside each claim",
+}
+
+
 def count_by_code_scope() -> Table:
     """Count the claims that name code, by the scope at which the code is proved to compute them."""
     counts = code_verdict_text.count_scopes([*load_all_claims().values()])
@@ -234,6 +264,7 @@ def count_by_room() -> Table:
 
 
 TABLES: dict[str, Callable[[], Table]] = {
+    "summary": summarize,
     "kinds": count_by_kind,
     "witnesses": count_by_witness,
     "code": count_by_code_scope,
