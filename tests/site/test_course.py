@@ -68,7 +68,7 @@ FOLDED = "/// details | Proof\n//// theorem | a/b#c\n////\n///\n"
     "old, new, lacks",
     [
         ("A page", "A page", []),
-        ("deeper", "deep", ["front matter with one of 'kind: core', 'kind: deeper', 'kind: reference'"]),
+        ("deeper", "deep", ["'kind: KIND' in its front matter, with one of core, deeper, reference"]),
         ("/// theorem", "/// claim", ["a theorem"]),
         ("/// practice", "/// note", ["one box for practice"]),
         ("/// exercise | f", "/// note | f", ["three to five exercises"]),

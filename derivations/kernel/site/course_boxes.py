@@ -66,7 +66,7 @@ def find_missing_parts(text: str) -> list[str]:
     unfolded = [block for block in named["theorem"] + named["claim"] if not is_folded(block)]
     solutions = [sum(first < block.line < last for block in named["solution"]) for first, last in exercises]
     parts = {
-        f"front matter with one of {', '.join(f"'kind: {kind}'" for kind in KINDS)}": bool(KIND.match(text)),
+        f"'kind: KIND' in its front matter, with one of {', '.join(KINDS)}": bool(KIND.match(text)),
         "a theorem": bool(named["theorem"]) and not is_folded(named["theorem"][0]),
         f"at most {MAX_UNFOLDED_CLAIMS} unfolded claims": len(unfolded) <= MAX_UNFOLDED_CLAIMS,
         "one box for practice": len(named["practice"]) == 1,
