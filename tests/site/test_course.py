@@ -78,7 +78,7 @@ FOLDED = "/// details | Proof\n//// theorem | a/b#c\n////\n///\n"
         ("# A page", "# A page\n\n## Where it leads", ["headings of its own"]),
         ("/// figure", "/// note", ["a picture"]),
         ("/// theorem | a/b#c\n///\n", "/// theorem | a/b#c\n///\n" * 8, ["at most 7 unfolded claims"]),
-        ("/// theorem | a/b#c\n///\n", FOLDED * 8 + "/// theorem | a/b#c\n///\n", []),
+        ("/// theorem | a/b#c\n///\n", FOLDED.replace("theorem", "claim") * 8 + "/// theorem | a/b#c\n///\n", []),
         ("/// theorem | a/b#c\n///\n", FOLDED, ["a theorem"]),
     ],
 )
