@@ -159,8 +159,9 @@ def test_every_number_has_its_command(page):
 
 
 def test_unknown_table_is_rejected(refused):
-    assert "a name of summary, kinds, witnesses, code, killed, mutants, random, families, runs, size, alone, open, unread, found 'sizes'" in refused(
-        "# A\n\n/// trust | sizes\n///\n"
+    assert (
+        "a name of summary, kinds, witnesses, code, killed, mutants, random, families, runs, size, alone, open, unread, found 'sizes'"
+        in refused("# A\n\n/// trust | sizes\n///\n")
     )
 
 
