@@ -34,11 +34,14 @@ The derivative maps two directions to zero:
 
 --8<-- [start:example-slope]
 >>> x = X[0, 0]
-
+>>> def without_eps(x):
+...     return layer_norm(x, eps=0)
+>>> jacobian = torch.autograd.functional.jacobian(without_eps, x)  # (d, d)
+>>> torch.linalg.matrix_rank(jacobian).item()
 6
 >>> centred = x - x.mean()
 >>> ones, zeros = torch.ones(8).double(), torch.zeros(8).double()
-
+>>> [torch.allclose(jacobian @ u, zeros) for u in (ones, centred)]
 [True, True]
 
 --8<-- [end:example-slope]
