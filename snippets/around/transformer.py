@@ -62,14 +62,14 @@ With its last matrices at zero, a pre-norm block is the identity, and only their
 
 --8<-- [start:example-silent]
 >>> last = ("self_attn.out_proj.weight", "self_attn.out_proj.bias", "linear2.weight", "linear2.bias")
->>> arguments = encoder_arguments(theirs)  # norm_first
->>> arguments["weights"] = {
+>>> weights = {
 ...     name: (0 * weight if name in last else weight).detach().requires_grad_()
-...     for name, weight in arguments["weights"].items()}
->>> torch.equal(encoder_block(X, **arguments), X)
+...     for name, weight in encoder_arguments(theirs)["weights"].items()}
+>>> silent = encoder_block(X, weights, num_heads=2, norm_first=True)
+>>> torch.equal(silent, X)
 True
->>> encoder_block(X, **arguments).square().sum().backward()
->>> sorted(name for name, weight in arguments["weights"].items() if weight.grad.any()) == sorted(last)
+>>> gradients = torch.autograd.grad(silent.square().sum(), list(weights.values()))
+>>> {name for name, gradient in zip(weights, gradients) if gradient.any()} == set(last)
 True
 
 --8<-- [end:example-silent]
