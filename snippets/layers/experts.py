@@ -214,8 +214,9 @@ def balance_gradients(
 def route_by_sigmoid(
     logits: Float[Tensor, "*batch N"], bias: Float[Tensor, " N"], *, k: int
 ) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
-    """The gate and the experts as in DeepSeek-V3, without its groups of experts
-    and its constant factor. The bias affects the choice, but not the gate."""
+    """The gate and the experts of DeepSeek-V3, without its groups of experts and
+    its constant factor. The bias affects the choice, but not the gate:
+    Wang et al. (2024)."""
     scores = logits.sigmoid()
     chosen = (scores + bias).topk(k, dim=-1).indices
     kept = scores.gather(-1, chosen)
