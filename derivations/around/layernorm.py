@@ -1,4 +1,4 @@
-"""Layer normalisation centres a token and scales it: what that fixes, what it forgets, and what it takes from a gradient."""
+"""Layer normalisation: its output's mean and size, what it ignores, and its derivative."""
 
 from derivations.kernel import Derivation, diff, eye, index, matrix, nonzero, ones, positive, scalars, sizes, sqrt, total, vector
 
@@ -20,7 +20,7 @@ y = derivation.define(
     u / t,
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.rms_norm", u, {"eps": epsilon})],
-    title="A centred token, divided, $y$",
+    title="The normalised token, $y$",
 )
 
 derivation.identity(
@@ -28,7 +28,7 @@ derivation.identity(
     total((x[i] - mu) / s, i),
     0,
     given=[nonzero(s)],
-    title="Centred features sum to zero, whatever they are divided by",
+    title="Centred features sum to zero, whatever you divide them by",
 )
 
 derivation.identity(
@@ -37,7 +37,7 @@ derivation.identity(
     1 - d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
     code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"eps": epsilon}))],
-    title="The mean square falls short of one by epsilon's share",
+    title="The mean square of the output, with epsilon",
 )
 
 derivation.inequality(
@@ -46,7 +46,7 @@ derivation.inequality(
     1,
     because=d * epsilon / (u @ u + d * epsilon),
     given=[positive(epsilon)],
-    title="The mean square of the output is never above one",
+    title="The mean square of the output is at most one",
 )
 
 derivation.identity(
@@ -55,14 +55,14 @@ derivation.identity(
     1,
     given=[positive(u @ u)],
     code=[("snippets.around.layernorm.mean_square", ("snippets.around.layernorm.rms_norm", u, {"eps": 0}))],
-    title="Without epsilon the mean square of the output is one",
+    title="Without epsilon, the mean square of the output is one",
 )
 
 derivation.identity(
     "shift",
     (x + c * ones(d))[i] - total((x + c * ones(d))[r], r) / d,
     x[i] - mu,
-    title="A constant added to every feature drops out",
+    title="Centring removes a constant that is added to all features",
 )
 
 derivation.identity(
@@ -71,14 +71,14 @@ derivation.identity(
     u[i] / sqrt((u @ u) / d),
     given=[positive(a), positive(u @ u)],
     code=[("snippets.around.layernorm.rms_norm", a * u, {"eps": 0})],
-    title="A positive factor drops out",
+    title="Without epsilon, a positive factor cancels",
 )
 
 derivation.identity(
     "centring-slope",
     diff(x[i] - mu, x[j]),
     eye(d)[i, j] - 1 / d,
-    title="The slope of centring",
+    title="The derivative of centring",
 )
 
 derivation.identity(
@@ -86,7 +86,7 @@ derivation.identity(
     diff(y[i], u[j]),
     (eye(d)[i, j] - y[i] * y[j] / d) / t,
     given=[positive(epsilon)],
-    title="The slope of the division",
+    title="The derivative of the division",
 )
 
 derivation.identity(
@@ -94,7 +94,7 @@ derivation.identity(
     total((eye(d)[i, k] - (a * (x[i] - mu)) * (a * (x[k] - mu)) / d) * (eye(d)[k, j] - 1 / d), k),
     eye(d)[i, j] - 1 / d - (a * (x[i] - mu)) * (a * (x[j] - mu)) / d,
     uses=["centring-slope", "scaling-slope"],
-    title="Centring and division one after the other, the divisor left out, where outputs are the centred features times $a$",
+    title="The product of both derivatives, without the divisor; outputs are $a$ times the centred features",
 )
 
 derivation.identity(
@@ -102,7 +102,7 @@ derivation.identity(
     total(eye(d)[i, j] - 1 / d, j),
     0,
     uses=["centring-slope"],
-    title="No output moves when all features move together",
+    title="Adding the same number to all features changes no centred feature",
 )
 
 derivation.identity(
@@ -111,14 +111,14 @@ derivation.identity(
     y[i] * (d * epsilon / (u @ u + d * epsilon)),
     given=[positive(epsilon)],
     uses=["scaling-slope"],
-    title="When the features spread, outputs move by epsilon's share alone",
+    title="Along the token itself, the derivative is the output times epsilon's share",
 )
 
 derivation.identity(
     "folds",
     ((u * g + b) @ W)[o],
     total(u[i] * (g[i] * W[i, o]), i) + (b @ W)[o],
-    title="Gain and bias fold into the next layer",
+    title="A linear layer can absorb gain and bias",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What stands around attention in a transformer, part by part."""
+"""The parts of a transformer block, and its numbers of parameters and multiplications."""
 
 from derivations.kernel import Derivation, absolute, eye, index, matrix, sizes, softmax, total, zeros
 
@@ -15,14 +15,14 @@ derivation.identity(
     "embedding",
     (eye(N) @ E)[w, o],
     E[w, o],
-    title="A one-hot row times a matrix is a row of the matrix",
+    title="A one-hot row times a matrix selects a row of the matrix",
 )
 
 derivation.identity(
     "every-token",
     (Pi @ X) @ W_V,
     Pi @ (X @ W_V),
-    title="A linear layer treats every token alike, so it commutes with any reordering",
+    title="A linear layer commutes with any reordering of tokens",
 )
 
 
@@ -34,21 +34,21 @@ derivation.identity(
     "feed-forward",
     (((X @ W_1 + absolute(X @ W_1)) / 2) @ W_2)[i, o],
     total(relu(total(X[i, a] * W_1[a, b], a)) * W_2[b, o], b),
-    title="A feed-forward layer is a sum over hidden units, each on or off, for each token alone",
+    title="The feed-forward layer with ReLU, as a sum over hidden units",
 )
 
 derivation.identity(
     "silent",
     X + softmax(A) @ (X @ W_V) @ zeros(d_v, d),
     X,
-    title="A block whose output matrix is zero does nothing",
+    title="Attention with a zero output matrix adds nothing",
 )
 
 derivation.define(
     "P_b",
     4 * d**2 + 4 * d + (2 * d * d_f + d_f + d) + 4 * d,
     code=[("snippets.around.transformer.block_parameters", d, d_f)],
-    title="Numbers in a block",
+    title="The number of parameters of a block, $P_b$",
 )
 
 derivation.identity(
@@ -56,14 +56,14 @@ derivation.identity(
     4 * d**2 + 4 * d + (2 * d * (4 * d) + 4 * d + d) + 4 * d,
     12 * d**2 + 13 * d,
     code=[("snippets.around.transformer.block_parameters", d, 4 * d)],
-    title="With a feed-forward layer four times as wide",
+    title="Parameters, with a feed-forward layer four times as wide as the model",
 )
 
 derivation.identity(
     "cost",
     2 * n**2 * d - (4 * n * d**2 + 2 * n * d * (4 * d)),
     2 * n * d * (n - 6 * d),
-    title="Multiplications: scores and mixing against all linear layers",
+    title="Multiplications in scores and mixing, minus those in linear layers",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The way back through attention by hand: the slopes of a loss by values, weights, scores, queries and keys."""
+"""The backward pass of attention by hand: gradients of a loss with respect to values, weights, scores, queries and keys."""
 
 from derivations.kernel import Derivation, diff, exp, eye, index, log, matrix, ones, paren, sizes, softmax, sqrt, total, vector
 
@@ -14,12 +14,12 @@ log_sums, output = (snippets + "log_sums", Q, K), ("snippets.attention.formula.a
 
 
 def loss(outputs):
-    """A loss that is linear in the outputs, with slopes G."""
+    """A loss that is linear in the outputs, with gradient G."""
     return total(G[r, c] * outputs[r, c], r, c)
 
 
 def both(part):
-    """The two snippets that give the slopes by queries (0), keys (1) and values (2)."""
+    """The two snippets that give the gradients of queries (0), keys (1) and values (2)."""
     return [
         (f"{snippets}backward[{part}]", Q, K, V, G),
         (f"{snippets}backward_in_blocks[{part}]", Q, K, V, output, log_sums, G, {"block_size": 2}),
@@ -31,11 +31,11 @@ derivation = Derivation("The way back")
 S = derivation.define("S", Q @ K.T / sqrt(d_k), code=[("snippets.attention.formula.scores", Q, K)], title="The scores $S$")
 P = derivation.define("P", softmax(S), code=[("snippets.attention.formula.attention_weights", Q, K)], title="The weights $P$")
 O = derivation.define("O", P @ V, code=[output], title="The outputs $O$")
-L = derivation.define("L", loss(O), title="A loss $L$ whose slope by each output is an entry of $G$")
+L = derivation.define("L", loss(O), title="A loss $L$ with gradient $G$ with respect to the outputs")
 
-derivation.identity("values", diff(L, V[j, o]), (P.T @ G)[j, o], code=both(2), title="The slopes by the values")
+derivation.identity("values", diff(L, V[j, o]), (P.T @ G)[j, o], code=both(2), title="The gradient of the values")
 
-derivation.identity("weights", diff(loss(W @ V), W[i, j]), (G @ V.T)[i, j], title="The slopes by the weights")
+derivation.identity("weights", diff(loss(W @ V), W[i, j]), (G @ V.T)[i, j], title="The gradient of the weights")
 
 derivation.chain(
     "scores",
@@ -47,7 +47,7 @@ derivation.chain(
         ("snippets.softmax.jacobian.through_softmax", softmax(Z), G @ V.T),
     ],
     uses=["weights", "softmax/jacobian#backward"],
-    title="The slopes by the scores",
+    title="The gradient of the scores",
 )
 
 D = derivation.define(
@@ -64,14 +64,14 @@ derivation.chain(
     (total(G[i, o] * total(P[i, j] * V[j, o], j), o), "sum over the keys first"),
     (total(G[i, o] * O[i, o], o), "that sum is an output"),
     (D[i, 1], "a sum over a row"),
-    title="The mean of the slopes by the weights, from the output alone",
+    title="The mean of the weights' gradients, from the output and its gradient",
 )
 
 R = derivation.define(
     "R",
     P * (G @ V.T - D @ ones(1, m)),
     code=[(snippets + "score_gradients", P, G @ V.T, D)],
-    title="The slopes by the scores, as a matrix $R$",
+    title="The gradient of the scores as a matrix, $R$",
 )
 
 derivation.identity(
@@ -79,19 +79,23 @@ derivation.identity(
     total(R[i, j], j),
     0,
     uses=["scores", "mean", "softmax/jacobian#backward-sum"],
-    title="Each row of slopes by the scores sums to zero",
+    title="The scores' gradients of each query sum to zero",
 )
 
 derivation.identity(
-    "queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"], title="The slopes by the queries"
+    "queries", diff(L, Q[i, a]), (R @ K)[i, a] / sqrt(d_k), code=both(0), uses=["scores", "mean"], title="The gradient of the queries"
 )
 
 derivation.identity(
-    "keys", diff(L, K[j, a]), (R.T @ Q)[j, a] / sqrt(d_k), code=both(1), uses=["scores", "mean"], title="The slopes by the keys"
+    "keys", diff(L, K[j, a]), (R.T @ Q)[j, a] / sqrt(d_k), code=both(1), uses=["scores", "mean"], title="The gradient of the keys"
 )
 
 derivation.identity(
-    "keys-sum", total(R[i, j] * Q[i, a] / sqrt(d_k), j), 0, uses=["keys", "rows"], title="What a query sends to all keys together"
+    "keys-sum",
+    total(R[i, j] * Q[i, a] / sqrt(d_k), j),
+    0,
+    uses=["keys", "rows"],
+    title="The gradients that a query sends to all keys sum to zero",
 )
 
 derivation.identity(
@@ -99,7 +103,7 @@ derivation.identity(
     total(Q[i, a] * diff(L, Q[i, b]), i),
     total(diff(L, K[j, a]) * K[j, b], j),
     uses=["queries", "keys"],
-    title="What queries get, multiplied by queries, is what keys get, multiplied by keys",
+    title="Queries times their gradients equal keys times their gradients",
 )
 
 derivation.identity(
@@ -107,7 +111,7 @@ derivation.identity(
     diff(loss(softmax(Z) @ (V + ones(m, 1) @ v)), Z[i, j]),
     diff(loss(softmax(Z) @ V), Z[i, j]),
     uses=["scores"],
-    title="What all values share moves no score",
+    title="A vector added to all values changes no score's gradient",
 )
 
 p = derivation.define("p", softmax(z), id="define-p-row", title="The weights $p$ of one query")
@@ -118,7 +122,7 @@ derivation.inequality(
     total(p[j] * (x[j] - total(p[l] * x[l], l)) ** 2, j),
     because=total((1 - eye(m)[j, s]) ** 2 * p[j] * p[s] * (x[j] - total(p[l] * x[l], l)) ** 2, j, s),
     uses=["scores"],
-    title="Squared, the slopes by its scores add up to a variance at most",
+    title="The squared gradients of a query's scores sum to at most a variance",
 )
 
 derivation.identity(
@@ -126,7 +130,7 @@ derivation.identity(
     P[i, j],
     exp(S[i, j] - log(total(exp(S[i, l]), l))),
     code=[(snippets + "weights_again", Q, K, log_sums)],
-    title="The weights again, from one saved number for each query",
+    title="The weights, recomputed from one number per query",
 )
 
 derivation.refute(
@@ -135,7 +139,7 @@ derivation.refute(
     P * (G @ V.T),
     at={Q: [[0]], K: [[0], [0]], V: [[1], [0]], G: [[1]]},
     uses=["scores"],
-    title="Without the mean the slopes by the scores are wrong: one query, two keys",
+    title="Without the mean, the scores' gradients are wrong",
 )
 
 derivation.refute(
@@ -145,7 +149,7 @@ derivation.refute(
     at={Q: [[0, 0]], K: [[1, 0], [0, 0]], V: [[1], [0]], G: [[1]]},
     code=both(0)[:1],
     uses=["queries"],
-    title="Without the scale the slopes by the queries are wrong: two features",
+    title="Without the scale, the queries' gradients are wrong",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Softmax attention over keys that come in blocks: what is kept of a block, how two blocks merge, and why any order will do."""
+"""Softmax attention with keys in blocks: the state of a block, how two states merge, and why any order works."""
 
 from fractions import Fraction
 
@@ -44,7 +44,7 @@ derivation.identity(
     softmax(z) @ V,
     uses=["simplify/softmax#shift"],
     code=[("snippets.blocks.merge.about", z, V, a)],
-    title="The reference cancels",
+    title="Any reference cancels",
 )
 
 derivation.inequality(
@@ -52,7 +52,7 @@ derivation.inequality(
     1,
     first_sum(z[k]),
     because=total((1 - eye(n)[i, k]) ** 2 * exp(z[i] - z[k]), i),
-    title="With a score of the block for reference, the sum is at least one",
+    title="If the reference is one of the scores, the sum is at least one",
 )
 
 derivation.inequality(
@@ -60,7 +60,7 @@ derivation.inequality(
     exp(z[k] - largest(z)),
     1,
     because=1 - exp(z[k] - largest(z)),
-    title="With the largest score for reference, no exponential is above one",
+    title="If the reference is the largest score, no exponential is above one",
 )
 
 derivation.inequality(
@@ -69,7 +69,7 @@ derivation.inequality(
     first_sum(largest(z)),
     because=first_sum(largest(z)) - 1,
     uses=["at-least-one"],
-    title="With the largest score for reference, the sum is at least one",
+    title="If the reference is the largest score, the sum is at least one",
 )
 
 derivation.identity(
@@ -77,7 +77,7 @@ derivation.identity(
     exp(a - c) * first_sum(a),
     first_sum(c),
     code=[("snippets.blocks.merge.move", first_sum(a), a, c)],
-    title="To move the reference, multiply the sum",
+    title="A new reference multiplies the sum by one factor",
 )
 
 derivation.identity(
@@ -85,7 +85,7 @@ derivation.identity(
     exp(a - c) * first_mix(a),
     first_mix(c),
     code=[("snippets.blocks.merge.move", first_mix(a), a, c)],
-    title="To move the reference, multiply the sum of values by the same factor",
+    title="A new reference multiplies the weighted sum of values by the same factor",
 )
 
 derivation.chain(
@@ -95,22 +95,30 @@ derivation.chain(
     (both, "which cancels"),
     uses=["move-sum", "move-values", "cancels"],
     code=[("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
-    title="Two blocks, merged, give attention over the keys of both",
+    title="Two merged blocks give attention over the keys of both",
 )
 
 derivation.chain(
     "any-order",
     exp(r - t) * (exp(a - r) * f + exp(b - r) * g) + exp(c - t) * h,
-    (exp(a - t) * f + exp(b - t) * g + exp(c - t) * h, "the reference in between cancels"),
-    (exp(a - t) * f + exp(s - t) * (exp(b - s) * g + exp(c - s) * h), "the same, the last two first"),
-    title="Three blocks: either pair may merge first",
+    (exp(a - t) * f + exp(b - t) * g + exp(c - t) * h, "the reference $r$ cancels"),
+    (exp(a - t) * f + exp(s - t) * (exp(b - s) * g + exp(c - s) * h), "the same sum, with the last two blocks merged first"),
+    title="Three blocks: the first two or the last two may merge first",
 )
 
 log_z = derivation.define(
-    "L_z", log(total(exp(z[i]), i)), title="The logarithm of the first sum", id="define-log-z", code=[("snippets.blocks.merge.log_sum", z)]
+    "L_z",
+    log(total(exp(z[i]), i)),
+    title="The log-sum-exp of the first block, $L_z$",
+    id="define-log-z",
+    code=[("snippets.blocks.merge.log_sum", z)],
 )
 log_y = derivation.define(
-    "L_y", log(total(exp(y[j]), j)), title="The logarithm of the second sum", id="define-log-y", code=[("snippets.blocks.merge.log_sum", y)]
+    "L_y",
+    log(total(exp(y[j]), j)),
+    title="The log-sum-exp of the second block, $L_y$",
+    id="define-log-y",
+    code=[("snippets.blocks.merge.log_sum", y)],
 )
 
 derivation.identity(
@@ -118,7 +126,7 @@ derivation.identity(
     exp(a + log(first_sum(a))),
     exp(log_z),
     uses=["move-sum"],
-    title="The reference and the sum, in one number",
+    title="Any reference and its sum give the log-sum-exp",
 )
 
 derivation.inequality(
@@ -127,7 +135,7 @@ derivation.inequality(
     log(total(exp(z[i]), i)),
     because=log(first_sum(largest(z))),
     uses=["largest-at-least-one"],
-    title="The logarithm of the sum is no less than the largest score",
+    title="The log-sum-exp is at least the largest score",
 )
 
 derivation.inequality(
@@ -137,7 +145,7 @@ derivation.inequality(
     because=log(n) - log(first_sum(largest(z))),
     code=[("snippets.blocks.merge.log_sum", z)],
     uses=["none-above-one"],
-    title="The log-sum is above the largest score by the logarithm of the number of keys at most",
+    title="The log-sum-exp exceeds the largest score by at most the logarithm of the number of keys",
 )
 
 derivation.identity(
@@ -146,7 +154,7 @@ derivation.identity(
     (exp(log_z) * (softmax(z) @ V) + exp(log_y) * (softmax(y) @ U)) / (exp(log_z) + exp(log_y)),
     uses=["order/causal#window"],
     code=[("snippets.blocks.merge.merge_averages", softmax(z) @ V, log(total(exp(z[i]), i)), softmax(y) @ U, log(total(exp(y[j]), j)))],
-    title="An average of averages",
+    title="The output over both blocks is a weighted mean of their outputs",
 )
 
 derivation.refute(
@@ -155,7 +163,7 @@ derivation.refute(
     half * (softmax(z) @ V + softmax(y) @ U),
     at={z: [0], V: [[1]], y: [log(2)], U: [[0]]},
     code=[("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
-    title="The plain mean of the averages is wrong",
+    title="The plain mean of the two outputs is wrong",
 )
 
 derivation.refute(
@@ -164,7 +172,7 @@ derivation.refute(
     (first_mix(a) + second_mix(b)) / (first_sum(a) + second_sum(b)),
     at={z: [0], V: [[1]], a: 0, y: [log(2)], U: [[0]], b: log(2)},
     code=[("snippets.blocks.merge.over_two_blocks", z, V, y, U)],
-    title="Sums with different references do not add",
+    title="Sums with different references can't be added as they are",
 )
 
 derivation.identity(
@@ -174,7 +182,7 @@ derivation.identity(
     given=[positive(l)],
     uses=["merge"],
     code=[("snippets.blocks.merge.one_more", o, l, a, v, x)],
-    title="One more key: the average moves towards its value",
+    title="One more key moves the average towards its value",
 )
 
 if __name__ == "__main__":

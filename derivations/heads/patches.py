@@ -1,4 +1,4 @@
-"""Attention between the patches of an image: how it is cut, what embeds a patch, and the four steps with every shape."""
+"""Attention among the patches of an image: cutting, embedding, and scores in the pixels."""
 
 from derivations.kernel import Derivation, index, matrix, ones, product_is, rank, sizes, softmax, sqrt, total, zeros
 from derivations.kernel.core.expr import symbol
@@ -22,7 +22,7 @@ derivation.identity(
     total(D[c, r, u, s, v] * F[f, c, u, v], c, u, v),
     total(total(D[c, r, u, s, v] * F[f, c, u, v], c), u, v),
     code=[("snippets.heads.patches.embed_patches", image, F), ("snippets.heads.patches.embed_by_convolution", image, F)],
-    title="One number of one embedded patch: all at once, or channels first",
+    title="One feature of one embedded patch: all at once, or channels first",
 )
 
 # The same with pixels counted in the image: A and B pick the rows and columns of one patch; L is the kernel of one number.
@@ -33,7 +33,7 @@ derivation.identity(
     "convolution",
     total(total(A[u, i] * Y[c, i, j] * B[v, j], i, j) * L[c, u, v], c, u, v),
     total(Y[c, i, j] * total(A[u, i] * L[c, u, v] * B[v, j], u, v), c, i, j),
-    title="Cut and multiply, or lay the kernel over the image",
+    title="Cut and multiply by the kernel, or lay the kernel over the image",
 )
 
 derivation.identity(
@@ -41,14 +41,14 @@ derivation.identity(
     (T @ R) @ (R.T @ G),
     T @ G,
     given=[product_is(R, R.T, 1)],
-    title="The order in which a patch is flattened means nothing",
+    title="Reordering the pixels changes nothing if the matrix is reordered as well",
 )
 
 derivation.identity(
     "numbers",
     (H / p) * (W / p) * (C * p**2),
     C * H * W,
-    title="Patches times the numbers in each: the image",
+    title="Patches, times the numbers in each, are the numbers in the image",
 )
 
 derivation.identity(
@@ -84,14 +84,14 @@ derivation.inequality(
     d_k,
     because=(G @ W_Q, (G @ W_K).T),
     uses=["simplify/bilinear#rank"],
-    title="The bilinear form in the pixels: its rank is at most the width of a head's queries",
+    title="The rank of the bilinear form is at most the width of the queries",
 )
 
 derivation.identity(
     "black",
     softmax((zeros(N, w) @ G @ W_Q) @ (T @ G @ W_K).T / sqrt(d_k)),
     (1 / N) * ones(N, N),
-    title="A black patch attends to all alike",
+    title="Without biases, a black patch attends to all patches equally",
 )
 
 if __name__ == "__main__":

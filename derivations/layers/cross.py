@@ -1,4 +1,4 @@
-"""Cross-attention: queries from one sequence, keys and values from another; what that gives, and what it is not."""
+"""Cross-attention: queries from one sequence, keys and values from another. Its derivatives, its gate, and its cache."""
 
 from derivations.kernel import Derivation, diff, exp, eye, index, log, matrix, ones, scalars, sizes, softmax, sqrt, total, vector
 
@@ -27,7 +27,7 @@ weights = derivation.define(
     "P",
     softmax(Q @ K.T / sqrt(d_k)),
     code=[("snippets.attention.formula.attention_weights", Q, K)],
-    title="The weights $P$ of the queries on the context",
+    title="The weights $P$ of each query over the context",
 )
 derivation.identity(
     "query-gradient",
@@ -35,12 +35,12 @@ derivation.identity(
     eye(n)[i, g] / sqrt(d_k) * (total(weights[i, j] * K[j, r] * V[j, f], j) - (weights @ K)[i, r] * (weights @ V)[i, f]),
     uses=["scaling/saturation#jacobian"],
     code=[("snippets.layers.cross.query_slopes", Q, K, V)],
-    title="An output moves with its own query alone, by a covariance of keys and values",
+    title="An output depends only on its own query; the derivative is a covariance",
 )
 
 
 def output(first, second):
-    """Feature a of what the query gets from two rows of context, in this order, and the further ones."""
+    """Feature a of the query's output, from two rows of context in this order, and further rows."""
     near = [(exp(q @ row), row[a]) for row in (first, second)]
     far = exp((R @ q)[b])
     mixed = near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * R[b, a], b)
@@ -52,7 +52,7 @@ derivation.identity(
     output(x, y),
     output(y, x),
     uses=["order/permutation#any-query"],
-    title="Two rows of the context change places, and no output notices",
+    title="Swapping two rows of the context changes no output",
 )
 
 derivation.identity(
@@ -60,7 +60,7 @@ derivation.identity(
     softmax((X @ W_Q) @ (c @ W_K).T / sqrt(d_k)) @ (c @ W_V),
     ones(n, 1) @ (c @ W_V),
     code=[("snippets.layers.cross.cross_attention", X, c, W_Q, W_K, W_V)],
-    title="With one row of context, the query is not even read",
+    title="With one row of context, every output is that row's value",
 )
 
 there, back = softmax(S), softmax(S.T)
@@ -69,7 +69,7 @@ derivation.refute(
     there[i, j],
     back[j, i],
     at={S: [[0, 0]], i: 1, j: 1},
-    title="The weights of one direction are not those of the other",
+    title="Weights normalised over keys differ from weights normalised over queries",
 )
 
 derivation.identity(
@@ -77,7 +77,7 @@ derivation.identity(
     (there[i, j] * there[k, l]) / (there[i, l] * there[k, j]),
     (back[j, i] * back[l, k]) / (back[l, i] * back[j, k]),
     code=[("snippets.layers.cross.odds_ratios", softmax(S))],
-    title="What both directions agree on: the odds ratio of every two queries and two keys",
+    title="Odds ratios of two queries and two keys are the same in both directions",
 )
 
 log_s, log_t = log(total(exp(s[b]), b)), log(total(exp(t[j]), j))
@@ -89,7 +89,7 @@ derivation.identity(
     own + 1 / (1 + exp(log_s - log_t)) * (across - own),
     uses=["blocks/merge#averages"],
     code=[("snippets.layers.cross.over_both", s, A, t, B), ("snippets.layers.cross.gated", s, A, t, B)],
-    title="One attention over both sequences is self-attention, gated towards cross-attention",
+    title="One attention over both sequences is a gated mean of self- and cross-attention",
 )
 
 derivation.refute(
@@ -98,7 +98,7 @@ derivation.refute(
     own + across,
     at={s: [0], A: [[1]], t: [0], B: [[1]]},
     code=[("snippets.layers.cross.over_both", s, A, t, B)],
-    title="One attention over both sequences is not the sum of two",
+    title="One attention over both sequences is not the sum of the two attentions",
 )
 
 derivation.identity(
@@ -106,14 +106,14 @@ derivation.identity(
     total(step, step) - T * m,
     T * (T + 1 - 2 * m) / 2,
     code=[("snippets.layers.cross.reads_more", T, m)],
-    title="Keys read by self-attention, less those read by cross-attention, over $T$ steps",
+    title="Keys read by self-attention, minus those read by cross-attention, over $T$ steps",
 )
 
 derivation.identity(
     "twice",
     (2 * exp(u) * w + total(exp(t[j]) * B[j, f], j)) / (2 * exp(u) + total(exp(t[j]), j)),
     (exp(u + log(2)) * w + total(exp(t[j]) * B[j, f], j)) / (exp(u + log(2)) + total(exp(t[j]), j)),
-    title="A row of context that stands there twice",
+    title="A row that occurs twice counts as if its score were higher by the logarithm of two",
 )
 
 derivation.identity(
@@ -121,7 +121,7 @@ derivation.identity(
     diff((softmax((X @ W_Q) @ (c @ W_K).T) @ (c @ W_V))[i, f], W_Q[a, r]),
     0,
     uses=["one-row"],
-    title="With one row of context, the queries' weights get no gradient",
+    title="With one row of context, $W_Q$ gets no gradient",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Mixture of experts: the gate's two orders of softmax and top-k, what the load-balancing loss measures, and what is counted."""
+"""Mixture of experts: softmax before or after the choice, the load-balancing loss, sigmoid gates, and numbers of weights."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ w, o, x, S = scalars("w o x S")  # a logit and an output; weights of an expert, 
 derivation = Derivation("Mixture of experts")
 
 every = total(exp(z[l]), l) + total(exp(y[j]), j)
-a = derivation.define("a", exp(z) / every, title="The shares of the chosen experts in the softmax over all, $a$")
+a = derivation.define("a", exp(z) / every, title="The chosen experts' shares in the softmax over all, $a$")
 
 derivation.identity(
     "same-gate",
@@ -23,7 +23,7 @@ derivation.identity(
     softmax(z)[i],
     uses=["order/causal#window"],
     code=[("snippets.layers.experts.softmax_then_choose", z, y), ("snippets.layers.experts.choose_then_softmax", z, y)],
-    title="Softmax, choose and renormalise, or choose and then softmax: one gate",
+    title="Softmax, choose and divide, or choose and then softmax: the same gate",
 )
 
 derivation.refute(
@@ -31,7 +31,20 @@ derivation.refute(
     a[i],
     softmax(z)[i],
     at={z: [0], y: [0], i: 1},
-    title="Softmax first without the division is another gate",
+    title="Softmax first, without the division, is a different gate",
+)
+
+
+def sigmoid(at):
+    return 1 / (1 + exp(-at))
+
+
+derivation.refute(
+    "sigmoid-gate",
+    sigmoid(z[i]) / total(sigmoid(z[l]), l),
+    softmax(z)[i],
+    at={z: [1, 0], i: 1},
+    title="Sigmoids divided by their sum are not the softmax gate",
 )
 
 rho = derivation.define("rho", exp(w) / (exp(w) + total(exp(y[j]), j)), title="The share of one chosen expert, $\\rho$")
@@ -40,14 +53,14 @@ derivation.identity(
     "one-expert",
     diff(rho / rho * o, w),
     0,
-    title="One expert, renormalised: the router gets no gradient",
+    title="With one expert and a divided gate, the router gets no gradient",
 )
 
 derivation.identity(
     "one-expert-kept",
     diff(rho * o, w),
     rho * (1 - rho) * o,
-    title="Not renormalised, it gets one",
+    title="With one expert and an undivided gate, the router gets a gradient",
 )
 
 derivation.identity(
@@ -55,7 +68,7 @@ derivation.identity(
     diff(a[i] / total(a[l], l), y[j]),
     0,
     uses=["same-gate"],
-    title="An expert that is not chosen gets no gradient through the gate",
+    title="The logit of an expert that isn't chosen gets no gradient through the gate",
 )
 
 
@@ -71,7 +84,7 @@ derivation.identity(
     share - total(f[r], r) * total(P[r], r),
     N * total((f[r] - total(f[u], u) / N) * (P[r] - total(P[g], g) / N), r),
     code=[("snippets.layers.experts.surplus", f, P)],
-    title="What the loss has above one: a covariance of load and probability",
+    title="The loss, minus the product of both sums, is a covariance times $N^2$",
 )
 
 derivation.inequality(
@@ -80,7 +93,7 @@ derivation.inequality(
     balance(f, f),
     because=N * total((f[r] - total(f[u], u) / N) ** 2, r),
     uses=["covariance"],
-    title="Where load and probability agree, it is least at balance",
+    title="If load and probability agree, the loss is at least the square of their sum",
 )
 
 derivation.identity(
@@ -89,7 +102,7 @@ derivation.identity(
     1,
     given=[nonzero(total(c[u], u))],
     uses=["covariance"],
-    title="Even probabilities: the loss is one, wherever the tokens are sent",
+    title="With even probabilities the loss is one, wherever the tokens go",
 )
 
 tenth = Fraction(1, 10)
@@ -99,7 +112,7 @@ derivation.refute(
     N * total(total(D[t, r], t) / n * (total(p[s, r], s) / n), r),
     relation="<=",
     at={D: [[1, 0], [1, 0], [0, 1]], p: [[6 * tenth, 4 * tenth], [6 * tenth, 4 * tenth], [tenth, 9 * tenth]]},
-    title="One is not the least that it can be",
+    title="The loss can be below one",
 )
 
 derivation.identity(
@@ -107,14 +120,14 @@ derivation.identity(
     diff(N * total(f[r] * total(softmax(Z)[t, r], t) / n, r), Z[s, g]),
     N / n * softmax(Z)[s, g] * (f[g] - total(softmax(Z)[s, u] * f[u], u)),
     code=[("snippets.layers.experts.balance_gradients", Z, f)],
-    title="Its gradient: logits fall for experts busier than the mean under the token's own probabilities",
+    title="The gradient of the loss: positive for experts busier than the token's own mean load",
 )
 
 derivation.identity(
     "times",
     N * (S + x) - (S + N * x),
     (N - 1) * S,
-    title="What $N$ whole models have more than one model with $N$ experts",
+    title="$N$ whole models, minus one model with $N$ experts",
 )
 
 derivation.refute(
@@ -123,7 +136,7 @@ derivation.refute(
     N * (S + x),
     at={N: 8, S: 1, x: 6},
     uses=["times"],
-    title="Eight experts are not eight models",
+    title="A model with eight experts is not as large as eight models",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The language-model head: logits, cross-entropy, what its gradient pulls at, and which distributions it cannot give."""
+"""The language-model head: logits, cross-entropy and its gradients, and the limit that the width puts on distributions."""
 
 from derivations.kernel import (
     Derivation,
@@ -38,7 +38,7 @@ derivation.identity(
     -log(softmax(z)[g]),
     loss(z),
     code=[("snippets.layers.head.losses", z)],
-    title="Cross-entropy: the log of the sum, less the logit of the token that came",
+    title="Cross-entropy: the log-sum-exp of the logits, minus the logit of the token that came",
 )
 
 derivation.identity(
@@ -47,7 +47,7 @@ derivation.identity(
     softmax(z)[i] - eye(N)[i, g],
     uses=["loss"],
     code=[("snippets.layers.head.errors", z)],
-    title="Its gradient: what was predicted, less what came",
+    title="The gradient of cross-entropy: the prediction, minus the token that came",
 )
 
 derivation.identity(
@@ -56,7 +56,7 @@ derivation.identity(
     (softmax(U @ x) @ U)[a] - U[g, a],
     uses=["error"],
     code=[("snippets.layers.head.pulls", x, U)],
-    title="The gradient at a token: the mean embedding that it predicts, less the one that came",
+    title="The gradient of the final vector: the mean embedding predicted, minus the one that came",
 )
 
 derivation.identity(
@@ -64,7 +64,7 @@ derivation.identity(
     softmax((U + ones(N, 1) @ v) @ x),
     softmax(U @ x),
     uses=["simplify/softmax#shift"],
-    title="One vector added to every output embedding changes nothing",
+    title="A vector added to every output embedding changes no probability",
 )
 
 derivation.identity(
@@ -81,7 +81,7 @@ derivation.inequality(
     largest(U @ x),
     because=total(softmax(t)[i] * (largest(U @ x) - (U @ x)[i]), i),
     uses=["simplify/softmax#sums-to-one"],
-    title="A token whose embedding is a mean of others is never the most likely one",
+    title="The logit of a mean of embeddings is at most the largest logit",
 )
 
 derivation.identity(
@@ -90,7 +90,7 @@ derivation.identity(
     (H @ (U - (ones(N, N) @ U) / N).T)[r, i],
     uses=["softmax/distribution#log-odds"],
     code=[("snippets.layers.head.centred_logs", H, U)],
-    title="Log-probabilities, less the mean of their row: a product of two matrices",
+    title="Log-probabilities, minus the mean of their row, are a product of two matrices",
 )
 
 derivation.inequality(
@@ -107,7 +107,7 @@ y = matrix("y", n, 1)
 
 
 def gap(logs, row, token):
-    """How far a token is ahead of token k, in one context."""
+    """The difference of two log-probabilities: a token's, minus that of token k."""
     return logs[row, token] - logs[row, k]
 
 
@@ -117,7 +117,7 @@ derivation.identity(
     (log(softmax(narrow)[r, i]) - log(softmax(narrow)[r, k])) * (log(softmax(narrow)[s, g]) - log(softmax(narrow)[s, k])),
     (log(softmax(narrow)[r, g]) - log(softmax(narrow)[r, k])) * (log(softmax(narrow)[s, i]) - log(softmax(narrow)[s, k])),
     uses=["softmax/distribution#log-odds"],
-    title="With a width of one, the gaps of two contexts are proportional",
+    title="At width one, the gaps of two contexts are proportional",
 )
 
 derivation.refute(
@@ -125,7 +125,7 @@ derivation.refute(
     (log(softmax(Z)[r, i]) - log(softmax(Z)[r, k])) * (log(softmax(Z)[s, g]) - log(softmax(Z)[s, k])),
     (log(softmax(Z)[r, g]) - log(softmax(Z)[r, k])) * (log(softmax(Z)[s, i]) - log(softmax(Z)[s, k])),
     at={Z: [[1, 0, 0], [0, 1, 0]], r: 1, s: 2, i: 1, g: 2, k: 3},
-    title="Without a head the gaps of two contexts need not be proportional",
+    title="For arbitrary logits, the gaps of two contexts need not be proportional",
 )
 
 derivation.identity(
@@ -134,14 +134,14 @@ derivation.identity(
     N / (N + 12 * L * d),
     uses=["around/transformer#parameters"],
     code=[("snippets.layers.head.table_share", N, d, L)],
-    title="What share of a tied model is its table",
+    title="The table's share of a tied model, without vectors",
 )
 
 derivation.identity(
     "start",
     log(total(exp(0 * z[w]), w)),
     log(N),
-    title="All logits zero: the loss is the logarithm of the number of tokens",
+    title="If all logits are zero, the loss is the logarithm of the number of tokens",
 )
 
 derivation.identity(
@@ -149,7 +149,7 @@ derivation.identity(
     total(diff(loss(z), z[i]), i),
     0,
     uses=["error", "simplify/softmax#sums-to-one"],
-    title="The errors of a context sum to zero",
+    title="The gradient with respect to the logits sums to zero",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The residual stream: a sum that every block reads and adds to, with its slopes, its growth, and its freedom to turn."""
+"""The residual stream: a sum that every block reads and adds to. Its derivatives, its growth, and its rotations."""
 
 from derivations.kernel import (
     Derivation,
@@ -28,7 +28,7 @@ from derivations.kernel import (
 
 d, L, N, d_f = sizes("d L N d_f")
 x, F, W = vector("x", d), matrix("F", L, d), matrix("W", d, N)  # what comes in, what each block writes, the head
-R, M, T = matrix("R", d, d), matrix("M", d, d), matrix("T", d, d)  # a turn, and two linear blocks
+R, M, T = matrix("R", d, d), matrix("M", d, d), matrix("T", d, d)  # a rotation, and two linear blocks
 A, B = matrix("A", d, d_f), matrix("B", d_f, d)
 a, k, l, w, r = index("a", d), index("k", d), index("l", L), index("w", N), index("r", d_f)
 u, v, G = random("u", d), random("v", d), random("G", L, d)
@@ -41,7 +41,7 @@ after = derivation.define(
     "x_L", stream, code=[("snippets.layers.residual.stream", x, F)], title="The stream $x_L$ after $L$ writes", id="stream"
 )
 
-size = derivation.define("b", norm(after) / sqrt(d), title="The root mean square of it, $b$")
+size = derivation.define("b", norm(after) / sqrt(d), title="The root mean square of the stream, $b$")
 
 derivation.identity(
     "attribution",
@@ -49,14 +49,14 @@ derivation.identity(
     (x @ W)[w] / size + total((F @ W)[l, w] / size, l),
     given=[nonzero(norm(stream))],
     code=[("snippets.layers.residual.logits", x, F, W)],
-    title="Direct logit attribution: a logit has one summand for each write",
+    title="Direct logit attribution: each logit has one summand for each write",
 )
 
 derivation.chain(
     "ablation",
     (x + x @ M) @ (eye(d) + T) - x @ (eye(d) + T),
     (x @ M + x @ M @ T, "multiply out; what came in cancels"),
-    title="To silence a block takes away what it wrote, and what later blocks made of that",
+    title="Removing a block removes its write, and what a later block made of it",
 )
 
 derivation.refute(
@@ -64,7 +64,7 @@ derivation.refute(
     x @ (eye(d) + M) @ (eye(d) + T),
     x @ (eye(d) + T) @ (eye(d) + M),
     at={x: [1, 0], M: [[0, 1], [0, 0]], T: [[0, 0], [1, 0]]},
-    title="A sum, but not one whose blocks may change places",
+    title="Two blocks can't be swapped",
 )
 
 derivation.identity(
@@ -72,7 +72,7 @@ derivation.identity(
     (x @ R) @ (x @ R),
     x @ x,
     given=[product_is(R, R.T, 1)],
-    title="A turn keeps the length, and so the root of the mean square",
+    title="A rotation preserves the length, and so the root mean square",
 )
 
 derivation.identity(
@@ -81,7 +81,7 @@ derivation.identity(
     (x + ((c * x) @ A) @ B)[a],
     given=[product_is(R, R.T, 1)],
     uses=["length"],
-    title="Turn the stream and the weights around it: every block does the same",
+    title="If you rotate the stream and the weights around it, every block does the same",
 )
 
 derivation.refute(
@@ -89,7 +89,7 @@ derivation.refute(
     (x @ R - ones(d) * total((x @ R)[k], k) / d) @ R.T,
     x - ones(d) * total(x[k], k) / d,
     at={x: [1, 0], R: [[-1, 0], [0, 1]]},
-    title="Subtracting the mean is not the same in a turned stream",
+    title="Subtracting the mean is not the same in a rotated stream",
 )
 
 f = tanh(x @ A) @ B
@@ -98,7 +98,7 @@ derivation.identity(
     diff((x + f)[a], x[k]),
     eye(d)[k, a] + total(A[k, r] * (1 - tanh((x @ A)[r]) ** 2) * B[r, a], r),
     uses=["predecessors/lstm#residual"],
-    title="The slope of a block: the identity, and what it adds",
+    title="The derivative of a block: the identity plus the derivative of its write",
 )
 
 derivation.identity(
@@ -107,7 +107,7 @@ derivation.identity(
     (sqrt(d) / norm(x)) * (eye(d)[a, k] - x[a] * x[k] / (x @ x)),
     given=[nonzero(x @ x)],
     uses=["around/layernorm#scaling-slope"],
-    title="A norm behind the sum: the identity loses a direction, and is divided by the root mean square",
+    title="The derivative of a norm: the identity without one direction, over the root mean square",
 )
 
 derivation.refute(
@@ -115,7 +115,7 @@ derivation.refute(
     total((sqrt(d) / norm(x)) * (eye(d)[a, k] - x[a] * x[k] / (x @ x)) * x[k], k),
     x[a],
     at={x: [2, 0], a: 1},
-    title="A norm behind the sum does not pass gradients on unchanged",
+    title="A norm behind the sum doesn't pass on a gradient along the stream",
 )
 
 derivation.identity(
@@ -123,7 +123,7 @@ derivation.identity(
     Var(u[a] + total(G[l, a], l)),
     p + L * t,
     given=[independent(u, G), variance(u, p), variance(G, t), nonnegative(p), nonnegative(t)],
-    title="The variance of the stream grows by one share a write",
+    title="Independent writes: the variance of the stream grows with their number",
 )
 
 derivation.identity(
@@ -131,7 +131,7 @@ derivation.identity(
     Var(u[a] + total(G[l, a] / sqrt(L), l)),
     p + t,
     given=[independent(u, G), variance(u, p), variance(G, t), nonnegative(p), nonnegative(t)],
-    title="Writes divided by the root of their number: the same growth at every depth",
+    title="If writes are divided by the root of their number, the variance doesn't depend on it",
 )
 
 derivation.identity(
@@ -139,10 +139,10 @@ derivation.identity(
     E(u @ (u + v)) ** 2 / (E(u @ u) * E((u + v) @ (u + v))),
     s / (s + t),
     given=[independent(u, v), mean(u, 0), mean(v, 0), variance(u, s), variance(v, t), positive(s), positive(t)],
-    title="How far one write turns the stream: a squared cosine, in the mean",
+    title="The squared cosine between the stream before and after a write, by means",
 )
 
-derivation.limit("deep", s / (s + t), s, "oo", 1, title="The larger the stream, the less a write turns it", uses=["cosine"])
+derivation.limit("deep", s / (s + t), s, "oo", 1, title="The larger the stream, the less a write changes its direction", uses=["cosine"])
 
 if __name__ == "__main__":
     derivation.main()

@@ -1,4 +1,4 @@
-"""SwiGLU: a gate times a value, what it can be near zero and far from it, its symmetries, and its slopes."""
+"""SwiGLU: a gate times a value. Its limits, its symmetry, its derivatives, and its width."""
 
 from fractions import Fraction
 
@@ -29,7 +29,7 @@ derivation.define(
     "y",
     each(total(hidden * W_d[r, a], r), a),
     code=[("snippets.layers.swiglu.layer", x, W_g, W_u, W_d)],
-    title="The layer $y$: a gate times a value, and back to the width of the model",
+    title="The layer $y$: a gate times a value, projected back to the model's width",
 )
 
 out = total(hidden * W_d[r, a], r)
@@ -39,7 +39,7 @@ derivation.identity(
     total((slope(gate) * up * W_g[b, r] + silu(gate) * W_u[b, r]) * W_d[r, a], r),
     uses=["together/gpt#gate-slope"],
     code=[("snippets.layers.swiglu.gradients", x, W_g, W_u, W_d)],
-    title="Its slope: through the gate, and through the value",
+    title="The derivative: one term through the gate, one through the value",
 )
 
 derivation.identity(
@@ -47,7 +47,7 @@ derivation.identity(
     total(silu(gate) * (up * c[r]) * (W_d[r, a] / c[r]), r),
     out,
     given=[nonzero(c[r])],
-    title="Any factor may go from down to up, another one for each hidden unit",
+    title="For each hidden unit, a factor may move from the row of $W_d$ to the value",
 )
 
 loss = total(total(hidden * W_d[r, a], r) * g[a], a)
@@ -57,7 +57,7 @@ derivation.identity(
     total(W_d[r, a] * diff(loss, W_d[r, a]), a),
     uses=["rescale"],
     code=[("snippets.layers.swiglu.pull_on_up", x, W_g, W_u, W_d, g), ("snippets.layers.swiglu.pull_on_down", x, W_g, W_u, W_d, g)],
-    title="Every loss pulls as hard at a unit's column up as at its row down",
+    title="A unit's column of $W_u$ and its row of $W_d$ have equal dot products with their gradients",
 )
 
 derivation.refute(
@@ -65,7 +65,7 @@ derivation.refute(
     silu(2 * s) / 2,
     silu(s),
     at={s: 1},
-    title="No factor goes through the gate",
+    title="SiLU of twice a number is not twice its SiLU",
 )
 
 derivation.limit(
@@ -74,7 +74,7 @@ derivation.limit(
     t,
     0,
     s / 2,
-    title="Squeezed towards zero, the gate is a straight line: half of what comes in",
+    title="Near zero, SiLU is half of its input",
 )
 
 derivation.limit(
@@ -84,20 +84,18 @@ derivation.limit(
     0,
     s * u / 2,
     uses=["soft"],
-    title="Near zero the layer is a product of two linear maps, and has no linear part",
+    title="Near zero, a hidden unit is half the product of its gate and its value",
 )
 
-derivation.limit("sharp", silu(t) / t, t, "oo", 1, title="Stretched, the gate passes all of a positive number")
-derivation.limit(
-    "sharp-negative", silu(-t) / t, t, "oo", 0, title="A gate that is stretched without end passes nothing of a negative number"
-)
+derivation.limit("sharp", silu(t) / t, t, "oo", 1, title="For large positive inputs, SiLU passes everything")
+derivation.limit("sharp-negative", silu(-t) / t, t, "oo", 0, title="For large negative inputs, SiLU passes nothing")
 
 derivation.identity(
     "beta",
     s / (1 + exp(-(k * s))),
     silu(k * s) / k,
     given=[nonzero(k)],
-    title="Swish with a steepness is SiLU, stretched before and squeezed behind",
+    title="Swish with steepness $k$ is SiLU of $k$ times the input, over $k$",
 )
 
 derivation.refute(
@@ -105,7 +103,7 @@ derivation.refute(
     s / (1 + exp(-(k * s))),
     silu(s),
     at={s: 1, k: Fraction(851, 500)},
-    title="The sigmoid form of GELU is another function than SiLU",
+    title="The sigmoid form of GELU differs from SiLU",
 )
 
 derivation.identity(
@@ -114,7 +112,7 @@ derivation.identity(
     3 * d * (w - 8 * d / 3),
     uses=["together/gpt#same-size"],
     code=[("snippets.layers.swiglu.more_numbers", d, w)],
-    title="What a gated layer of width $w$ has more than a plain one four times as wide",
+    title="Weights of a gated layer of width $w$, minus those of a plain layer of width $4d$",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Vision transformers: class token, mean pooling, other resolutions, and what interpolating a table of positions does."""
+"""Vision transformers: class token, mean pooling, other resolutions, and interpolated positions."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ derivation.identity(
     softmax(z) @ V + exp(x) / (exp(x) + patches) * (v - softmax(z) @ V),
     uses=["blocks/merge#one-more"],
     code=[("snippets.layers.vision.class_output", x, v, z, V)],
-    title="The class token's output: a mean of the patches, and a share of itself",
+    title="The class token's output: the patches' mean, moved towards its own value",
 )
 
 derivation.identity(
@@ -28,7 +28,7 @@ derivation.identity(
     (exp(x) * v + c * (exp(z) @ V)) / (exp(x) + c * patches),
     (exp(x - log(c)) * v + exp(z) @ V) / (exp(x - log(c)) + patches),
     uses=["class-token"],
-    title="Every patch c times: as if the class token's own score were lower by the log of c",
+    title="If every patch occurs $c$ times, the class token's own score is in effect lower by the logarithm of $c$",
 )
 
 derivation.refute(
@@ -36,7 +36,7 @@ derivation.refute(
     (exp(x) * v + c * (exp(z) @ V)) / (exp(x) + c * patches),
     (exp(x) * v + exp(z) @ V) / (exp(x) + patches),
     at={x: 0, v: [1], z: [0], V: [[0]], c: 4},
-    title="An image with each patch four times gives another output",
+    title="Four copies of each patch change the class token's output",
 )
 
 derivation.identity(
@@ -44,7 +44,7 @@ derivation.identity(
     ((1 / n) * (ones(n) @ (softmax(S) @ V)))[r],
     total((total(softmax(S)[i, j], i) / n) * V[j, r], j),
     code=[("snippets.layers.vision.mean_pool", S, V)],
-    title="Mean pooling weighs each patch by the attention that it gets on average",
+    title="Mean pooling weights each patch by the attention it gets on average",
 )
 
 derivation.refute(
@@ -60,7 +60,7 @@ derivation.identity(
     (1 - s) * ((1 - t) * (a + b * i + e * j + f * i * j) + t * (a + b * i + e * (j + 1) + f * i * (j + 1)))
     + s * ((1 - t) * (a + b * (i + 1) + e * j + f * (i + 1) * j) + t * (a + b * (i + 1) + e * (j + 1) + f * (i + 1) * (j + 1))),
     a + b * (i + s) + e * (j + t) + f * (i + s) * (j + t),
-    title="A table that is linear along rows and along columns is interpolated exactly",
+    title="A table that is linear along rows and columns is interpolated exactly",
 )
 
 derivation.identity(
@@ -68,7 +68,25 @@ derivation.identity(
     norm((1 - t) * u + t * w) ** 2,
     (1 - t) * norm(u) ** 2 + t * norm(w) ** 2 - t * (1 - t) * norm(u - w) ** 2,
     code=[("snippets.layers.vision.squared_length", u, w, {"t": t})],
-    title="A row between two rows is shorter than they are",
+    title="The squared length of a row between two rows",
+)
+
+derivation.inequality(
+    "at-most-the-mean",
+    norm(u / 2 + w / 2) ** 2,
+    (norm(u) ** 2 + norm(w) ** 2) / 2,
+    because=norm(u - w) ** 2 / 4,
+    uses=["shrinks"],
+    title="Halfway, the squared length is at most the mean of both squared lengths",
+)
+
+derivation.refute(
+    "not-shorter",
+    norm(u / 2 + w / 2),
+    norm(u),
+    relation="<=",
+    at={u: [1], w: [3]},
+    title="A row halfway between two rows may be longer than one of them",
 )
 
 N = sizes("N")
@@ -77,21 +95,21 @@ derivation.identity(
     (12 * (4 * N) * d**2 + 2 * (4 * N) ** 2 * d) / (12 * N * d**2 + 2 * N**2 * d),
     4 * (6 * d + 4 * N) / (6 * d + N),
     code=[("snippets.layers.vision.times_the_cost", N, d)],
-    title="Twice the side: what all multiplications grow by",
+    title="Twice the side: the factor for all multiplications",
 )
 
 derivation.identity(
     "position-score",
     k @ ((1 - t) * u + t * w),
     (1 - t) * (k @ u) + t * (k @ w),
-    title="A score with a row in between lies between the scores",
+    title="The score with a row in between lies between the scores",
 )
 
 derivation.identity(
     "halfway",
     norm(u / 2 + w / 2) ** 2,
     norm(u) ** 2 / 4 + norm(w) ** 2 / 4 + (u @ w) / 2,
-    title="Halfway: a quarter of both squared lengths, and half of the dot product",
+    title="Halfway: a quarter of both squared lengths, plus half of the dot product",
 )
 
 derivation.limit(
@@ -101,7 +119,7 @@ derivation.limit(
     "oo",
     16,
     uses=["doubled"],
-    title="Sixteenfold only where patches are many",
+    title="The factor tends to 16 as the number of patches grows",
 )
 
 derivation.refute(
@@ -109,7 +127,7 @@ derivation.refute(
     (12 * (4 * N) * d**2 + 2 * (4 * N) ** 2 * d) / (12 * N * d**2 + 2 * N**2 * d),
     16,
     at={N: 196, d: 768},
-    title="Sixteen times the scores are not sixteen times the work",
+    title="At 196 patches and width 768, the factor is not 16",
 )
 
 derivation.refute(
@@ -117,7 +135,7 @@ derivation.refute(
     Fraction(3, 4) * u + Fraction(1, 4) * w,
     u,
     at={u: [0], w: [1]},
-    title="Half a pixel off: a table twice as large keeps none of its inner rows",
+    title="Half a pixel off, an inner row is not an old row",
 )
 
 if __name__ == "__main__":

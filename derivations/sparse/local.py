@@ -1,4 +1,4 @@
-"""Layers that look near and layers that look everywhere: what a mixture costs, how tokens meet, and what cannot pass a few of them."""
+"""Local layers, global layers and global tokens: what a mixture costs, how tokens connect, and what can't pass through a few of them."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ derivation.identity(
     (r * w + (w + m)) / ((r + 1) * (w + m)),
     1 / (r + 1) + r / (r + 1) * (w / (w + m)),
     code=[(counts + "cache_fraction", w + m, r, w)],
-    title="What is left of the KV cache: the global layers, and the local ones as far as a window is of the text",
+    title="The KV cache of a mixture, relative to global layers alone",
 )
 
 derivation.limit(
@@ -32,7 +32,7 @@ derivation.limit(
     "oo",
     1 / (r + 1),
     uses=["fraction"],
-    title="In a long text the global layers are all that counts",
+    title="In a long text, only the share of the global layers remains",
 )
 
 derivation.refute(
@@ -40,7 +40,7 @@ derivation.refute(
     (r * w + (w + m)) / ((r + 1) * (w + m)),
     1 / (r + 1),
     at={r: 5, w: 1, m: 1},
-    title="Five local layers for each global one do not make the cache six times smaller",
+    title="With five local layers for each global one, the cache isn't six times smaller",
 )
 
 long = 2 * r * w / (r - 1)
@@ -50,7 +50,7 @@ derivation.identity(
     (r + 1) * long * half,
     given=[nonzero(r - 1)],
     uses=["fraction"],
-    title="With this many tokens, half of the cache is left",
+    title="With this many tokens, the cache is half as large",
 )
 
 derivation.inequality(
@@ -63,7 +63,7 @@ derivation.inequality(
         nonnegative(A[i, l]): {n: 2, A: [[0, -1], [0, -1]], B: [[1, 1], [1, 1]]},
         nonnegative(B[l, j]): {n: 2, A: [[1, 1], [1, 1]], B: [[0, 0], [-1, -1]]},
     },
-    title="Two hops through token $o$ connect everything that it sees with everything that sees it",
+    title="Two hops: at least the product of the two weights arrives through token $o$",
 )
 
 derivation.identity(
@@ -71,7 +71,7 @@ derivation.identity(
     n**2 - (n - g) ** 2,
     2 * g * n - g**2,
     code=[(counts + "global_pairs", n, g)],
-    title="Pairs that $g$ global tokens take part in",
+    title="Pairs with at least one of $g$ global tokens",
 )
 
 derivation.inequality(
@@ -79,7 +79,7 @@ derivation.inequality(
     rank(F @ G),
     g,
     because=(F, G),
-    title="What passes through $g$ tokens has rank $g$ at most",
+    title="Weights through $g$ global tokens have rank at most $g$",
 )
 
 derivation.identity(
@@ -87,7 +87,7 @@ derivation.identity(
     (C @ D)[1, 1] * (C @ D)[2, 2] - (C @ D)[1, 2] * (C @ D)[2, 1],
     0,
     uses=["bottleneck"],
-    title="Two tokens through one: a determinant of zero, whatever the weights",
+    title="Two tokens through one: the determinant is zero, whatever the weights",
 )
 
 derivation.refute(
@@ -96,21 +96,21 @@ derivation.refute(
     eye(2),
     at={C: [[1], [1]], D: [[half, half]]},
     uses=["bottleneck"],
-    title="To be reached is not to be told apart",
+    title="Weights through one token that are not those of a copy",
 )
 
 derivation.identity(
     "crossing",
     (c[i] - c[j]) * (A @ B)[i, j],
     total(((c[i] - c[l]) * A[i, l]) * B[l, j] + A[i, l] * ((c[l] - c[j]) * B[l, j]), l),
-    title="What crosses from class to class in two layers, crosses in one of them",
+    title="What crosses between classes in two layers crosses in one of them",
 )
 
 derivation.identity(
     "eight-evenly",
     (1 + x) * (1 + x**2) * (1 + x**4),
     1 + x + x**2 + x**3 + x**4 + x**5 + x**6 + x**7,
-    title="Gaps of one, two and four: one path to each of eight tokens",
+    title="Gaps of one, two and four give one path to each of eight tokens",
 )
 
 derivation.identity(
@@ -118,7 +118,7 @@ derivation.identity(
     (1 - y) / (1 - x) * (1 + y),
     (1 - y**2) / (1 - x),
     given=[nonzero(1 - x)],
-    title="One more layer, at twice the gap, doubles the tokens and keeps them even",
+    title="One more layer, with twice the gap, doubles the tokens and keeps one path to each",
 )
 
 if __name__ == "__main__":

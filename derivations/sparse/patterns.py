@@ -1,4 +1,4 @@
-"""Keys that are left out: the error is their weight times the difference of two means, exactly; and which keys are worth keeping."""
+"""Dropped keys: the error is their weight times the difference of two means, and the largest weights aren't always the best to keep."""
 
 from derivations.kernel import (
     Derivation,
@@ -44,7 +44,7 @@ derivation.identity(
     given=[nonzero(kept), nonzero(dropped)],
     uses=["order/causal#window"],
     code=[(counts + "error", z, v, c)],
-    title="The error is the dropped weight, times the difference of the two means",
+    title="The error is the dropped weight, times the difference of the two means, for one feature",
 )
 
 derivation.inequality(
@@ -62,7 +62,7 @@ derivation.identity(
     output - total(c[l] * p[l] * v[l], l),
     dropped * dropped_mean,
     given=[nonzero(dropped)],
-    title="Without renormalising, the error is the dropped weight times the dropped mean itself",
+    title="Without renormalisation, the error is the dropped weight times the dropped mean",
 )
 
 derivation.identity(
@@ -70,7 +70,7 @@ derivation.identity(
     total(p[l] * (v[l] + u), l) - total(c[l] * p[l] * (v[l] + u), l) / kept,
     output - kept_mean,
     given=[nonzero(kept)],
-    title="Renormalised, the error does not see what all values share",
+    title="With renormalisation, a number added to all values doesn't change the error",
 )
 
 derivation.identity(
@@ -79,7 +79,7 @@ derivation.identity(
     kept * (kept_mean - dropped_mean),
     given=[nonzero(kept), nonzero(dropped)],
     uses=["error"],
-    title="The output divides the way from one mean to the other by the weights",
+    title="The output divides the line between both means in proportion to the weights",
 )
 
 derivation.identity(
@@ -87,7 +87,7 @@ derivation.identity(
     m * exp(-g) / (1 + m * exp(-g)),
     1 / (1 + exp(g - log(m))),
     code=[(counts + "tail_weight", g, {"m": m})],
-    title="One key, and $m$ others that are all $g$ below it: the weight of the others",
+    title="The weight of $m$ keys that are all $g$ below one other key",
 )
 
 derivation.limit(
@@ -97,7 +97,7 @@ derivation.limit(
     "oo",
     1,
     uses=["tail"],
-    title="In a long text no gap is large enough",
+    title="For a fixed gap, the others get all the weight as their number grows",
 )
 
 derivation.inequality(
@@ -115,7 +115,7 @@ derivation.refute(
     1 / (1 + exp(g - log(m))),
     exp(-g),
     at={g: log(4), m: 8},
-    title="That each key is small does not make the tail small",
+    title="A bound for each key is not a bound for all of them together",
 )
 
 derivation.refute(
@@ -124,7 +124,7 @@ derivation.refute(
     absolute(softmax(y) @ t - t[2]),
     at={y: [log(4), log(3), log(3)], t: [5, 2, 0]},
     relation="<=",
-    title="The key with the largest weight is not the best one to keep",
+    title="The key with the largest weight is not always the best one to keep",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A sliding window: how many pairs it keeps, how far a stack of layers sees, and how much of what it sees arrives."""
+"""A sliding window: how many pairs it keeps, how far a stack of layers sees, and how much arrives from where."""
 
 from fractions import Fraction
 
@@ -36,10 +36,10 @@ pairs = (w + m) * w - w * (w - 1) / 2
 derivation.chain(
     "pairs",
     total(t, t) + m * w,
-    (w * (w + 1) / 2 + m * w, "sum up the first tokens, whose windows are not yet full"),
-    (pairs, "as if all were full, less what the first tokens lack"),
+    (w * (w + 1) / 2 + m * w, "sum over the first tokens, whose windows are not full"),
+    (pairs, "as if all windows were full, minus what the first tokens lack"),
     code=[(counts + "window_pairs", w + m, w)],
-    title="Pairs under a window of $w$, for $m$ tokens more than it holds",
+    title="Pairs under a window of $w$, for a text of $w + m$ tokens",
 )
 
 derivation.identity(
@@ -48,7 +48,7 @@ derivation.identity(
     m * (m + 1) / 2,
     uses=["pairs", "order/causal#pairs"],
     code=[(counts + "pairs_saved", w + m, w)],
-    title="What a window saves is the causal triangle of the tokens beyond it",
+    title="A window saves the causal triangle of the tokens beyond it",
 )
 
 derivation.limit(
@@ -58,7 +58,7 @@ derivation.limit(
     "oo",
     w,
     uses=["pairs"],
-    title="Pairs for each token, in a long text",
+    title="In a long text, each token has $w$ pairs",
 )
 
 derivation.inequality(
@@ -76,14 +76,14 @@ derivation.inequality(
         nonnegative(A[i, l]): {n: 1, A: [[-1]], B: [[1]], r: 0, s: 1},
         nonnegative(B[l, j]): {n: 1, A: [[1]], B: [[-1]], r: 1, s: 0},
     },
-    title="Reaches add: where the product of two layers has a weight, the distance is at most $r + s$",
+    title="Reaches add up: the product of two layers reaches back by at most $r + s$",
 )
 
 derivation.identity(
     "step-mean",
     total((t - 1) / w, t),
     (w - 1) / 2,
-    title="With equal weights a layer looks back half its window, on average",
+    title="With equal weights, the mean step of a layer",
 )
 
 derivation.identity(
@@ -91,7 +91,7 @@ derivation.identity(
     total((t - 1 - (w - 1) / 2) ** 2 / w, t),
     (w**2 - 1) / 12,
     uses=["step-mean"],
-    title="The variance of the distance that a layer looks back",
+    title="With equal weights, the variance of a layer's step",
 )
 
 derivation.identity(
@@ -100,7 +100,7 @@ derivation.identity(
     L * (w - 1) / 2,
     given=[mean(D, (w - 1) / 2)],
     uses=["step-mean"],
-    title="Through $L$ layers, half of the reach",
+    title="The mean distance through $L$ layers is half of the reach",
 )
 
 derivation.identity(
@@ -109,7 +109,7 @@ derivation.identity(
     L * (w**2 - 1) / 12,
     given=[independent(D), variance(D, (w**2 - 1) / 12)],
     uses=["step-variance"],
-    title="The spread about half the reach grows with the root of the number of layers only",
+    title="The variance of the distance through $L$ layers with independent steps",
 )
 
 derivation.refute(
@@ -117,7 +117,7 @@ derivation.refute(
     (C @ C)[3, 1],
     0,
     at={C: from_the_last_two},
-    title="A window of two does not mean that a token knows two tokens only",
+    title="With a window of two, two layers pass on something from three tokens",
 )
 
 derivation.refute(
@@ -125,7 +125,7 @@ derivation.refute(
     (C @ C)[3, 1],
     (C @ C)[3, 2],
     at={C: from_the_last_two},
-    title="What lies within reach does not arrive equally",
+    title="Tokens within reach don't arrive equally",
 )
 
 derivation.inequality(
@@ -133,7 +133,7 @@ derivation.inequality(
     (L + 1) * (w - 1) + 1,
     w * (L * (w - 1) + 1),
     because=L * (w - 1) ** 2,
-    title="One layer more: the tokens within reach, against $w$ times as many as before",
+    title="One more layer gives fewer than $w$ times as many tokens within reach",
 )
 
 derivation.identity(
@@ -141,7 +141,7 @@ derivation.identity(
     total((t - 1) / (2 * w), t),
     (w - 1) / 4,
     uses=["step-mean"],
-    title="Where half of each token stays with itself, a layer looks back half as far",
+    title="If half of each token bypasses the layer, the mean step is half as large",
 )
 
 derivation.refute(
@@ -149,7 +149,7 @@ derivation.refute(
     L * (w - 1) + 1,
     L * w,
     at={L: 2, w: 2},
-    title="A stack does not see $L$ windows",
+    title="A stack doesn't see $L$ windows",
 )
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Layer normalisation: centre each token, divide by its spread.
+"""Layer normalisation: subtract each token's mean, divide by its standard deviation.
 
-It is PyTorch's, without gain and bias:
+It agrees with PyTorch's layer without gain and bias:
 
 --8<-- [start:example-layernorm]
 >>> import torch
@@ -16,7 +16,7 @@ True
 
 --8<-- [end:example-layernorm]
 
-What eps, here PyTorch's 0.00001, does to tokens that hardly vary:
+The effect of eps (1e-5, as in nn.LayerNorm) on small tokens:
 
 --8<-- [start:example-epsilon]
 >>> from snippets.around.layernorm import mean_square
@@ -30,32 +30,32 @@ size 0.001   mean square 0.0702
 
 --8<-- [end:example-epsilon]
 
-The slope takes two directions out of every gradient:
+The derivative maps two directions to zero:
 
 --8<-- [start:example-slope]
 >>> x = X[0, 0]
->>> def exactly(x):  # without epsilon
+>>> def without_eps(x):
 ...     return layer_norm(x, eps=0)
->>> slope = torch.autograd.functional.jacobian(exactly, x)  # (d, d)
->>> torch.linalg.matrix_rank(slope).item()
+>>> jacobian = torch.autograd.functional.jacobian(without_eps, x)  # (d, d)
+>>> torch.linalg.matrix_rank(jacobian).item()
 6
 >>> centred = x - x.mean()
 >>> ones, zeros = torch.ones(8).double(), torch.zeros(8).double()
->>> [torch.allclose(slope @ u, zeros) for u in (ones, centred)]
+>>> [torch.allclose(jacobian @ u, zeros) for u in (ones, centred)]
 [True, True]
 
 --8<-- [end:example-slope]
 
-Where it stands in a stack decides whether the slope of what comes out by what comes in keeps an
-identity. Here the blocks add nothing at all:
+The derivative of a stack contains the identity if blocks normalise their input, but not if they
+normalise the sum. Here the blocks add nothing:
 
 --8<-- [start:example-stack]
 >>> from snippets.around.layernorm import post_norm, pre_norm
 >>> nothing = torch.zeros_like
 >>> for name, rule in (("after", post_norm), ("before", pre_norm)):
 ...     twice = lambda x: rule(rule(x, nothing), nothing)
-...     slope = torch.autograd.functional.jacobian(twice, x)
-...     rank = torch.linalg.matrix_rank(slope, rtol=1e-3).item()
+...     jacobian = torch.autograd.functional.jacobian(twice, x)
+...     rank = torch.linalg.matrix_rank(jacobian, rtol=1e-3).item()
 ...     print(f"normalised {name:6}   rank {rank}")
 normalised after    rank 6
 normalised before   rank 8
@@ -75,9 +75,10 @@ from snippets.attention.formula import upcast
 def rms_norm(
     u: Float[Tensor, "*batch d"], *, eps: float = 1e-5
 ) -> Float[Tensor, "*batch d"]:
-    """Each token over the root of its mean square: Zhang and Sennrich (2019).
+    """Divide each token by the root of its mean square.
 
-    PyTorch's takes another eps unless told: that of `torch.finfo`.
+    From Zhang and Sennrich (2019). PyTorch's default for eps is another one:
+    the machine epsilon of the dtype in which it computes.
     """
     wide = upcast(u)  # in fp16, 300 squared would be infinite
     spread = (wide.square().mean(-1, keepdim=True) + eps).sqrt()
@@ -87,7 +88,7 @@ def rms_norm(
 def layer_norm(
     x: Float[Tensor, "*batch d"], *, eps: float = 1e-5
 ) -> Float[Tensor, "*batch d"]:
-    """The same of the centred token: Ba, Kiros and Hinton (2016)."""
+    """Centre each token, then divide: Ba, Kiros and Hinton (2016)."""
     wide = upcast(x)
     centred = wide - wide.mean(-1, keepdim=True)
     return rms_norm(centred, eps=eps).to(x.dtype)
@@ -108,14 +109,14 @@ Block = Callable[[Float[Tensor, "*batch d"]], Float[Tensor, "*batch d"]]
 def post_norm(
     x: Float[Tensor, "*batch d"], block: Block
 ) -> Float[Tensor, "*batch d"]:
-    """As in the first transformer: add, then normalise the sum."""
+    """Add, then normalise the sum, as in the first transformer."""
     return layer_norm(x + block(x))
 
 
 def pre_norm(
     x: Float[Tensor, "*batch d"], block: Block
 ) -> Float[Tensor, "*batch d"]:
-    """As in most since: normalise what the block sees, add to what came in."""
+    """Normalise the block's input, then add its output, as in GPT-2."""
     return x + block(layer_norm(x))
 
 

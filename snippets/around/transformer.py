@@ -1,6 +1,6 @@
-"""A block of a transformer's encoder, put together from parts that other pages prove.
+"""A block of a transformer's encoder, built from the parts of other pages.
 
-It is PyTorch's own layer, weight for weight, in both orders of normalisation:
+It agrees with PyTorch's layer, post-norm and pre-norm:
 
 --8<-- [start:example-block]
 >>> import torch
@@ -17,7 +17,7 @@ True (2, 5, 8)
 
 --8<-- [end:example-block]
 
-The tokens enter as rows of a matrix. A row can be looked up, or multiplied out with a one-hot row:
+Looking up a row of the table, and multiplying a one-hot row by it:
 
 --8<-- [start:example-embedding]
 >>> from snippets.around.transformer import embed, one_hot
@@ -28,7 +28,7 @@ True
 
 --8<-- [end:example-embedding]
 
-Without positions, a block does not know the order of its tokens:
+Without positions, a block ignores the order of its tokens:
 
 --8<-- [start:example-order]
 >>> order = torch.tensor([4, 2, 0, 3, 1])
@@ -41,7 +41,7 @@ False
 
 --8<-- [end:example-order]
 
-What a block holds, and when attention itself dominates its cost:
+A block's parameters, and the linear layers' share of its multiplications:
 
 --8<-- [start:example-count]
 >>> from snippets.around.transformer import block_parameters, linear_share
@@ -57,6 +57,22 @@ n  4,608   share of the linear layers 0.50
 n 32,768   share of the linear layers 0.12
 
 --8<-- [end:example-count]
+
+With its last matrices at zero, a pre-norm block is the identity, and only their gradients are not zero:
+
+--8<-- [start:example-silent]
+>>> last = ("self_attn.out_proj.weight", "self_attn.out_proj.bias", "linear2.weight", "linear2.bias")
+>>> weights = {
+...     name: (0 * weight if name in last else weight).detach().requires_grad_()
+...     for name, weight in encoder_arguments(theirs)["weights"].items()}
+>>> silent = encoder_block(X, weights, num_heads=2, norm_first=True)
+>>> torch.equal(silent, X)
+True
+>>> gradients = torch.autograd.grad(silent.square().sum(), list(weights.values()))
+>>> {name for name, gradient in zip(weights, gradients) if gradient.any()} == set(last)
+True
+
+--8<-- [end:example-silent]
 """
 
 from collections.abc import Callable
@@ -79,7 +95,7 @@ def one_hot(
     vocabulary: int,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n N"]:
-    """A row of zeros with a single one, for each token."""
+    """A one-hot row for each token."""
     rows = nn.functional.one_hot(token.long(), vocabulary)
     return rows.to(dtype or torch.get_default_dtype())
 
@@ -87,7 +103,7 @@ def one_hot(
 def embed(
     token: Int[Tensor, "*batch n"], table: Float[Tensor, "N d"]
 ) -> Float[Tensor, "*batch n d"]:
-    """The row of the table that each token names."""
+    """The table's row for each token."""
     return embedding(token, table)
 
 
@@ -102,10 +118,10 @@ Activation = Callable[[Float[Tensor, "..."]], Float[Tensor, "..."]]
 def multi_head(
     X: Float[Tensor, "*batch n d"], weights: Weights, *, num_heads: int
 ) -> Float[Tensor, "*batch n d"]:
-    """Every token attends to all, each head on its own share of the features.
+    """Self-attention with several heads.
 
-    Raises ValueError for a number of heads that does not divide d, and
-    RuntimeError for tokens of another width than the weights have.
+    Raises ValueError if num_heads does not divide d, and RuntimeError if the
+    width of the tokens is not that of the weights.
     """
     projected = linear(
         X,
@@ -129,9 +145,9 @@ def feed_forward(
     *,
     activation: Activation = torch.relu,
 ) -> Float[Tensor, "*batch n d"]:
-    """Every token by itself: wider, what is negative set to zero, and back.
+    """Each token by itself: a wider layer, the activation, and back to d.
 
-    Raises RuntimeError for tokens of another width than the weights have.
+    Raises RuntimeError if the width of the tokens is not that of the weights.
     """
     hidden = linear(X, weights["linear1.weight"], weights["linear1.bias"])
     return linear(
@@ -152,11 +168,11 @@ def encoder_block(
     eps: float = 1e-5,
     activation: Activation = torch.relu,
 ) -> Float[Tensor, "*batch n d"]:
-    """Attention, then the feed-forward layer, each added to what comes in.
+    """Attention, then the feed-forward layer, each added to its input.
 
-    Each sum is normalised afterwards, or with norm_first each part gets a
-    normalised input. The weights are named as in PyTorch's layer.
-    Raises ValueError for tokens of another width, or if the heads do not
+    Each sum is normalised; with norm_first, the input of each part is.
+    The weights have the names of PyTorch's layer.
+    Raises ValueError for tokens of another width, or if num_heads does not
     divide it.
     """
     d = weights["norm1.weight"].shape[-1]
@@ -185,9 +201,9 @@ def encoder_block(
 
 # --8<-- [start:from-layer]
 def encoder_arguments(layer: nn.TransformerEncoderLayer) -> dict[str, Any]:
-    """What encoder_block takes beside X to be this layer of PyTorch's.
+    """The arguments with which encoder_block agrees with PyTorch's layer.
 
-    Raises ValueError for a layer that it cannot be.
+    Raises ValueError for a layer that it cannot reproduce.
     """
     attn, dropouts = layer.self_attn, (layer.dropout1, layer.dropout2)
     drops = any(one.p for one in (layer.dropout, *dropouts)) or attn.dropout
@@ -216,12 +232,12 @@ def encoder_arguments(layer: nn.TransformerEncoderLayer) -> dict[str, Any]:
 
 # --8<-- [start:count]
 def block_parameters(d: int, d_f: int) -> int:
-    """Numbers in a block: projections, two linear layers, two normalisations."""
+    """Parameters of the projections, the feed-forward layer and both norms."""
     return 4 * (d**2 + d) + (2 * d * d_f + d_f + d) + 2 * (2 * d)
 
 
 def linear_share(n: int, d: int) -> float:
-    """The linear layers' share of a block's multiplications; d_f is 4 d."""
+    """The linear layers' share of a block's multiplications, if d_f is 4 d."""
     layers, attending = 12 * n * d**2, 2 * n**2 * d
     return layers / (layers + attending)
 

@@ -1,6 +1,6 @@
-"""The way back through attention by hand, at once and in blocks of keys.
+"""The backward pass of attention by hand, at once and in blocks of keys.
 
-From the gradient of a loss by the outputs, those by queries, keys and values:
+Gradients of queries, keys and values, from the gradient of the output:
 
 --8<-- [start:example-backward]
 >>> import torch
@@ -24,14 +24,14 @@ One query with two keys of equal weight. The first value is 1, the second 0, and
 >>> from snippets.blocks.backward import row_sums, score_gradients
 >>> weights = torch.tensor([[0.5, 0.5]])
 >>> weight_gradients = torch.tensor([[1.0, 0.0]])
->>> (weights * weight_gradients).tolist()  # wrong: the other score would have no say
+>>> (weights * weight_gradients).tolist()  # wrong: without the mean
 [[0.5, 0.0]]
 >>> score_gradients(weights, weight_gradients, row_sums(weights, weight_gradients)).tolist()
 [[0.25, -0.25]]
 
 --8<-- [end:example-mean]
 
-In blocks, with two columns of weights at a time and at last one:
+In blocks, with two keys at a time and one in the last block:
 
 --8<-- [start:example-blocks]
 >>> from snippets.blocks.backward import backward_in_blocks, log_sums
@@ -55,9 +55,9 @@ from snippets.attention.formula import attention_weights, scores, upcast
 def row_sums(
     a: Float[Tensor, "*batch n p"], b: Float[Tensor, "*batch n p"]
 ) -> Float[Tensor, "*batch n 1"]:
-    """The sum over each row of the products of two matrices' entries.
+    """The row sums of the entrywise product of two matrices.
 
-    Raises ValueError for two shapes.
+    Raises ValueError if the shapes differ.
     """
     if a.shape != b.shape:
         raise ValueError(
@@ -72,7 +72,7 @@ def score_gradients(
     weight_gradients: Float[Tensor, "*#batch n m"],
     means: Float[Tensor, "*#batch n 1"],
 ) -> Float[Tensor, "*batch n m"]:
-    """Back through softmax: means are those of the gradients by the weights."""
+    """Back through softmax. The means are those of the weights' gradients."""
     return weights * (weight_gradients - means)
 
 
@@ -93,9 +93,9 @@ def backward(
     value: Float[Tensor, "*#batch m d_v"],
     gradient: Float[Tensor, "*batch n d_v"],
 ) -> Gradients:
-    """A loss's gradients by query, key and value, from that by the output.
+    """The gradients of query, key and value, from that of the output.
 
-    Raises ValueError for a gradient of another shape than the output.
+    Raises ValueError if the gradient hasn't the output's shape.
     """
     weights = attention_weights(query, key)
     means = row_sums(gradient, weights @ value)
@@ -110,11 +110,11 @@ def through_weights(
     gradient: Float[Tensor, "*#batch n d_v"],
     means: Float[Tensor, "*#batch n 1"],
 ) -> Gradients:
-    """What queries get through these keys and values, and what these get."""
+    """The gradients of queries through these keys and values, and of these."""
     d_scores = score_gradients(weights, gradient @ value.mT, means)
     d_products = d_scores / query.shape[-1] ** 0.5
     found = d_products @ key, d_products.mT @ query, weights.mT @ gradient
-    # An input that was shared along a leading axis gets the sum over that axis.
+    # An input that was broadcast along an axis gets the sum over that axis.
     return tuple(
         g.sum_to_size(x.shape)
         for g, x in zip(found, (query, key, value), strict=True)
@@ -130,8 +130,8 @@ def log_sums(
 ) -> Float[Tensor, "*batch n 1"]:
     """The logarithm of the sum of the exponentials of each query's scores.
 
-    fp16 and bf16 are too coarse for it: there give `upcast(query)`, and it
-    is kept in fp32.
+    fp16 and bf16 are too coarse for it. Pass `upcast(query)` to get it in
+    fp32.
     """
     logits = scores(upcast(query), upcast(key))
     return torch.logsumexp(logits, dim=-1, keepdim=True).to(query.dtype)
@@ -142,7 +142,7 @@ def weights_again(
     key: Float[Tensor, "*#batch m d_k"],
     log_sums: Float[Tensor, "*#batch n 1"],
 ) -> Float[Tensor, "*batch n m"]:
-    """The weights of these keys among all, from log_sums over all."""
+    """The weights of these keys among all keys, from log_sums over all."""
     logits = scores(upcast(query), upcast(key))
     return (logits - log_sums).exp().to(query.dtype)
 
@@ -161,17 +161,17 @@ def backward_in_blocks(
     *,
     block_size: int,
 ) -> Gradients:
-    """The same from what the way forward kept, with some keys at a time.
+    """The same from what the forward pass stored, one block of keys at a time.
 
-    Raises ValueError for a block_size below 1, where there are more keys than
-    values, or fewer, and for a gradient of another shape than the output.
+    Raises ValueError if block_size is below 1, if the numbers of keys and
+    values differ, or if the gradient hasn't the output's shape.
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
     m, others = key.shape[-2], value.shape[-2]
     if m != others:
         raise ValueError(f"{m} keys but {others} values; expected as many")
-    means = row_sums(gradient, output)  # and no weight is needed
+    means = row_sums(gradient, output)  # no weights needed
     keys, values = key.split(block_size, -2), value.split(block_size, -2)
     d_query, d_key, d_value = torch.zeros_like(query), [], []
     for k, v in zip(keys, values, strict=True):

@@ -15,7 +15,7 @@ reference 0.693, sum 1.5
 
 --8<-- [end:example-small]
 
-What is kept of a block does not grow with the block:
+The size of a state doesn't depend on the number of keys:
 
 --8<-- [start:example-merge]
 >>> import torch
@@ -36,7 +36,7 @@ False
 
 --8<-- [end:example-merge]
 
-No block is too short or too long, and none needs to be there at once:
+Blocks of any size give the same result:
 
 --8<-- [start:example-blocks]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -53,7 +53,7 @@ No block is too short or too long, and none needs to be there at once:
 
 --8<-- [end:example-blocks]
 
-Without a reference, large scores overflow. With the largest for reference, none does:
+Without a reference, large scores overflow. With the largest score as the reference, they don't:
 
 --8<-- [start:example-large]
 >>> scores = torch.tensor([1e4, 1e4, -1e4])
@@ -66,7 +66,7 @@ Without a reference, large scores overflow. With the largest for reference, none
 
 --8<-- [end:example-large]
 
-A block that is masked throughout adds nothing, and a query without any key gets 0:
+A fully masked block adds nothing, and a query without keys gets 0:
 
 --8<-- [start:example-masked]
 >>> nothing = state(torch.full((2,), -torch.inf), torch.ones(2, 1))
@@ -92,11 +92,11 @@ from snippets.attention.masks import Mask, mask_scores
 
 # --8<-- [start:state]
 class State(NamedTuple):
-    """All that attention needs of a block of keys, for each query."""
+    """What attention needs from a block of keys, for each query."""
 
     # The largest score, -inf for a query without keys.
     reference: Float[Tensor, "*batch n 1"]
-    # The sum of the exponentials of score less reference.
+    # The sum of exponentials of scores minus the reference.
     total: Float[Tensor, "*batch n 1"]
     # The sum of the values, each times its exponential.
     mixed: Float[Tensor, "*batch n d_v"]
@@ -108,9 +108,9 @@ def state(
 ) -> State:
     """The state of a block of keys."""
     reference = scores.new_full((*scores.shape[:-1], 1), -torch.inf)
-    if scores.shape[-1]:  # of no keys there is no largest
+    if scores.shape[-1]:  # amax needs at least one key
         reference = scores.amax(-1, keepdim=True)
-    terms = move(1.0, scores, reference)  # none above 1
+    terms = move(1.0, scores, reference)  # at most 1
     return State(reference, terms.sum(-1, keepdim=True), terms @ value)
 
 
@@ -128,14 +128,14 @@ def move(
     reference: Float[Tensor, "*#shape"],
     to: Float[Tensor, "*#shape"],
 ) -> Float[Tensor, "*shape"]:
-    """Sums of exponentials about one reference, as they are about another."""
+    """Sums with one reference, converted to another."""
     return sums * torch.exp(reference - to.masked_fill(to == -torch.inf, 0))
 
 
 def merge_states(first: State, second: State) -> State:
-    """The state of the keys of both, about the larger reference.
+    """The state of the keys of both, with the larger reference.
 
-    Raises ValueError for values of two widths.
+    Raises ValueError if the widths of the values differ.
     """
     d_v, other = first.mixed.shape[-1], second.mixed.shape[-1]
     if d_v != other:  # 1 would broadcast
@@ -161,10 +161,10 @@ def attention_in_blocks(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention with some keys at a time: Rabe and Staats (2021).
+    """Attention with one block of keys at a time: Rabe and Staats (2021).
 
-    Raises ValueError for a block_size below 1, where there are more keys than
-    values, or fewer, and for is_causal beside a mask.
+    Raises ValueError if block_size is below 1, if the numbers of keys and
+    values differ, or if is_causal is given together with a mask.
     """
     if block_size < 1:
         raise ValueError(f"block_size is {block_size}; expected at least 1 key")
@@ -195,7 +195,7 @@ def attention_in_blocks(
             scores = scores.masked_fill(later, -torch.inf)
         return state(mask_scores(scores, attn_mask=mask), value)
 
-    # One by one: a block's scores are gone before the next.
+    # One by one: a block's scores are freed before the next block.
     blocks = zip(keys, values, masks, key_places, strict=True)
     states = (part(*block) for block in blocks)
     return average(reduce(merge_states, states)).to(query.dtype)
@@ -222,9 +222,9 @@ def over_two_blocks(
     more: Float[Tensor, " p"],
     more_value: Float[Tensor, "p d_v"],
 ) -> Float[Tensor, " d_v"]:
-    """The same, each block by itself, and merged.
+    """The same, from the states of both blocks.
 
-    Raises ValueError for values of two widths.
+    Raises ValueError if the widths of the values differ.
     """
     return average(merge_states(state(scores, value), state(more, more_value)))
 
@@ -238,7 +238,7 @@ def about(
     value: Float[Tensor, "m d_v"],
     reference: Float[Tensor, ""],
 ) -> Float[Tensor, " d_v"]:
-    """Attention of one query, from sums about any reference."""
+    """Attention of one query, from sums with any reference."""
     terms = torch.exp(scores - reference)
     return terms @ value / terms.sum()
 
@@ -248,7 +248,7 @@ def about(
 
 # --8<-- [start:averages]
 def log_sum(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch"]:
-    """The logarithm of the sum of exponentials, by a state."""
+    """The logarithm of the sum of exponentials, from a state."""
     kept = state(scores, scores.new_ones(scores.shape[-1], 1))
     return (kept.reference + kept.total.log()).squeeze(-1)
 
@@ -261,12 +261,12 @@ def merge_averages(
 ) -> Float[Tensor, "*batch d_v"]:
     """Attention over both blocks, from the output and log_sum of each.
 
-    A block without keys has an output of 0 and a log_sum of -inf.
-    Raises ValueError for log_sums that have an axis for features.
+    A block without keys has output 0 and log_sum -inf.
+    Raises ValueError if the log_sums have an axis for features.
     """
     if not first_log.dim() == second_log.dim() == first.dim() - 1:
         raise ValueError("expected a log_sum for each output")
-    # Of two empty blocks the difference would be NaN.
+    # For two empty blocks the difference would be NaN.
     other_log = second_log.masked_fill(first_log == -torch.inf, 0)
     gap = (first_log - other_log).unsqueeze(-1)
     return torch.sigmoid(gap) * first + torch.sigmoid(-gap) * second

@@ -1,6 +1,6 @@
-"""Attention between the patches of an image.
+"""Attention among the patches of an image.
 
-The pixels of each patch become a row, patches in reading order:
+The pixels of each patch become a row; patches are in reading order:
 
 --8<-- [start:example-cut]
 >>> import torch
@@ -19,7 +19,7 @@ ValueError: a patch_size of 3 does not divide image (1, 4, 4); expected image (.
 
 --8<-- [end:example-cut]
 
-A reshape alone has the right shape too, but gives strips in place of squares:
+A reshape alone gives the right shape, but strips instead of squares:
 
 --8<-- [start:example-wrong]
 >>> from snippets.heads.patches import patchify_wrong
@@ -29,7 +29,7 @@ A reshape alone has the right shape too, but gives strips in place of squares:
 
 --8<-- [end:example-wrong]
 
-An image as large as those of the first vision transformer:
+An image of 224 by 224 pixels, in patches of 16:
 
 --8<-- [start:example-embed]
 >>> from snippets.heads.patches import embed_by_convolution, embed_patches
@@ -44,7 +44,7 @@ True
 
 --8<-- [end:example-embed]
 
-The four steps, with every shape:
+Attention among the patches, with all shapes:
 
 --8<-- [start:example-steps]
 >>> from snippets.heads.patches import patch_attention_steps
@@ -76,9 +76,9 @@ from snippets.attention.formula import scores
 def grid(
     image: Float[Tensor, "*batch C H W"], *, patch_size: int
 ) -> Float[Tensor, "*batch C a p b p"]:
-    """The image, its rows and columns counted by patch and within a patch.
+    """The image, with its rows and columns split into patches.
 
-    Raises ValueError for a patch_size that does not divide H and W.
+    Raises ValueError if patch_size does not divide H and W.
     """
     height, width = image.shape[-2:]
     if patch_size < 1 or height % patch_size or width % patch_size:
@@ -95,7 +95,7 @@ def patchify(
 ) -> Float[Tensor, "*batch N pixels"]:
     """The patches of an image, each flattened: channel by channel, row by row.
 
-    Raises ValueError for a patch_size that does not divide H and W.
+    Raises ValueError if patch_size does not divide H and W.
     """
     cut = grid(image, patch_size=patch_size)
     rows = cut.movedim((-4, -2), (-5, -4))  # (*batch, a, b, C, p, p)
@@ -109,17 +109,17 @@ def patchify(
 def assemble(
     grid: Float[Tensor, "*batch C a p b p"],
 ) -> Float[Tensor, "*batch C a*p b*p"]:
-    """The image again."""
+    """The image, put together again."""
     return grid.flatten(-2).flatten(-3, -2)
 
 
 def unpatchify(
     patches: Float[Tensor, "*batch N pixels"], *, patch_size: int, width: int
 ) -> Float[Tensor, "*batch C H W"]:
-    """The image again from its flattened patches.
+    """The image, from its flattened patches.
 
-    Raises ValueError for a width that no whole number of patches fills, and
-    RuntimeError where the patches do not fill whole rows.
+    Raises ValueError if patch_size does not divide the width, and
+    RuntimeError if the patches do not fill whole rows.
     """
     if patch_size < 1 or width < 1 or width % patch_size:
         raise ValueError(
@@ -138,9 +138,9 @@ def unpatchify(
 def patchify_wrong(
     image: Float[Tensor, "*batch C H W"], *, patch_size: int
 ) -> Float[Tensor, "*batch N pixels"]:
-    """Wrong: as many rows and columns as there should be, but not of patches.
+    """Wrong: the right shape, but the rows are not patches.
 
-    Raises RuntimeError where the pixels do not fill whole rows.
+    Raises RuntimeError if the pixels do not fill whole rows.
     """
     pixels = image.shape[-3] * patch_size**2
     return image.reshape(*image.shape[:-3], -1, pixels)
@@ -153,9 +153,9 @@ def patchify_wrong(
 def embed_patches(
     image: Float[Tensor, "*batch C H W"], kernel: Float[Tensor, "d C p p"]
 ) -> Float[Tensor, "*batch a b d"]:
-    """Each patch flattened and multiplied by a matrix: the kernels, flattened.
+    """Each flattened patch, multiplied by a matrix: the flattened kernels.
 
-    Raises ValueError for kernels whose side does not divide H and W.
+    Raises ValueError if the kernels' side does not divide H and W.
     """
     patch_size = kernel.shape[-1]
     patches = patchify(image, patch_size=patch_size)
@@ -166,13 +166,13 @@ def embed_patches(
 def embed_by_convolution(
     image: Float[Tensor, "*batch C H W"], kernel: Float[Tensor, "d C p p"]
 ) -> Float[Tensor, "*batch a b d"]:
-    """The same by a convolution that moves on by the side of a patch.
+    """The same by a convolution with the side of a patch as its stride.
 
-    As of PyTorch's, at most one axis leads.
-    Raises ValueError for kernels whose side does not divide H and W.
+    As in PyTorch, the image has at most one batch axis.
+    Raises ValueError if the kernels' side does not divide H and W.
     """
     patch_size = kernel.shape[-1]
-    grid(image, patch_size=patch_size)  # refuses what conv2d would crop
+    grid(image, patch_size=patch_size)  # rejects what conv2d would crop
     return conv2d(image, kernel, stride=patch_size).movedim(-3, -1)
 
 
@@ -194,7 +194,7 @@ def patch_attention_steps(
     W_V: Float[Tensor, "*#batch d d_v"],
     W_O: Float[Tensor, "*#batch d_v d"],
 ) -> tuple[Float[Tensor, "*batch N _"], ...]:
-    """One head on embedded patches X: Q, K, V, S, P, O and what is projected."""
+    """One head on embedded patches X: Q, K, V, S, P, O and the output Y."""
     Q, K, V = (project_patches(X, W) for W in (W_Q, W_K, W_V))
     S = scores(Q, K)  # (*batch, N, N)
     P = torch.softmax(S, dim=-1)  # (*batch, N, N)

@@ -1,6 +1,6 @@
 """Cross-attention: queries from one sequence, keys and values from another.
 
-Six tokens read a context of four rows, and six rows come out. In which order the context stands does not matter:
+Six tokens read a context of four rows. There are six outputs, and the order of the context doesn't matter:
 
 --8<-- [start:example-cross]
 >>> import torch
@@ -12,16 +12,16 @@ Six tokens read a context of four rows, and six rows come out. In which order th
 >>> output = cross_attention(X, Z, W_Q, W_K, W_V)
 >>> tuple(output.shape)
 (6, 8)
->>> context_turned = cross_attention(X, Z.flip(0), W_Q, W_K, W_V)
->>> torch.allclose(context_turned, output, atol=1e-5)
+>>> context_reversed = cross_attention(X, Z.flip(0), W_Q, W_K, W_V)
+>>> torch.allclose(context_reversed, output, atol=1e-5)
 True
->>> queries_turned = cross_attention(X.flip(0), Z, W_Q, W_K, W_V)
->>> torch.allclose(queries_turned, output.flip(0), atol=1e-5)
+>>> queries_reversed = cross_attention(X.flip(0), Z, W_Q, W_K, W_V)
+>>> torch.allclose(queries_reversed, output.flip(0), atol=1e-5)
 True
 
 --8<-- [end:example-cross]
 
-A context of one row: other tokens, other weights for queries, and the same rows come out.
+A context of one row: other tokens and another query matrix give the same output.
 
 --8<-- [start:example-one-row]
 >>> c = torch.randn(1, 8, generator=generator)  # one row of context
@@ -32,7 +32,7 @@ True
 
 --8<-- [end:example-one-row]
 
-One attention over own tokens and context, in two ways:
+One softmax over own tokens and context, computed in two ways:
 
 --8<-- [start:example-gate]
 >>> from snippets.layers.cross import gated, over_both
@@ -44,7 +44,7 @@ True
 
 --8<-- [end:example-gate]
 
-PyTorch's own decoder layer is these three lines:
+The block agrees with PyTorch's decoder layer:
 
 --8<-- [start:example-block]
 >>> from torch import nn
@@ -60,7 +60,7 @@ True
 
 --8<-- [end:example-block]
 
-Keys and values of the context, made once and used at each step:
+Keys and values of the context, computed once and used at each step:
 
 --8<-- [start:example-cache]
 >>> from snippets.layers.cross import context_cache, read_context
@@ -71,7 +71,7 @@ True
 
 --8<-- [end:example-cache]
 
-How many keys each kind of attention has read after 1000 steps, with a context of 400 rows, and where they meet:
+Keys read by self-attention, minus those read by cross-attention, with a context of 400 rows:
 
 --8<-- [start:example-reads]
 >>> from snippets.layers.cross import reads_more
@@ -95,7 +95,7 @@ def context_cache(
     W_K: Float[Tensor, "d d_k"],
     W_V: Float[Tensor, "d d_v"],
 ) -> tuple[Float[Tensor, "*batch m d_k"], Float[Tensor, "*batch m d_v"]]:
-    """All that cross-attention needs of the context."""
+    """What cross-attention needs from the context: keys and values."""
     return Z @ W_K, Z @ W_V
 
 
@@ -105,7 +105,7 @@ def read_context(
     key: Float[Tensor, "*batch m d_k"],
     value: Float[Tensor, "*batch m d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """What each token takes from a context whose keys and values are made."""
+    """Cross-attention, from the context's keys and values."""
     return attention(X @ W_Q, key, value)
 
 
@@ -129,7 +129,7 @@ def query_slopes(
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],
 ) -> Float[Tensor, "n d_v n d_k"]:
-    """The slope of each output by each number of each query."""
+    """The derivative of each output with respect to each query."""
     n, d_k = query.shape
     P = attention_weights(query, key)  # (n, m)
     together = torch.einsum("ij,jr,jf->ifr", P, key, value)
@@ -146,8 +146,8 @@ def query_slopes(
 def odds_ratios(
     P: Float[Tensor, "n m"],
 ) -> Float[Tensor, "n m n m"]:
-    """[i, j, k, l]: how much more query i prefers key j to key l than query k
-    does."""
+    """[i, j, k, l]: by what factor query i prefers key j to key l more than
+    query k does."""
     up = torch.einsum("ij,kl->ijkl", P, P)
     return up / torch.einsum("il,kj->ijkl", P, P)
 
@@ -191,8 +191,8 @@ def decoder_block(
 ) -> Float[Tensor, "batch n d"]:
     """A decoder block without dropout, normalised before each part.
 
-    All of the context is read, padding too. Raises ValueError for a layer
-    that normalises afterwards, takes tokens first, or is in training.
+    It reads all of the context, including padding. Raises ValueError unless
+    the layer has norm_first and batch_first and is in eval mode.
     """
     first = layer.norm_first and layer.self_attn.batch_first
     if not first or layer.training:
@@ -212,7 +212,7 @@ def decoder_block(
 
 # --8<-- [start:reads]
 def reads_more(steps: int, m: int) -> int:
-    """Keys that self-attention reads, less those of cross-attention."""
+    """Keys that self-attention reads, minus those of cross-attention."""
     own = sum(range(1, steps + 1))  # step t reads t tokens
     return own - steps * m
 

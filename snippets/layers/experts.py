@@ -1,6 +1,6 @@
 """Mixture of experts: a router sends each token to k of N feed-forward layers.
 
-The gate, in both orders:
+The gate, with softmax before or after the choice:
 
 --8<-- [start:example-gate]
 >>> import torch
@@ -13,12 +13,12 @@ The gate, in both orders:
 >>> p = logits.softmax(-1).gather(-1, chosen)  # softmax first
 >>> torch.allclose(p / p.sum(-1, keepdim=True), gate)
 True
->>> [round(share, 2) for share in p.sum(-1).tolist()]  # not divided
+>>> [round(share, 2) for share in p.sum(-1).tolist()]  # without division
 [0.6, 0.51, 0.63, 0.44, 0.69]
 
 --8<-- [end:example-gate]
 
-A layer of four experts, of which each token uses two:
+A layer of four experts; each token uses two:
 
 --8<-- [start:example-layer]
 >>> from snippets.layers.experts import mixture
@@ -34,20 +34,20 @@ True
 
 --8<-- [end:example-layer]
 
-With one expert for each token and a gate that is divided, the router learns nothing:
+With one expert for each token and a divided gate, the router gets no gradient:
 
 --8<-- [start:example-one]
 >>> _ = router.requires_grad_()
 >>> for divide in (True, False):
 ...     y = mixture(x, router, experts, k=1, divide=divide)
-...     slope, = torch.autograd.grad(y.square().sum(), router)
-...     print(divide, bool(slope.abs().max() > 1e-9))
+...     gradient, = torch.autograd.grad(y.square().sum(), router)
+...     print(divide, bool(gradient.abs().max() > 1e-9))
 True False
 False True
 
 --8<-- [end:example-one]
 
-Three tokens, two experts. The loss that balances is below one, and the load is not balanced:
+Three tokens and two experts. The balancing loss is below one, although the load is uneven:
 
 --8<-- [start:example-balance]
 >>> from snippets.layers.experts import balance_of_tokens
@@ -64,7 +64,7 @@ Three tokens, two experts. The loss that balances is below one, and the load is 
 
 --8<-- [end:example-balance]
 
-All tokens but one lean to the first expert by a hair, and one goes to the second with all it has:
+All tokens except one lean slightly to the first expert, and one goes to the second with probability one:
 
 --8<-- [start:example-small]
 >>> for n in (3, 4, 5, 100):
@@ -78,16 +78,33 @@ All tokens but one lean to the first expert by a hair, and one goes to the secon
 
 --8<-- [end:example-small]
 
-The weights of Mixtral, all and those that one token uses, in billions:
+Mixtral's weights in billions: all, those that one token uses, and with a single expert:
 
 --8<-- [start:example-count]
 >>> from snippets.layers.experts import mixtral_weights
 >>> [round(mixtral_weights(k=k) / 1e9, 1) for k in (8, 2, 1)]
 [46.7, 12.9, 7.2]
->>> round(8 * mixtral_weights(k=1) / 1e9, 1)  # eight models of one expert
+>>> round(8 * mixtral_weights(k=1) / 1e9, 1)  # eight models with one expert
 57.9
 
 --8<-- [end:example-count]
+
+Loads before and after the bias is updated 500 times:
+
+--8<-- [start:example-bias]
+>>> from snippets.layers.experts import route_by_sigmoid, updated_bias
+>>> logits = torch.randn(200, 4, **kinds) + torch.arange(4)  # (n, N)
+>>> bias = torch.zeros(4)
+>>> for step in range(501):
+...     gate, chosen = route_by_sigmoid(logits, bias, k=2)
+...     load = chosen.flatten().bincount(minlength=4) / chosen.numel()
+...     if step in (0, 500):
+...         print(step, [round(share, 2) for share in load.tolist()])
+...     bias = updated_bias(bias, load, rate=0.001)
+0 [0.02, 0.14, 0.36, 0.48]
+500 [0.25, 0.25, 0.25, 0.25]
+
+--8<-- [end:example-bias]
 """
 
 import torch
@@ -99,8 +116,8 @@ from torch import Tensor
 def route(
     logits: Float[Tensor, "*batch N"], *, k: int, divide: bool = True
 ) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
-    """The gate of the k experts with the largest logits, and which they are:
-    Shazeer et al. (2017). It sums to one, unless it is not divided."""
+    """The gate of the k experts with the largest logits, and these experts:
+    Shazeer et al. (2017). If it is divided, it sums to one."""
     largest, chosen = logits.topk(k, dim=-1)
     if divide:
         return largest.softmax(-1), chosen
@@ -119,9 +136,9 @@ def mixture(
     k: int,
     divide: bool = True,
 ) -> Float[Tensor, "n d_v"]:
-    """What each token gets from its experts, here a matrix each.
+    """The mixture for each token. Here each expert is one matrix.
 
-    An expert multiplies its own tokens, all at once.
+    An expert multiplies all its tokens at once.
     """
     gate, chosen = route(x @ router, k=k, divide=divide)
     y = x.new_zeros(len(x), experts.shape[-1])
@@ -139,7 +156,7 @@ def mixture(
 def softmax_then_choose(
     chosen: Float[Tensor, " k"], others: Float[Tensor, " m"]
 ) -> Float[Tensor, " k"]:
-    """Softmax over all logits, then the chosen ones, divided by their sum."""
+    """Softmax over all logits, then the chosen entries, divided by their sum."""
     p = torch.cat([chosen, others]).softmax(-1)[: len(chosen)]
     return p / p.sum()
 
@@ -147,7 +164,7 @@ def softmax_then_choose(
 def choose_then_softmax(
     chosen: Float[Tensor, " k"], others: Float[Tensor, " m"]
 ) -> Float[Tensor, " k"]:
-    """Softmax over the logits of the chosen experts alone."""
+    """Softmax over the logits of the chosen experts only."""
     return chosen.softmax(-1)
 
 
@@ -166,14 +183,14 @@ def balance_loss(
 def balance_of_tokens(
     sent: Float[Tensor, "n N"], p: Float[Tensor, "n N"]
 ) -> Float[Tensor, ""]:
-    """The same from where each token went and from its probabilities."""
+    """The same, from the assignments and the probabilities of all tokens."""
     return balance_loss(sent.mean(0), p.mean(0))
 
 
 def surplus(
     f: Float[Tensor, " N"], P: Float[Tensor, " N"]
 ) -> Float[Tensor, ""]:
-    """How load and probability vary together over the experts."""
+    """The covariance of load and probability, times the number squared."""
     return len(f) * ((f - f.mean()) * (P - P.mean())).sum()
 
 
@@ -184,7 +201,7 @@ def surplus(
 def balance_gradients(
     Z: Float[Tensor, "n N"], f: Float[Tensor, " N"]
 ) -> Float[Tensor, "n N"]:
-    """The slope of the loss by each logit of the router."""
+    """The derivative of the loss with respect to each logit of the router."""
     n, N = Z.shape
     p = Z.softmax(-1)
     return N / n * p * (f - p @ f[:, None])
@@ -193,10 +210,34 @@ def balance_gradients(
 # --8<-- [end:push]
 
 
+# --8<-- [start:bias]
+def route_by_sigmoid(
+    logits: Float[Tensor, "*batch N"], bias: Float[Tensor, " N"], *, k: int
+) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
+    """The gate and the experts of DeepSeek-V3, without its groups of experts and
+    its constant factor. The bias affects the choice, but not the gate:
+    Wang et al. (2024)."""
+    scores = logits.sigmoid()
+    chosen = (scores + bias).topk(k, dim=-1).indices
+    kept = scores.gather(-1, chosen)
+    return kept / kept.sum(-1, keepdim=True), chosen
+
+
+def updated_bias(
+    bias: Float[Tensor, " N"], load: Float[Tensor, " N"], *, rate: float
+) -> Float[Tensor, " N"]:
+    """Lower the bias of experts above the mean load, and raise the others':
+    Wang et al. (2024)."""
+    return bias - rate * (load - load.mean()).sign()
+
+
+# --8<-- [end:bias]
+
+
 # --8<-- [start:count]
 def mixtral_weights(*, k: int) -> int:
-    """The weights of a model with the sizes of Jiang et al. (2024), if it had k
-    experts in each block; with k of 2, those that one token uses."""
+    """The weights of a model with the sizes of Jiang et al. (2024) and k experts
+    in each block. If k is 2, these are the weights that one token uses."""
     blocks, d, d_f, N = 32, 4096, 14336, 8
     attention = 2 * d * d + 2 * d * 1024  # 8 heads of keys and of values
     experts = k * 3 * d * d_f

@@ -1,6 +1,6 @@
 """The head of a language model: logits, and the loss of the token that came.
 
-The loss, and its slope by each logit, as PyTorch has them:
+The loss, and its gradient with respect to the logits, agree with PyTorch:
 
 --8<-- [start:example-loss]
 >>> import torch
@@ -10,13 +10,13 @@ The loss, and its slope by each logit, as PyTorch has them:
 >>> loss = cross_entropy(z, torch.tensor(2))  # token 2 came
 >>> torch.allclose(losses(z)[2], loss)
 True
->>> slope, = torch.autograd.grad(loss, z)
->>> torch.allclose(errors(z)[2], slope)
+>>> gradient, = torch.autograd.grad(loss, z)
+>>> torch.allclose(errors(z)[2], gradient)
 True
 
 --8<-- [end:example-loss]
 
-One vector for all output embeddings changes no probability, and gets no gradient:
+One vector added to all output embeddings changes no probability, and gets no gradient:
 
 --8<-- [start:example-shift]
 >>> generator = torch.Generator().manual_seed(0)
@@ -27,13 +27,13 @@ One vector for all output embeddings changes no probability, and gets no gradien
 >>> P = (H @ U.mT).softmax(-1)
 >>> torch.allclose((H @ (U + v).mT).softmax(-1), P)
 True
->>> slope, = torch.autograd.grad(-P[:, 3].log().sum(), U)
->>> bool(slope.abs().max() > 1), bool(slope.sum(0).abs().max() < 1e-9)
+>>> gradient, = torch.autograd.grad(-P[:, 3].log().sum(), U)
+>>> bool(gradient.abs().max() > 1), bool(gradient.sum(0).abs().max() < 1e-9)
 (True, True)
 
 --8<-- [end:example-shift]
 
-A hundred contexts and a thousand tokens. The logarithms of all probabilities, less the mean of each row:
+A hundred contexts and a thousand tokens: the rank of the centred log-probabilities:
 
 --8<-- [start:example-rank]
 >>> from snippets.layers.head import centred_logs
@@ -43,7 +43,7 @@ A hundred contexts and a thousand tokens. The logarithms of all probabilities, l
 
 --8<-- [end:example-rank]
 
-A token in the middle of three others. Of 100,000 contexts, how many does each token win?
+A token inside the triangle of three others. How many of 100,000 contexts does it win?
 
 --8<-- [start:example-never]
 >>> corners = torch.tensor([[1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
@@ -55,7 +55,7 @@ A token in the middle of three others. Of 100,000 contexts, how many does each t
 
 --8<-- [end:example-never]
 
-The table's share of GPT-2's smallest model, and of one sixteen times as wide and eight times as deep:
+The table's share of GPT-2's smallest model, and of a model 16 times as wide and 8 times as deep:
 
 --8<-- [start:example-share]
 >>> from snippets.layers.head import table_share
@@ -66,7 +66,7 @@ The table's share of GPT-2's smallest model, and of one sixteen times as wide an
 
 --8<-- [end:example-share]
 
-A thousand random embeddings of three widths, and the tokens that win at least one of 10,000 contexts:
+A thousand random embeddings of three widths, and how many win at least one of 10,000 contexts:
 
 --8<-- [start:example-winners]
 >>> from snippets.layers.head import winners
@@ -87,19 +87,19 @@ from torch import Tensor
 
 # --8<-- [start:loss]
 def losses(z: Float[Tensor, "*batch N"]) -> Float[Tensor, "*batch N"]:
-    """The cross-entropy of each token that could come."""
+    """The cross-entropy, for each token that could come."""
     return z.logsumexp(-1, keepdim=True) - z
 
 
 def errors(z: Float[Tensor, " N"]) -> Float[Tensor, "N N"]:
-    """[g, i]: the slope of the loss by logit i, where token g came."""
+    """[g, i]: the loss's derivative by logit i, if token g came."""
     return z.softmax(-1) - torch.eye(len(z), dtype=z.dtype, device=z.device)
 
 
 def pulls(
     x: Float[Tensor, " d"], U: Float[Tensor, "N d"]
 ) -> Float[Tensor, "N d"]:
-    """[g, a]: the slope of the loss by feature a, where token g came."""
+    """[g, a]: the loss's derivative by feature a of x, if token g came."""
     return (U @ x).softmax(-1) @ U - U
 
 
@@ -110,7 +110,7 @@ def pulls(
 def centred_logs(
     H: Float[Tensor, "*batch n d"], U: Float[Tensor, "N d"]
 ) -> Float[Tensor, "*batch n N"]:
-    """The logarithms of all probabilities, less the mean of each row."""
+    """The logarithms of all probabilities, minus the mean of each row."""
     logs = (H @ U.mT).log_softmax(-1)  # (*batch, n, N)
     return logs - logs.mean(-1, keepdim=True)
 
@@ -120,7 +120,7 @@ def centred_logs(
 
 # --8<-- [start:share]
 def table_share(N: int, d: int, blocks: int) -> float:
-    """The table of N tokens among the weights of a tied model."""
+    """The table's share of the weights of a tied model with N tokens."""
     return N * d / (N * d + blocks * 12 * d**2)
 
 
@@ -131,7 +131,7 @@ def table_share(N: int, d: int, blocks: int) -> float:
 def winners(
     U: Float[Tensor, "N d"], contexts: Float[Tensor, "n d"]
 ) -> Int[Tensor, " some"]:
-    """The tokens that are the most likely ones of at least one context."""
+    """The tokens that are the most likely one in at least one context."""
     return (contexts @ U.mT).argmax(-1).unique()
 
 

@@ -1,6 +1,6 @@
-"""The residual stream: what came in, and all that was written since.
+"""The residual stream: the input, plus everything that was written to it.
 
-A logit, and what each write adds to it:
+The contribution of each write to each logit:
 
 --8<-- [start:example-attribution]
 >>> import torch
@@ -17,7 +17,7 @@ True
 
 --8<-- [end:example-attribution]
 
-The direct effect of a write is what a list of summands shows. Its whole effect takes a second run:
+The direct effect of a write, and the effect of a later block that reads it:
 
 --8<-- [start:example-ablation]
 >>> from snippets.layers.residual import ablated
@@ -33,7 +33,7 @@ True
 
 --8<-- [end:example-ablation]
 
-Turn the stream by any rotation, and its weights with it:
+Rotate the stream, and the weights that read it and write to it:
 
 --8<-- [start:example-rotation]
 >>> from snippets.layers.residual import block, turned_weights
@@ -47,7 +47,7 @@ True
 
 --8<-- [end:example-rotation]
 
-A stack of 64 blocks with random weights. What does a write turn the stream by, early and late?
+A stack of 64 blocks with random weights: cosines between the stream before and after a write, and variances:
 
 --8<-- [start:example-depth]
 >>> from snippets.layers.residual import cosines, random_stack
@@ -61,7 +61,7 @@ A stack of 64 blocks with random weights. What does a write turn the stream by, 
 
 --8<-- [end:example-depth]
 
-Each write divided by the root of their number:
+Each write divided by the root of the number of writes:
 
 --8<-- [start:example-scaled]
 >>> for count in (16, 64, 256):
@@ -74,7 +74,7 @@ Each write divided by the root of their number:
 
 --8<-- [end:example-scaled]
 
-The first write, the third and the hundredth, each of variance one, into a stream that began with that:
+The first, the third and the hundredth write, if the input and all writes have variance one:
 
 --8<-- [start:example-predicted]
 >>> from snippets.layers.residual import squared_cosine
@@ -83,7 +83,7 @@ The first write, the third and the hundredth, each of variance one, into a strea
 
 --8<-- [end:example-predicted]
 
-One write less: its row taken off, and everything computed anew.
+Without one write: subtract its row, or recompute everything:
 
 --8<-- [start:example-missing]
 >>> from snippets.layers.residual import stream
@@ -115,7 +115,7 @@ from snippets.around.layernorm import rms_norm
 def stream(
     x: Float[Tensor, "*batch d"], writes: Float[Tensor, "*batch L d"]
 ) -> Float[Tensor, "*batch d"]:
-    """What came in, and all that was written since: Elhage et al. (2021)."""
+    """The input plus all writes: Elhage et al. (2021)."""
     return x + writes.sum(-2)
 
 
@@ -124,7 +124,7 @@ def logits(
     writes: Float[Tensor, "*batch L d"],
     W: Float[Tensor, "d N"],
 ) -> Float[Tensor, "*batch N"]:
-    """What the head reads of the normalised stream."""
+    """The logits, from the normalised stream."""
     return rms_norm(stream(x, writes), eps=0) @ W
 
 
@@ -133,7 +133,7 @@ def logit_parts(
     writes: Float[Tensor, "*batch L d"],
     W: Float[Tensor, "d N"],
 ) -> Float[Tensor, "*batch one_more N"]:
-    """The summands of each logit: of what came in, and of each write."""
+    """The summands of each logit: one for the input, one for each write."""
     size = stream(x, writes).square().mean(-1).sqrt()  # (*batch,)
     every = torch.cat([x[..., None, :], writes], -2)  # (*batch, L + 1, d)
     return (every @ W) / size[..., None, None]
@@ -157,7 +157,7 @@ def turned_weights(
     B: Float[Tensor, "d_f d"],
     R: Float[Tensor, "d d"],
 ) -> tuple[Float[Tensor, "d d_f"], Float[Tensor, "d_f d"]]:
-    """Weights for a stream that is multiplied by R: Ashkboos et al. (2024)."""
+    """Weights for a stream that is rotated by R: Ashkboos et al. (2024)."""
     return R.mT @ A, B @ R
 
 
@@ -172,8 +172,8 @@ def random_stack(
     scale: float = 1.0,
     generator: torch.Generator | None = None,
 ) -> Float[Tensor, "states d"]:
-    """The stream before the first and after each of so many random blocks, whose
-    writes start with variance one, times the scale."""
+    """The stream before the first and after each of `count` random blocks, whose
+    writes have variance about one, times the scale."""
     d, states = len(x), [x]
     for _ in range(count):
         A, B = torch.randn(2, d, d, generator=generator).to(x)
@@ -186,7 +186,7 @@ def random_stack(
 def cosines(
     states: Float[Tensor, "states d"],
 ) -> Float[Tensor, "*writes"]:
-    """Between the stream before each write and after it."""
+    """Cosines between the stream before and after each write."""
     return cosine_similarity(states[:-1], states[1:], dim=-1)
 
 
@@ -199,8 +199,8 @@ def ablated(
     M: Float[Tensor, "d d"],
     T: Float[Tensor, "d d"],
 ) -> tuple[Float[Tensor, "*batch d"], Float[Tensor, "*batch d"]]:
-    """What silencing the first of two linear blocks takes away: its write, and
-    what the second made of it."""
+    """The effect of the first of two linear blocks: its write, and what the
+    second block makes of it."""
     return x @ M, x @ M @ T
 
 
@@ -209,7 +209,7 @@ def ablated(
 
 # --8<-- [start:predicted]
 def squared_cosine(*, stream: float, write: float) -> float:
-    """Between a stream of this variance and the same after such a write."""
+    """Between a stream before and after a write, from their variances."""
     return stream / (stream + write)
 
 

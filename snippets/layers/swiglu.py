@@ -1,6 +1,6 @@
 """SwiGLU: a gate times a value.
 
-Three matrices, and the layer of PyTorch's parts that it is:
+The layer has three matrices:
 
 --8<-- [start:example-layer]
 >>> import torch
@@ -15,7 +15,7 @@ Three matrices, and the layer of PyTorch's parts that it is:
 
 --8<-- [end:example-layer]
 
-A factor for each hidden unit, out of the last matrix and into the values. Into the gate it does not go:
+Factors for hidden units can move from the last matrix to the values, but not to the gate:
 
 --8<-- [start:example-rescale]
 >>> c = torch.tensor([0.5, -3.0]).repeat(10)  # (d_f,), none of them 0
@@ -26,7 +26,7 @@ False
 
 --8<-- [end:example-rescale]
 
-A tenth of the token gives about a hundredth of the output, the closer the nearer to zero:
+Near zero, a tenth of the token gives about a hundredth of the output:
 
 --8<-- [start:example-quadratic]
 >>> for size in (1.0, 0.1, 0.01, 0.001):
@@ -40,7 +40,7 @@ A tenth of the token gives about a hundredth of the output, the closer the neare
 
 --8<-- [end:example-quadratic]
 
-Training by plain gradient descent in small steps. What does not move is the difference of two squared lengths:
+Gradient descent in small steps almost conserves the difference of two squared lengths:
 
 --8<-- [start:example-conserved]
 >>> from snippets.layers.swiglu import imbalance
@@ -52,8 +52,8 @@ Training by plain gradient descent in small steps. What does not move is the dif
 >>> for step in range(500):
 ...     weights = [weight.requires_grad_() for weight in weights]
 ...     loss = (layer(inputs, *weights) - targets).square().mean()
-...     slopes = torch.autograd.grad(loss, weights)
-...     weights = [(w - 0.01 * s).detach() for w, s in zip(weights, slopes)]
+...     gradients = torch.autograd.grad(loss, weights)
+...     weights = [(w - 0.01 * g).detach() for w, g in zip(weights, gradients)]
 >>> moved = (weights[1] - start[1]).abs().max()
 >>> drift = (imbalance(*weights[1:]) - imbalance(*start[1:])).abs().max()
 >>> bool(moved > 0.1), bool(drift < 0.001)
@@ -61,7 +61,7 @@ Training by plain gradient descent in small steps. What does not move is the dif
 
 --8<-- [end:example-conserved]
 
-SiLU and two forms of GELU, where they are furthest apart between -5 and 5:
+The largest differences of GELU from SiLU and from two of its approximations, between -5 and 5:
 
 --8<-- [start:example-gelu]
 >>> from torch.nn.functional import gelu, silu
@@ -76,7 +76,7 @@ SiLU and two forms of GELU, where they are furthest apart between -5 and 5:
 
 --8<-- [end:example-gelu]
 
-How wide, and how much larger than the layer it replaces:
+Widths, and how many more weights than in the plain layer:
 
 --8<-- [start:example-count]
 >>> from snippets.layers.swiglu import gated_width, more_numbers
@@ -102,7 +102,7 @@ def layer(
     W_u: Float[Tensor, "d d_f"],
     W_d: Float[Tensor, "d_f d"],
 ) -> Float[Tensor, "*batch d"]:
-    """A gate times a value, and back to the width: Shazeer (2020)."""
+    """A gate times a value, projected back to d features: Shazeer (2020)."""
     return (silu(x @ W_g) * (x @ W_u)) @ W_d
 
 
@@ -116,11 +116,11 @@ def gradients(
     W_u: Float[Tensor, "d d_f"],
     W_d: Float[Tensor, "d_f d"],
 ) -> Float[Tensor, "d d"]:
-    """The slope of each output by each number of the token."""
+    """The derivative of each output with respect to each feature."""
     gate, value = x @ W_g, x @ W_u  # (d_f,)
     share = gate.sigmoid()
-    slope = share * (1 + gate * (1 - share))
-    through_gate = (W_g * (slope * value)) @ W_d  # (d, d)
+    derivative = share * (1 + gate * (1 - share))
+    through_gate = (W_g * (derivative * value)) @ W_d  # (d, d)
     through_value = (W_u * silu(gate)) @ W_d
     return (through_gate + through_value).mT
 
@@ -156,7 +156,7 @@ def pull_on_down(
 def imbalance(
     W_u: Float[Tensor, "d d_f"], W_d: Float[Tensor, "d_f d"]
 ) -> Float[Tensor, " d_f"]:
-    """For each hidden unit, the squared length of its column, less its row's."""
+    """For each hidden unit, the squared length of its column minus its row's."""
     return W_u.square().sum(0) - W_d.square().sum(1)
 
 
@@ -167,7 +167,7 @@ def imbalance(
 def swish(
     z: Float[Tensor, "*shape"], *, steepness: float
 ) -> Float[Tensor, "*shape"]:
-    """A number times a sigmoid of it: SiLU, where the steepness is one."""
+    """A number times a sigmoid of it. SiLU has steepness one."""
     return z * (steepness * z).sigmoid()
 
 
@@ -176,13 +176,13 @@ def swish(
 
 # --8<-- [start:count]
 def more_numbers(d: int, width: int) -> int:
-    """How many weights a gated layer of this width has more than a plain one
+    """The weights of a gated layer of this width, minus those of a plain layer
     that is four times as wide as the model."""
     return 3 * d * width - 2 * d * (4 * d)
 
 
 def gated_width(d: int, *, multiple: int = 256) -> int:
-    """Eight thirds of d, rounded up to what a machine multiplies well."""
+    """Eight thirds of d, rounded up to a multiple."""
     return -(-8 * d // (3 * multiple)) * multiple
 
 
@@ -193,7 +193,7 @@ def gated_width(d: int, *, multiple: int = 256) -> int:
 def balanced(
     W_u: Float[Tensor, "d d_f"], W_d: Float[Tensor, "d_f d"]
 ) -> tuple[Float[Tensor, "d d_f"], Float[Tensor, "d_f d"]]:
-    """The same layer, with a column as long as its row for each hidden unit."""
+    """The same layer, rescaled so that each column is as long as its row."""
     c = (W_d.norm(dim=1) / W_u.norm(dim=0)).sqrt()  # (d_f,)
     return W_u * c, W_d / c[:, None]
 

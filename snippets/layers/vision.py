@@ -15,7 +15,7 @@ False
 
 --8<-- [end:example-pool]
 
-Each patch four times, as where an image is enlarged without new detail. Among themselves the patches get the same; the class token does not:
+Four copies of each patch. Attention among the patches is the same as before, but the class token's output changes:
 
 --8<-- [start:example-copies]
 >>> from snippets.layers.vision import class_output, copied
@@ -40,7 +40,7 @@ True
 
 --8<-- [end:example-lifted]
 
-A table of positions for 14 by 14 patches, enlarged. With corners on corners, old rows stay where the grids meet; PyTorch's default keeps none:
+A table of positions for 14 by 14 patches, enlarged. With aligned corners, old rows stay where both grids meet. PyTorch's default keeps only the corners:
 
 --8<-- [start:example-resize]
 >>> from snippets.layers.vision import resize_positions
@@ -50,7 +50,7 @@ A table of positions for 14 by 14 patches, enlarged. With corners on corners, ol
 True
 >>> other = resize_positions(table, rows=28, columns=28, corners=False)
 >>> gaps = torch.cdist(other.flatten(0, 1), table.flatten(0, 1)).min(1).values
->>> int((gaps < 1e-3).sum())  # the four corners alone
+>>> int((gaps < 1e-3).sum())  # only the four corners
 4
 >>> lengths = larger.square().sum(-1)
 >>> [round(part.mean().item()) for part in (
@@ -59,7 +59,7 @@ True
 
 --8<-- [end:example-resize]
 
-What twice the side costs ViT-B/16, from 224 pixels to 448, and on:
+The factor that twice the side costs ViT-B/16, from 224 pixels on:
 
 --8<-- [start:example-cost]
 >>> from snippets.layers.vision import times_the_cost
@@ -98,7 +98,7 @@ def class_output(
     scores: Float[Tensor, " n"],
     values: Float[Tensor, "n d_v"],
 ) -> Float[Tensor, " d_v"]:
-    """What the class token gets from itself and from all patches:
+    """The class token's output, from itself and all patches:
     Dosovitskiy et al. (2021)."""
     weights = torch.cat([score[None], scores]).softmax(-1)  # (1 + n,)
     return weights @ torch.cat([own[None], values])
@@ -107,7 +107,7 @@ def class_output(
 def copied(
     x: Float[Tensor, "n ..."], *, times: int
 ) -> Float[Tensor, "many ..."]:
-    """Each row so many times."""
+    """Each row several times."""
     return x.repeat_interleave(times, dim=0)
 
 
@@ -118,7 +118,7 @@ def copied(
 def lifted(
     score: Float[Tensor, "*shape"], *, times: int
 ) -> Float[Tensor, "*shape"]:
-    """The score that a token needs among so many times as many others."""
+    """The score that a token needs among several times as many others."""
     return score + math.log(times)
 
 
@@ -129,7 +129,7 @@ def lifted(
 def mean_pool(
     S: Float[Tensor, "n n"], V: Float[Tensor, "n d_v"]
 ) -> Float[Tensor, " d_v"]:
-    """The mean of what all patches get."""
+    """The mean of all patches' outputs."""
     return (S.softmax(-1) @ V).mean(0)
 
 
@@ -145,7 +145,7 @@ def resize_positions(
     corners: bool = True,
 ) -> Float[Tensor, "rows columns d"]:
     """A table for another grid, by bilinear interpolation. With corners, the
-    corners of both grids lie on one another."""
+    corners of both grids coincide."""
     image = table.movedim(-1, 0)[None]  # (1, d, a, b)
     resized = interpolate(
         image, (rows, columns), mode="bilinear", align_corners=corners
@@ -159,7 +159,7 @@ def squared_length(
     *,
     t: float | Float[Tensor, ""],
 ) -> Float[Tensor, ""]:
-    """Of the row at t between two others."""
+    """The squared length of the row at the fraction t between two others."""
     return ((1 - t) * u + t * w).square().sum()
 
 
@@ -168,12 +168,12 @@ def squared_length(
 
 # --8<-- [start:cost]
 def multiplications(n: int, d: int) -> int:
-    """Of one block: all linear layers, then scores and mixing."""
+    """The multiplications of a block: linear layers, scores and mixing."""
     return 12 * n * d**2 + 2 * n**2 * d
 
 
 def times_the_cost(n: int, d: int) -> float:
-    """What twice as many pixels along each side multiply this by."""
+    """The factor by which twice as many pixels along each side multiply this."""
     return multiplications(4 * n, d) / multiplications(n, d)
 
 

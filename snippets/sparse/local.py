@@ -1,6 +1,6 @@
-r"""Layers that look near, layers that look everywhere, and layers that look at gaps.
+r"""Local layers, global layers and tokens, and dilated layers.
 
-Five local layers with a window of 1,024 for each global one: what is left of a KV cache?
+Five local layers with a window of 1,024 for each global one: the cache, relative to global layers:
 
 --8<-- [start:example-fraction]
 >>> from snippets.sparse.local import cache_entries, cache_fraction
@@ -13,7 +13,7 @@ Five local layers with a window of 1,024 for each global one: what is left of a 
 
 --8<-- [end:example-fraction]
 
-One global token connects all tokens in two layers, and a window alone does not:
+The number of layers that connect all tokens, with a window alone and with one global token:
 
 --8<-- [start:example-hops]
 >>> import torch
@@ -26,7 +26,7 @@ One global token connects all tokens in two layers, and a window alone does not:
 
 --8<-- [end:example-hops]
 
-Two keys in each layer, at gaps of one, two and four, reach eight tokens evenly; at one gap they do not:
+Paths to each distance with two keys in each layer, for different gaps and for equal ones:
 
 --8<-- [start:example-dilated]
 >>> from snippets.sparse.local import paths
@@ -39,7 +39,7 @@ Two keys in each layer, at gaps of one, two and four, reach eight tokens evenly;
 
 --8<-- [end:example-dilated]
 
-Three documents in one row. However many layers there are, nothing of one comes to another:
+Three documents in one row. The number of paths after nine layers:
 
 --8<-- [start:example-documents]
 >>> from snippets.sparse.local import document_mask
@@ -64,12 +64,12 @@ from snippets.sparse.window import window_mask
 
 # --8<-- [start:fraction]
 def cache_entries(n: int, local: int, window: int) -> int:
-    """Entries that local layers and one global layer keep of n tokens."""
+    """Entries that local layers and one global layer store for n tokens."""
     return local * min(n, window) + n
 
 
 def cache_fraction(n: int, local: int, window: int) -> float:
-    """The same, over what global layers alone would keep."""
+    """The same, over what global layers alone would store."""
     return cache_entries(n, local, window) / ((local + 1) * n)
 
 
@@ -84,7 +84,7 @@ def local_global_mask(
     num_global: int,
     device: torch.device | str | None = None,
 ) -> Bool[Tensor, "n n"]:
-    """Near tokens on both sides, and the first num_global with everybody."""
+    """A window on both sides; the first num_global tokens are global."""
     keep = window_mask(n, window, device=device)
     keep = keep | keep.mT
     keep[:num_global] = True
@@ -95,7 +95,7 @@ def local_global_mask(
 def hops(mask: Bool[Tensor, "n n"]) -> int:
     """How many layers it takes until each output depends on each token.
 
-    Raises ValueError where no number of layers does it.
+    Raises ValueError if no number of layers is enough.
     """
     step = mask.double()
     reached = torch.eye(len(mask), dtype=step.dtype, device=mask.device)
@@ -118,8 +118,8 @@ def global_pairs(n: int, num_global: int) -> int:
 def paths(
     *gaps: int, device: torch.device | str | None = None
 ) -> Int[Tensor, " reach"]:
-    """How many paths lead to each distance, if each layer looks at its own
-    token and at the one that stands a gap before it.
+    """How many paths lead to each distance, if each layer attends to its own
+    token and to the one that is a gap before it.
     """
     counts = torch.ones(1, dtype=torch.int64, device=device)
     for gap in gaps:
@@ -135,7 +135,7 @@ def paths(
 def document_mask(
     document: Int[Tensor, "*batch n"],
 ) -> Bool[Tensor, "*batch n n"]:
-    """True where a query and a key before it are of one document."""
+    """True where a query and an earlier key are in the same document."""
     n = document.shape[-1]
     same = document.unsqueeze(-1) == document.unsqueeze(-2)
     return same & window_mask(n, n, device=document.device)

@@ -1,6 +1,6 @@
 """Attention that keeps some keys for each query, and what is lost with the others.
 
-Half of the keys, chosen by their scores; the error is the dropped weight times the difference of two means:
+The error of keeping half of the keys is the dropped weight times the difference of two means:
 
 --8<-- [start:example-error]
 >>> import torch
@@ -21,7 +21,7 @@ dropped weight 0.010   error 0.011
 
 --8<-- [end:example-error]
 
-One key leads by ten. The others together:
+One key leads by ten. The weight of all other keys together:
 
 --8<-- [start:example-tail]
 >>> from snippets.sparse.patterns import tail_weight
@@ -35,7 +35,7 @@ One key leads by ten. The others together:
 
 --8<-- [end:example-tail]
 
-A score that passes another by a hair changes the output of top-k attention by a leap:
+When one score overtakes another, the output of top-k attention jumps:
 
 --8<-- [start:example-jump]
 >>> from snippets.sparse.patterns import top_k_attention
@@ -50,7 +50,7 @@ top 1: 1.000   both: 0.500
 
 --8<-- [end:example-jump]
 
-Blocks of four, chosen by the score of their mean key, beside the best four keys:
+A block of four keys, chosen by the score of its mean key, and the best four keys:
 
 --8<-- [start:example-blocks]
 >>> from snippets.sparse.patterns import block_mask
@@ -83,9 +83,9 @@ def error(
     values: Float[Tensor, "*#batch m"],
     keep: Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch"]:
-    """One feature of the output, less what the kept keys alone would give.
+    """One feature of the output, minus the output from the kept keys alone.
 
-    keep is 1 for a key that is kept and 0 for one that is dropped.
+    keep is 1 for kept keys and 0 for dropped ones.
     """
     weights = torch.softmax(scores, dim=-1)
     kept = keep * weights
@@ -100,7 +100,7 @@ def error(
 def tail_weight(
     gap: Float[Tensor, "*shape"], *, m: int
 ) -> Float[Tensor, "*shape"]:
-    """The weight of m keys that are all a gap below one other."""
+    """The weight of m keys that are all a gap below one other key."""
     return torch.sigmoid(math.log(m) - gap)
 
 
@@ -123,7 +123,7 @@ def top_k_attention(
     *,
     k: int,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention of each query on the k keys with its largest scores."""
+    """Attention of each query to the k keys with its largest scores."""
     keep = top_k_mask(scores_of(query, key), k=k)
     return attention(query, key, value, attn_mask=keep)
 
@@ -139,9 +139,9 @@ def block_mask(
     block_size: int,
     blocks: int,
 ) -> Bool[Tensor, "*batch n m"]:
-    """True for the keys of the blocks whose mean keys score best.
+    """True for the keys of the blocks whose mean keys have the largest scores.
 
-    Raises RuntimeError where block_size does not divide the keys.
+    Raises RuntimeError if block_size does not divide the number of keys.
     """
     mean_key = key.unflatten(-2, (-1, block_size)).mean(-2)  # (m / size, d_k)
     keep = top_k_mask(scores_of(query, mean_key), k=blocks)

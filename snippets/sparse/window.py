@@ -1,4 +1,4 @@
-r"""Sliding-window attention: a mask, a cache that rolls, and how far a stack sees.
+r"""Sliding-window attention: a mask, a rolling cache, and how far a stack sees.
 
 A window of three, for six tokens:
 
@@ -14,7 +14,7 @@ A window of three, for six tokens:
 
 --8<-- [end:example-mask]
 
-A window of 4,096 keeps this many pairs, and leaves out this part of all that come before:
+The pairs that a window of 4,096 keeps, and the share of a causal mask's pairs that it saves:
 
 --8<-- [start:example-pairs]
 >>> from snippets.sparse.window import pairs_saved, window_pairs
@@ -28,7 +28,7 @@ A window of 4,096 keeps this many pairs, and leaves out this part of all that co
 
 --8<-- [end:example-pairs]
 
-A cache of as many entries as the window, written over in turn, gives the same outputs:
+A cache with one entry per place in the window, overwritten in turn, gives the same outputs:
 
 --8<-- [start:example-cache]
 >>> import torch
@@ -44,7 +44,7 @@ True
 
 --8<-- [end:example-cache]
 
-Two layers with a window of two, equal weights: three tokens, and not evenly.
+Two layers with a window of two and equal weights. Then 32 layers with a window of 64:
 
 --8<-- [start:example-shares]
 >>> from snippets.sparse.window import distance_shares
@@ -62,7 +62,7 @@ beyond 1500: 5.7e-07   the farthest: 1.6e-58
 
 --8<-- [end:example-shares]
 
-A model of 32 layers with a window of 4,096 sees this many tokens:
+The tokens within reach of 32 layers with a window of 4,096, and the product of both numbers:
 
 --8<-- [start:example-reach]
 >>> from snippets.sparse.window import tokens_within_reach
@@ -73,7 +73,7 @@ A model of 32 layers with a window of 4,096 sees this many tokens:
 
 --8<-- [end:example-reach]
 
-The shortcut keeps what is near near:
+With a residual connection, the mean distance is smaller:
 
 --8<-- [start:example-shortcut]
 >>> from snippets.sparse.window import distance_shares_with_shortcut
@@ -96,7 +96,7 @@ from snippets.attention.formula import attention
 def window_mask(
     n: int, window: int, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n n"]:
-    """True where a query looks: at its own token and the window - 1 before it.
+    """True where a query attends: to its own token and the window - 1 before it.
 
     Raises ValueError for a window below 1.
     """
@@ -116,7 +116,7 @@ def window_pairs(n: int, window: int) -> int:
 
 
 def pairs_saved(n: int, window: int) -> int:
-    """Pairs that a causal mask keeps and a window does not."""
+    """Pairs that a causal mask keeps and a window doesn't."""
     return n * (n + 1) // 2 - window_pairs(n, window)
 
 
@@ -132,10 +132,10 @@ def rolling_attention(
     *,
     window: int,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Token by token, with a cache that never holds more than window entries.
+    """Token by token, with a cache of at most window entries.
 
-    For generation: without gradients, as entries are written over.
-    Raises ValueError for a window below 1, and for numbers of tokens that
+    For generation: without gradients, because entries are overwritten.
+    Raises ValueError if window is below 1, or if the numbers of tokens
     differ.
     """
     if window < 1:
@@ -146,7 +146,7 @@ def rolling_attention(
     outputs = torch.empty_like(value)
     for t in range(query.shape[-2]):
         slot, held = t % window, min(t + 1, window)
-        keys[..., slot, :] = key[..., t, :]  # over the oldest entry
+        keys[..., slot, :] = key[..., t, :]  # overwrite the oldest entry
         values[..., slot, :] = value[..., t, :]
         outputs[..., t : t + 1, :] = attention(
             query[..., t : t + 1, :], keys[..., :held, :], values[..., :held, :]
@@ -161,9 +161,9 @@ def rolling_attention(
 def distance_shares(
     *, layers: int, window: int, device: torch.device | str | None = None
 ) -> Float[Tensor, " reach"]:
-    """What reaches a token from each distance, where all weights are equal.
+    """The share that reaches a token from each distance, with equal weights.
 
-    Of no layers it is the token itself; each layer averages over a window.
+    Without layers it is the token itself; each layer averages over a window.
     """
     shares = torch.ones(1, dtype=torch.float64, device=device)
     for _ in range(layers):
@@ -177,7 +177,7 @@ def distance_shares(
 
 # --8<-- [start:reach]
 def tokens_within_reach(*, layers: int, window: int) -> int:
-    """How many tokens can tell in an output, its own counted."""
+    """How many tokens can influence an output, including its own."""
     return layers * (window - 1) + 1
 
 
@@ -188,7 +188,7 @@ def tokens_within_reach(*, layers: int, window: int) -> int:
 def distance_shares_with_shortcut(
     *, layers: int, window: int, device: torch.device | str | None = None
 ) -> Float[Tensor, " reach"]:
-    """The same, where half of each token goes around each layer."""
+    """The same, if half of each token bypasses each layer."""
     shares = torch.ones(1, dtype=torch.float64, device=device)
     for _ in range(layers):
         around = pad(shares, (window - 1, window - 1))

@@ -98,3 +98,18 @@ def test_a_centred_token_may_be_larger_than_fp16_holds():
 
 def test_mean_square_of_tokens_whose_squares_overflow_fp16():
     assert mean_square(torch.full((4,), 255.0).half()).item() == 65024  # 255 squared, four of them beyond fp16
+
+
+def test_numbers_in_the_text():
+    token = torch.tensor([1.0, 2, 3, 6]).double()
+    centred = token - token.mean()
+    assert centred.tolist() == [-2, -1, 0, 3] and mean_square(centred).item() == 3.5 and round(3.5**0.5, 2) == 1.87
+    assert [round(one, 2) for one in layer_norm(token).tolist()] == [-1.07, -0.53, 0, 1.6]
+    assert 0.99 < mean_square(layer_norm(torch.tensor([0.1, 0.1, 0.1, 0.2]).double())).item() < 1
+    # PyTorch's default for RMSNorm, found from what it divides by; 16-bit tensors are computed in single precision.
+    assert torch.nn.RMSNorm(4).eps is None and round(torch.finfo(torch.float32).eps * 1e7, 1) == 1.2
+    for dtype, rtol in ((torch.float32, 1e-4), (torch.bfloat16, 0.2)):
+        small = torch.tensor([1e-3, -2e-3, 3e-3, 1e-3], dtype=dtype)
+        ratio = small.double() / torch.nn.functional.rms_norm(small, (4,)).double()
+        eps = ratio.square() - small.double().square().mean()
+        torch.testing.assert_close(eps, torch.full((4,), torch.finfo(torch.float32).eps).double(), rtol=rtol, atol=0)

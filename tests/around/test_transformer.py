@@ -170,3 +170,23 @@ def test_gradients_reach_the_layer_whose_weights_are_taken():
 def test_error_names_all_unsupported_options():
     with pytest.raises(ValueError, match="a layer with `batch_first=True`, no dropout, or in eval mode"):
         encoder_arguments(torch.nn.TransformerEncoderLayer(8, 2, 32))
+
+
+def test_numbers_in_the_text():
+    assert block_parameters(768, 3072) == 7_087_872
+    assert round(linear_share(768, 768), 2) == 0.86 and linear_share(4608, 768) == 0.5
+
+
+def test_zero_output_matrices_make_a_pre_norm_block_the_identity_and_get_the_only_gradients():
+    last = ("self_attn.out_proj", "linear2")
+    weights = {name: one.clone() for name, one in theirs(8, 2, 16, norm_first=True).state_dict().items()}
+    for name, weight in weights.items():
+        if name.rsplit(".", 1)[0] in last:
+            weight.zero_()
+        weight.requires_grad_()
+    X = draw(14, 2, 5, 8)
+    Y = encoder_block(X, weights, num_heads=2, norm_first=True)
+    assert torch.equal(Y, X)
+    (Y * draw(15, 2, 5, 8)).sum().backward()
+    moved = {name.rsplit(".", 1)[0] for name, weight in weights.items() if weight.grad is not None and weight.grad.any()}
+    assert moved == set(last)

@@ -244,3 +244,19 @@ def test_keys_without_values_are_refused_where_the_blocks_are_as_many():
     query, key, value, gradient = draw(12, (2, 4), (3, 4), (4, 2), (2, 2))
     with pytest.raises(ValueError, match="3 keys but 4 values"):
         backward_in_blocks(query, key, value, gradient, log_sums(query, key), gradient, block_size=4)
+
+
+def test_numbers_in_the_text():
+    query, key, value = torch.zeros(1, 1).double(), torch.zeros(2, 1).double(), torch.tensor([[1.0], [0]]).double()
+    gradient = torch.ones(1, 1).double()
+    weights, output = attention_weights(query, key), attention(query, key, value)
+    assert weights.tolist() == [[0.5, 0.5]] and output.item() == 0.5 and (gradient @ value.T).tolist() == [[1, 0]]
+    means = row_sums(gradient, output)
+    assert means.item() == 0.5
+    assert (weights * (gradient @ value.T - means)).tolist() == [[0.25, -0.25]]
+
+
+def test_without_keys_the_logarithm_is_infinite_and_the_weights_are_not_numbers():
+    masked = torch.full((1, 3), -math.inf)
+    log = torch.logsumexp(masked, -1, keepdim=True)
+    assert log.item() == -math.inf and (masked - log).exp().isnan().all()

@@ -366,3 +366,15 @@ def test_a_log_sum_has_no_axis_for_features():
     for logs in [(log[:, None], log[:, None]), (log[:, None], log), (log, log[:, None])]:
         with pytest.raises(ValueError, match="expected a log_sum for each output"):
             merge_averages(output, logs[0], output, logs[1])
+
+
+def test_numbers_in_the_text():
+    scores, value = torch.tensor([0, math.log(2)]).double(), torch.tensor([[6.0], [12.0]]).double()
+    first, second = cut(scores, value, [1, 1])
+    assert [one.item() for one in first] == [0, 1, 6] and second.total.item() == 1 and second.mixed.item() == 12
+    assert round(second.reference.item(), 3) == 0.693
+    torch.testing.assert_close(move(first.mixed, first.reference, second.reference).item(), 3.0)
+    merged = merge_states(first, second)
+    assert merged.total.item() == pytest.approx(1.5) and merged.mixed.item() == pytest.approx(15)
+    assert average(merged).item() == pytest.approx(10)
+    assert torch.tensor(88.0).exp().isfinite() and torch.tensor(89.0).exp().isinf()

@@ -134,3 +134,10 @@ def test_a_convolution_that_would_crop_the_image_is_refused():
 def test_patches_without_a_side_are_refused(patch_size):
     with pytest.raises(ValueError, match="does not divide the width 4"):
         unpatchify(torch.zeros(4, 4), patch_size=patch_size, width=4)
+
+
+def test_convolutions_crop_where_our_functions_refuse():
+    image, kernel = random(22, (3, 5, 7), (6, 3, 2, 2))
+    assert torch.nn.functional.conv2d(image, kernel, stride=2).shape == (6, 2, 3)
+    with pytest.raises(ValueError, match="does not divide image"):
+        embed_patches(image, kernel)

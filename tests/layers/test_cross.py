@@ -117,3 +117,16 @@ def test_activation_is_taken_from_the_layer():
     x, context = random(9, (2, 5, 12), (2, 7, 12))
     causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
     torch.testing.assert_close(decoder_block(x, context, layer), layer(x, context, tgt_mask=causal))
+
+
+def test_numbers_in_the_text():
+    s, t = torch.zeros(2).double(), torch.tensor([2.0]).double().log()
+    A, B = torch.tensor([[10.0], [10.0]]).double(), torch.tensor([[30.0]]).double()
+    assert torch.cat([s, t]).softmax(0)[2].item() == pytest.approx(0.5)
+    assert over_both(s, A, t, B).item() == pytest.approx(20) and gated(s, A, t, B).item() == pytest.approx(20)
+    assert reads_more(799, 400) == 0
+
+
+def test_equal_keys_give_the_query_no_gradient():
+    query, key, value = random(10, (3, 4), (1, 4), (5, 2))
+    assert query_slopes(query, key.expand(5, 4), value).abs().max() < 1e-12

@@ -13,8 +13,10 @@ from snippets.layers.experts import (
     mixtral_weights,
     mixture,
     route,
+    route_by_sigmoid,
     softmax_then_choose,
     surplus,
+    updated_bias,
 )
 
 
@@ -140,3 +142,47 @@ def test_a_mixture_runs_under_autocast():
     with torch.autocast("cpu", torch.bfloat16):
         found = mixture(*given, k=2)
     assert found.dtype == torch.float32 and found.shape == (5, 7)
+
+
+def test_the_sigmoid_gate_is_chosen_with_the_bias_and_computed_without_it():
+    (logits,) = random(9, (50, 6))
+    bias = torch.tensor([0, 0, 0, 0, 0, 2.0]).double()
+    gate, chosen = route_by_sigmoid(logits, bias, k=2)
+    assert (chosen == 5).any(-1).all()  # sigmoids are below 1
+    scores = logits.sigmoid().gather(1, chosen)
+    torch.testing.assert_close(gate, scores / scores.sum(1, keepdim=True))
+    same, others = route_by_sigmoid(logits, bias + 7, k=2)
+    assert torch.equal(gate, same) and torch.equal(chosen, others)
+    plain, largest = route_by_sigmoid(logits, 0 * bias, k=2)
+    assert torch.equal(largest, logits.topk(2).indices) and not torch.allclose(plain, route(logits, k=2)[0])
+
+
+def test_the_bias_goes_down_where_the_load_is_above_its_mean():
+    bias, load = torch.tensor([1.0, 2, 3, 4]), torch.tensor([0.5, 0.25, 0.15, 0.1])
+    assert updated_bias(bias, load, rate=0.5).tolist() == [0.5, 2, 3.5, 4.5]
+
+
+def test_numbers_in_the_text():
+    def percent(weights):
+        return [round(100 * one) for one in weights.tolist()]
+
+    logits = torch.tensor([2.0, 1, 0, -1]).double()
+    assert percent(logits.softmax(0)) == [64, 24, 9, 3]
+    assert percent(route(logits, k=2)[0]) == percent(softmax_then_choose(logits[:2], logits[2:])) == [73, 27]
+    pair = torch.tensor([1.0, 0]).double()
+    assert percent(pair.sigmoid() / pair.sigmoid().sum()) == [59, 41] and percent(pair.softmax(0)) == [73, 27]
+    three = torch.tensor([2.0, 1, 0]).double()
+    assert percent(three.softmax(0)) == percent((three + 5).softmax(0)) == [67, 24, 9]
+    none = torch.zeros(3).double()
+    assert percent(route_by_sigmoid(three, none, k=3)[0]) == [42, 35, 24] and percent(route_by_sigmoid(three + 5, none, k=3)[0]) == [
+        33,
+        33,
+        33,
+    ]
+    # Eight tokens, each with two of eight experts: an expert is used unless all eight tokens choose two of the other seven.
+    assert round(8 * (1 - (21 / 28) ** 8), 1) == 7.2
+
+
+def test_an_expert_with_less_than_the_mean_load_can_be_pushed_down():
+    p, f = torch.tensor([[0.9, 0.1, 1e-9]]).double(), torch.tensor([0.1, 0.3, 0.6]).double()
+    assert f[1] < f.mean() and balance_gradients(p.log(), f)[0, 1] > 0

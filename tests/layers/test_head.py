@@ -71,3 +71,23 @@ def test_the_share_is_counted(N, d, blocks):
     in_blocks = blocks * (block_parameters(d, 4 * d) - 13 * d)  # its matrices alone
     assert table_share(N, d, blocks) == pytest.approx(N * d / (N * d + in_blocks))
     assert table_share(N, d, blocks) == pytest.approx(N / (N + 12 * blocks * d))
+
+
+def test_numbers_in_the_text():
+    z = torch.tensor([2.0, 0, 1, -1]).double()
+    assert [round(one, 2) for one in z.softmax(0).tolist()] == [0.64, 0.09, 0.24, 0.03]
+    assert round(losses(z)[2].item(), 2) == 1.44
+    assert [round(one, 2) for one in errors(z)[2].tolist()] == [0.64, 0.09, -0.76, 0.03]
+    assert (16 * 768, 8 * 12) == (12288, 96)  # GPT-3's width and its number of blocks
+
+
+def test_adam_moves_the_mean_of_the_embeddings_and_gradient_descent_does_not():
+    H, start = random(6, (30, 4), (7, 4))
+    for optimiser, moves in ((torch.optim.SGD, False), (torch.optim.Adam, True)):
+        U = start.clone().requires_grad_()
+        step = optimiser([U], lr=0.1)
+        for _ in range(5):
+            step.zero_grad()
+            losses(H @ U.T)[:, :3].sum().backward()
+            step.step()
+        assert ((U - start).mean(0).abs().max() > 1e-3) == moves

@@ -76,3 +76,31 @@ def test_the_stream_grows_and_turns_less_and_less():
     assert squared_cosine(stream=30.0, write=1.0) == expected[-1]
     assert (measured.square() - expected).abs().max() < 0.12
     assert measured[-5:].min() > measured[:3].max()
+
+
+def test_numbers_in_the_text():
+    x, writes, W = torch.tensor([1.0, 0]).double(), torch.tensor([[1.0, 1], [0, 2]]).double(), torch.eye(2).double()
+    assert stream(x, writes).tolist() == [2, 3] and round(6.5**0.5, 2) == 2.55
+    assert [round(one, 2) for one in logit_parts(x, writes, W)[:, 1].tolist()] == [0, 0.39, 0.78]
+    assert round(logits(x, writes, W)[1].item(), 2) == 1.18
+    first, tenth = (squared_cosine(stream=float(variance), write=1.0) for variance in (1, 10))
+    assert first == 0.5 and tenth == 10 / 11
+    angles = torch.tensor([first, tenth]).sqrt().arccos().rad2deg()
+    assert angles.round().tolist() == [45, 18]
+
+
+def test_gradient_descent_does_not_depend_on_the_basis_and_adam_does():
+    """Train rotated weights on a rotated stream, rotate back, and compare with the weights trained without rotation."""
+    X, target, A, B, R = random(9, (20, 6), (20, 6), (6, 8), (8, 6), (6, 6))
+    R, _ = torch.linalg.qr(R)
+    for optimiser, same in ((torch.optim.SGD, True), (torch.optim.Adam, False)):
+        trained = []
+        for rotation in (torch.eye(6, dtype=torch.float64), R):
+            weights = [one.detach().clone().requires_grad_() for one in turned_weights(A, B, rotation)]
+            step = optimiser(weights, lr=0.01)
+            for _ in range(5):
+                step.zero_grad()
+                (block(X @ rotation, *weights) - target @ rotation).square().mean().backward()
+                step.step()
+            trained.append([one.detach() for one in turned_weights(*weights, rotation.T)])
+        assert torch.allclose(trained[0][0], trained[1][0]) == same == torch.allclose(trained[0][1], trained[1][1])

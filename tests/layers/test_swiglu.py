@@ -76,3 +76,21 @@ def test_the_width_is_eight_thirds_rounded_up(d):
     assert more_numbers(d, width) == 3 * d * width - 8 * d * d
     if d % 3 == 0:
         assert more_numbers(d, 8 * d // 3) == 0
+
+
+def test_numbers_in_the_text():
+    gate, value = torch.tensor([2.0, 0.2]).double(), torch.tensor([3.0, 0.3]).double()
+    assert round(silu(gate)[0].item(), 2) == 1.76
+    products = silu(gate) * value
+    assert round(products[0].item(), 2) == 5.28 and round(products[1].item(), 3) == 0.033 and products[1] < products[0] / 100
+    assert gated_width(768) == 2048 and gated_width(4096) == 11008 and more_numbers(4096, 11008) == 1_048_576
+
+
+def test_weight_decay_shrinks_the_imbalance():
+    x, W_g, *start = random(7, (6,), *WEIGHTS)
+    weights = [one.clone() for one in start]
+    for _ in range(100):
+        weights = [one.requires_grad_() for one in weights]
+        gradients = torch.autograd.grad(layer(x, W_g, *weights).square().mean(), weights)
+        weights = [(one - 1e-3 * (gradient + one)).detach() for one, gradient in zip(weights, gradients)]
+    torch.testing.assert_close(imbalance(*weights), (1 - 1e-3) ** 200 * imbalance(*start), rtol=0.05, atol=0.05)

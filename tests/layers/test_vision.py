@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from snippets.heads.patches import patchify
 from snippets.layers.vision import (
     class_output,
     copied,
@@ -71,7 +72,7 @@ def test_half_a_pixel_off_inner_rows_move():
     torch.testing.assert_close(other[0, 2], 0.25 * table[0, 0] + 0.75 * table[0, 1])
 
 
-def test_rows_in_between_are_shorter():
+def test_squared_lengths_of_rows_in_between():
     u, w = torch.eye(2, dtype=torch.float64)
     assert squared_length(u, w, t=0.5).item() == 0.5
     u, w = random(5, (4,), (4,))
@@ -85,3 +86,26 @@ def test_the_cost_of_twice_the_side_lies_between_four_and_sixteen():
     assert times_the_cost(196, 768) == pytest.approx(4 * (6 * 768 + 4 * 196) / (6 * 768 + 196))
     costs = [times_the_cost(n, 768) for n in (1, 196, 10_000, 10**8)]
     assert costs == sorted(costs) and 4 < costs[0] < 4.01 and 15.99 < costs[-1] < 16
+
+
+def test_numbers_in_the_text():
+    square = torch.eye(4, dtype=torch.float64).view(2, 2, 4)  # four rows at right angles
+    assert resize_positions(square, rows=3, columns=3)[1].square().sum(-1).tolist() == [0.5, 0.25, 0.5]
+    u, w = torch.tensor([[1.0, 0], [3, 0]]).double()
+    assert squared_length(u, w, t=0.5).item() == 4 and squared_length(u, u, t=0.5).item() == 1
+    assert round(times_the_cost((224 // 16) ** 2, 768), 1) == 4.5
+
+
+def test_enlarging_an_image_copies_only_uniform_patches():
+    (colours,) = random(6, (3, 2, 2))
+
+    def enlarged(image):
+        return image.repeat_interleave(2, -1).repeat_interleave(2, -2)
+
+    uniform = colours.repeat_interleave(4, -1).repeat_interleave(4, -2)  # 2 by 2 patches of side 4
+    detailed = uniform.clone()
+    detailed[:, 0, 0] += 1
+    for image, copies in ((uniform, True), (detailed, False)):
+        patches, many = patchify(image, patch_size=4), patchify(enlarged(image), patch_size=4)
+        nearest = torch.cdist(many, patches).min(1).values
+        assert len(many) == 4 * len(patches) and bool((nearest < 1e-5).all()) == copies

@@ -61,3 +61,10 @@ def test_documents_keep_to_themselves():
                 assert mask[b, i, j] == (j <= i and document[b, i] == document[b, j])
     many = torch.linalg.matrix_power(mask.double(), 20)
     assert many[0, 2:, :2].eq(0).all() and many[0, 1, 0] > 0
+
+
+def test_numbers_in_the_text():
+    assert cache_fraction(4096, 5, 1024) == 0.375 and round(cache_fraction(131_072, 5, 1024), 3) == 0.173 and round(1 / 6, 3) == 0.167
+    assert cache_fraction(2560, 5, 1024) == 0.5  # two and a half windows
+    assert cache_fraction(2048, 5, 1024) > 0.5
+    assert len(paths(*(2**layer for layer in range(10)))) == 1024 and len(paths(*[1] * 7)) == 8

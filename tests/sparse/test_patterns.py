@@ -80,3 +80,13 @@ def test_blocks_are_kept_whole_and_by_their_mean():
         assert found == set(means.topk(2).indices.tolist())
     with pytest.raises(RuntimeError):
         block_mask(query, key, block_size=5, blocks=1)
+
+
+def test_numbers_in_the_text():
+    scores, values = torch.tensor([4.0, 3, 3]).double().log(), torch.tensor([5.0, 2, 0]).double()
+    assert (scores.softmax(0) @ values).item() == pytest.approx(2.6)
+    first, second = torch.tensor([1.0, 0, 0]).double(), torch.tensor([0.0, 1, 0]).double()
+    assert error(scores, values, first).item() == pytest.approx(-2.4) and error(scores, values, second).item() == pytest.approx(0.6)
+    assert (scores.softmax(0)[1:] @ values[1:] / 0.6).item() == pytest.approx(1)
+    gap = torch.tensor(10.0).double()
+    assert round(tail_weight(gap, m=100).item(), 3) == 0.005 and round(tail_weight(gap, m=131_072).item(), 2) == 0.86

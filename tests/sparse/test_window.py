@@ -92,3 +92,23 @@ def test_a_rolling_cache_has_a_key_for_each_query(n):
 def test_a_rolling_cache_is_for_generation():
     query, key, value = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(3)).requires_grad_().unbind()
     assert not rolling_attention(query, key, value, window=3).requires_grad
+
+
+def test_numbers_in_the_text():
+    assert distance_shares(layers=2, window=2).tolist() == [0.25, 0.5, 0.25]
+    kept, saved = window_pairs(8192, 4096), pairs_saved(8192, 4096)
+    assert round(saved / (kept + saved), 2) == 0.25
+    kept, saved = window_pairs(131_072, 4096), pairs_saved(131_072, 4096)
+    assert round(saved / (kept + saved), 2) == 0.94
+    assert tokens_within_reach(layers=32, window=4096) == 131_041 == 32 * 4096 - 31
+    assert tokens_within_reach(layers=32, window=64) == 2017  # a reach of 2016 and the token itself
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_the_more_of_a_token_bypasses_the_layers_the_nearer_is_what_arrives(share):
+    layers, window = 5, 4
+    n = tokens_within_reach(layers=layers, window=window) + 3
+    layer = (1 - share) * window_mask(n, window).double() / window + share * torch.eye(n).double()
+    arrives = torch.linalg.matrix_power(layer, layers)[-1].flip(0)
+    mean = (arrives * torch.arange(n)).sum().item()
+    assert mean == pytest.approx((1 - share) * layers * (window - 1) / 2)

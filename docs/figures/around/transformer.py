@@ -1,4 +1,4 @@
-"""A picture of a block."""
+"""A picture of a pre-norm block."""
 
 from derivations.kernel.site.diagrams import Picture, operations
 
@@ -16,7 +16,7 @@ def block() -> Picture:
             "Y": ("output", 0, 7, "$n × d$"),
         },
         [("X", "n1"), ("n1", "att"), ("att", "a1"), ("X", "a1"), ("a1", "n2"), ("n2", "ff"), ("ff", "a2"), ("a1", "a2"), ("a2", "Y")],
-        title="A block of an encoder, normalised before each part",
+        title="A pre-norm block of an encoder",
         description="The input X, n by d, goes straight on; beside it, it is normalised and attention mixes its tokens, and the result is added. "
         "The sum goes straight on; beside it, it is normalised, the feed-forward layer takes each token by itself, and the result is added.",
     )

@@ -1,4 +1,4 @@
-"""Pictures of the way back: what each step is made of, and weights with the slopes by weights and by scores."""
+"""Pictures of the backward pass: its steps, and weights with their gradients and those of the scores."""
 
 import torch
 
@@ -22,8 +22,8 @@ def steps() -> Picture:
             "R": ("$R$", 1, 4, "$n × m$"),
             "to Q": ("times $K$", 0.4, 5),
             "to K": ("transposed, times $Q$", 1.6, 5),
-            "dQ": ("queries' slopes", 0.4, 6, "$n × d_k$"),
-            "dK": ("keys' slopes", 1.6, 6, "$m × d_k$"),
+            "dQ": ("queries' gradients", 0.4, 6, "$n × d_k$"),
+            "dK": ("keys' gradients", 1.6, 6, "$m × d_k$"),
         },
         [
             ("O", "sums"),
@@ -43,8 +43,8 @@ def steps() -> Picture:
         ],
         title="The way back to queries and keys",
         description="The row sums of O and G, multiplied entry by entry, are D, one number for each query. G times the transpose of V gives "
-        "the slopes by the weights, n by m. These, P and D go back through softmax, which gives R, the slopes by the scores, "
-        "n by m. R times K leads to the slopes by the queries, n by d_k, and the transpose of R times Q to those by the "
+        "the gradient of the weights, n by m. This, P and D go back through softmax, which gives R, the gradient of the scores, "
+        "n by m. R times K leads to the gradient of the queries, n by d_k, and the transpose of R times Q to that of the "
         "keys, m by d_k.",
     )
 
@@ -52,7 +52,7 @@ def steps() -> Picture:
 def three_matrices() -> Picture:
     generator = torch.Generator().manual_seed(5)
     query, key, value, gradient = (2 * torch.randn(4, 4, generator=generator, dtype=torch.float64) for _ in range(4))
-    query[3] = 0  # this one weighs all keys alike
+    query[3] = 0  # this one weights all keys equally
     weights, weight_gradients = attention_weights(query, key), gradient @ value.mT / 4
     score = score_gradients(weights, weight_gradients, row_sums(weights, weight_gradients))
     sums = score.sum(-1, keepdim=True)
@@ -68,7 +68,7 @@ def three_matrices() -> Picture:
             queries,
             keys,
             digits=2,
-            title="The slopes by the weights",
+            title="The gradients of the weights",
             description=f"Four rows, one for each query: {rows(weight_gradients)}.",
         ),
         heat_map(
@@ -76,8 +76,8 @@ def three_matrices() -> Picture:
             queries,
             [*keys, "sum"],
             digits=2,
-            title="The slopes by the scores, and the sum of each row",
+            title="The gradients of the scores, and the sum of each row",
             description=f"Four rows, one for each query: {rows(score)}. Each row sums to {sums.abs().max():.2f}.",
         ),
-        title="Weights, slopes by the weights, and slopes by the scores",
+        title="Weights, their gradients, and the gradients of the scores",
     )

@@ -1,4 +1,4 @@
-"""Pictures of attention in blocks: the merge of two states, and a state that grows key by key."""
+"""Pictures of attention in blocks: two states merge, and a state grows key by key."""
 
 import torch
 
@@ -44,8 +44,8 @@ def graph() -> Picture:
         nodes,
         arrows,
         title="How two states merge",
-        description="The larger of both references becomes the common one. The exponential of each reference less the common one "
-        "is a factor. Each block's sums are multiplied by its factor, and then the sums of both are added.",
+        description="The larger of the two references becomes the common one. The exponential of each reference minus the common one "
+        "is a factor. Each block's sums are multiplied by its factor, and then added.",
     )
     return played(picture, scores=SCORES, values=VALUES, sizes=[1, 2, 3, 4], size=3)
 

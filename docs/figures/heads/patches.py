@@ -1,4 +1,4 @@
-"""Pictures of which patch each pixel goes to."""
+"""A picture of which patch each pixel belongs to."""
 
 import torch
 
@@ -20,5 +20,5 @@ def owners() -> Picture:
         return heat_map(patch, title=title, description=f"{said}.")
 
     return below(
-        drawn(patchify, "Cut"), drawn(patchify_wrong, "Reshaped without a transpose"), title="Which patch each pixel of an image goes to"
+        drawn(patchify, "Cut"), drawn(patchify_wrong, "Reshaped without a transpose"), title="Which patch each pixel of an image belongs to"
     )

@@ -9,7 +9,7 @@ def directions() -> Picture:
     scores = torch.tensor([[2.0, 0, 0, 1], [2, 1, 0, 0], [2, 0, 3, 0]], dtype=torch.float64)  # (n, m)
     rows, columns = ["$q_1$", "$q_2$", "$q_3$"], ["$k_1$", "$k_2$", "$k_3$", "$k_4$"]
     weights = {"rows": scores.softmax(1), "columns": scores.softmax(0)}
-    names = {"rows": "Each query shares itself out among the keys", "columns": "Each key shares itself out among the queries"}
+    names = {"rows": "The weights of each query sum to one", "columns": "The weights of each key sum to one"}
     maps = [
         heat_map(
             values.tolist(),

@@ -1,4 +1,4 @@
-"""A picture of four embeddings in the plane, and of their logits as the context turns."""
+"""A picture of four embeddings in the plane, and of their logits for all directions of the context."""
 
 import torch
 
@@ -32,9 +32,9 @@ def door() -> Picture:
         [(name, angles.tolist(), row.tolist()) for name, row in zip(names, logits)],
         across="direction of the context, in degrees",
         up="logit",
-        title="The logits, as the context turns once around",
-        description=f"{len(won)} of the 4 tokens take turns at the top. The fourth, whose embedding lies among theirs, is below the largest by {lead:.2f} or more "
-        "in every direction.",
+        title="The logits, for all directions of the context",
+        description=f"For each direction one of {len(won)} tokens has the largest logit. The logit of the fourth token, whose embedding lies between theirs, "
+        f"is below the largest by {lead:.2f} or more in every direction.",
         x_ticks=(0, 90, 180, 270, 360),
     )
     return below(plane, turned, title="Four tokens of width two, and their logits")

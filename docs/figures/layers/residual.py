@@ -1,4 +1,4 @@
-"""Pictures of the stream in a block, and of how far each write turns it."""
+"""Pictures of the stream in a block, and of how much each write changes its direction."""
 
 import torch
 
@@ -11,7 +11,7 @@ COUNT = 48
 def stream() -> Picture:
     return operations(
         {
-            "x": ("what came in", 0, 0, "$d$"),
+            "x": ("input", 0, 0, "$d$"),
             "one": ("norm", 1, 1),
             "attention": ("attention", 1, 2),
             "first": ("add", 0, 3),
@@ -32,8 +32,8 @@ def stream() -> Picture:
             ("second", "y"),
         ],
         title="A block and the residual stream",
-        description="What came in goes straight on to a sum, and through a norm into attention, whose write is added. The sum goes on to a second "
-        "sum, and through a norm into the feed-forward layer, whose write is added there. That goes to the next block.",
+        description="The input goes straight on to a sum, and through a norm into attention, whose write is added. The sum goes on to a second "
+        "sum, and through a norm into the feed-forward layer, whose write is added there. The result goes to the next block.",
     )
 
 
@@ -45,14 +45,14 @@ def depth() -> Picture:
     places = list(range(1, COUNT + 1))
     return curves(
         [
-            ("as proved", places, [place / (place + 1) for place in places]),
+            ("formula", places, [place / (place + 1) for place in places]),
             ("measured", places, measured, True),
-            ("writes made smaller", places, scaled),
+            ("smaller writes", places, scaled),
         ],
         across="write",
         up="squared cosine",
-        title="How far a write turns the stream",
-        description=f"The squared cosine between the stream before and after each of {COUNT} writes. It begins near {measured[0]:.2f} and ends at "
-        f"{measured[-1]:.2f}, close to the curve. With writes over the root of their number it lies between {min(scaled):.2f} and {max(scaled):.2f}.",
+        title="How much a write changes the direction of the stream",
+        description=f"The squared cosine between the stream before and after each of {COUNT} writes. It starts near {measured[0]:.2f} and ends at "
+        f"{measured[-1]:.2f}, close to the formula. With smaller writes it lies between {min(scaled):.2f} and {max(scaled):.2f}.",
         y_range=(0.4, 1.0),
     )

@@ -13,9 +13,9 @@ def gates() -> Picture:
     lowest = drawn[1.0].min().item()
     return curves(
         [(name, z.tolist(), drawn[steepness].tolist()) for steepness, name in names.items()],
-        across="what comes in",
-        up="what passes",
+        across="input",
+        up="output",
         title="A number times a sigmoid of it, for three steepnesses",
-        description=f"The flattest curve is close to a straight line with slope a half. SiLU dips to {lowest:.2f} left of zero and nears the number itself "
-        "on the right. The steepest is close to zero on the left and to the number on the right.",
+        description=f"The flattest curve is close to half of the number. SiLU dips to {lowest:.2f} left of zero and approaches the number itself "
+        "on the right. The steepest curve is close to zero on the left and to the number on the right.",
     )

@@ -1,4 +1,4 @@
-"""A picture of the lengths of interpolated positions."""
+"""A picture of the mean squares of interpolated positions."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Pictures of what is left of a cache, and of who looks at whom."""
+"""Pictures of the cache's size, of a mask with a global token, and of dilated layers."""
 
 from derivations.kernel.site.diagrams import Picture, curves, mask, operations
 from snippets.sparse.local import cache_fraction, local_global_mask, paths
@@ -11,12 +11,12 @@ def fraction() -> Picture:
     return curves(
         drawn,
         across="tokens",
-        up="part of the cache",
+        up="relative size",
         log="x",
         x_ticks=(1024, 4096, 16384, 65536, 262144),
         y_range=(0, 1),
         y_ticks=(0, 0.25, 0.5, 0.75, 1),
-        title="What is left of the KV cache, with one, three and five local layers for each global one",
+        title="The KV cache with one, three and five local layers for each global one",
         description="The local layers have a window of 1,024. Up to a text of that length nothing is saved. Then each curve falls "
         f"towards the share of the global layers; with five local layers for each of them it is {least:.2f} at the end.",
     )
@@ -28,7 +28,7 @@ def meeting() -> Picture:
         across="keys",
         down="queries",
         title="Neighbours on both sides, and one global token",
-        description="Of twelve tokens each looks at itself and its two neighbours. The first looks at all, and all look at the first.",
+        description="Each of twelve tokens attends to itself and its two neighbours. The first attends to all, and all attend to the first.",
     )
 
 

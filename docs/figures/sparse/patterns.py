@@ -1,4 +1,4 @@
-"""Pictures of what dropped keys leave behind: two means with the output between them, and many small weights."""
+"""Pictures of two means with the output between them, and of many small weights."""
 
 import torch
 
@@ -26,7 +26,7 @@ def means() -> Picture:
         y_range=(0, level),
         title="Where the output lies between two means",
         description=f"The mean of the four kept values is {kept_mean:.2f}, that of the dropped ones {dropped_mean:.2f}. The dropped weight is "
-        f"{dropped:.2f}, and so the output, {output:.2f}, is by that part of the way from the kept mean to the dropped one.",
+        f"{dropped:.2f}, so the output, {output:.2f}, is at that fraction of the way from the kept mean to the dropped one.",
     )
 
 
@@ -42,7 +42,7 @@ def tail() -> Picture:
         up="their weight",
         log="x",
         y_ticks=(0, 0.5, 1),
-        title="The weight of all keys but the one that leads",
-        description="Each curve rises from nothing to nearly all of the weight, half of it where there are as many other keys as the "
+        title="The weight of all keys except the leading one",
+        description="Each curve rises from nothing to nearly all of the weight. It reaches a half when the number of other keys is the "
         f"exponential of the lead. With ten million of them, the weights are {last[0]:.2f}, {last[1]:.2f} and {last[2]:.2f}.",
     )

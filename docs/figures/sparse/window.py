@@ -1,4 +1,4 @@
-"""Pictures of a sliding window, and of what arrives through a stack of them."""
+"""Pictures of a sliding window, and of what arrives through a stack of windows."""
 
 from derivations.kernel.site.diagrams import Picture, beside, curves, mask
 from snippets.sparse.window import distance_shares, window_mask
@@ -16,7 +16,7 @@ def masks() -> Picture:
     return beside(
         left,
         right,
-        title="A window of three: one layer, and what two layers see",
+        title="A window of three: one layer, and two layers",
     )
 
 
@@ -32,6 +32,6 @@ def shares() -> Picture:
         across="distance",
         up="share",
         title="What arrives from each distance, with a window of 8 and equal weights",
-        description=f"One layer takes the same from each of 8 tokens. Of 16 layers, {len(last)} tokens are within reach; most "
-        f"comes from distance {top}, half of the way, and next to nothing from either end.",
+        description=f"One layer takes the same from each of 8 tokens. With 16 layers, {len(last)} tokens are within reach. Most "
+        f"comes from distance {top}, half of the reach, and almost nothing from either end.",
     )

@@ -9,6 +9,7 @@ X, Z = T(2, 3, 4), T(2, 5, 4)  # n = 3, m = 5, d = 4
 W_Q, W_K, W_V = T(4, 6), T(4, 6), T(4, 7)
 GATED = T(4, 8), T(4, 8), T(8, 4)
 ROUTER = "Shazeer et al. (2017)"
+WITH_BIAS = "Wang et al. (2024)"
 SCORES = T(3), T(3, 2), T(5), T(5, 2)
 SENT = "which tokens an expert gets is said by numbers"
 
@@ -75,6 +76,8 @@ ROWS = {
         "balance_of_tokens": [Row(T(5, 4, kind="weights"), T(5, 4, kind="weights"))],
         "surplus": [Row(T(4), T(4))],
         "balance_gradients": [Row(T(5, 4), T(4))],
+        "route_by_sigmoid": [Row(T(2, 3, 8), T(8), k=2, source=WITH_BIAS)],
+        "updated_bias": [Row(T(4), T(4), rate=0.001, source=WITH_BIAS)],
         "mixtral_weights": [Row(k=2, source="Jiang et al. (2024)")],
     },
     "vision": {
