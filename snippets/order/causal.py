@@ -29,7 +29,10 @@ tensor([[1, 0, 0, 0, 0],
 Each output can be computed when its token arrives, from the stored keys and values:
 
 --8<-- [start:example-cache]
+>>> import torch
+>>> from snippets.attention.formula import attention
 >>> from snippets.order.causal import decode_step
+>>> generator = torch.Generator().manual_seed(0)
 >>> X = torch.randn(6, 8, generator=generator, dtype=torch.float64)  # (n, d)
 >>> W_Q, W_K, W_V = torch.randn(3, 8, 4, generator=generator, dtype=torch.float64)
 >>> whole = attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
