@@ -1,5 +1,26 @@
 """RoPE in practice: what a score depends on, checkpoints, and features not rotated.
 
+Which key has the highest score, if each token's key is its query aimed one position back? The
+queries come from content, or are the same for all tokens, or the same and four times as long.
+
+--8<-- [start:example-head]
+>>> import torch
+>>> from snippets.positions.rope import aimed_key, rotary_weights
+>>> generator = torch.Generator().manual_seed(0)
+>>> X = torch.randn(200, 64, generator=generator, dtype=torch.float64)  # (n, d_k)
+>>> same = X[:1].expand(200, 64)
+>>> i = torch.arange(1, 200)  # each token but the first
+>>> for Q in (X, same, 4 * same):
+...     weights = rotary_weights(Q, aimed_key(Q, distance=-1))[1:]
+...     shares = [(weights.argmax(-1) == i - back).double().mean().item() for back in (0, 1)]
+...     mean = weights[i - 1, i - 1].mean().item()  # on the previous token
+...     print("itself {:.0%}   previous {:.0%}".format(*shares), f"  its weight {mean:.3f}")
+itself 100%   previous 0%   its weight 0.001
+itself 0%   previous 100%   its weight 0.242
+itself 0%   previous 100%   its weight 0.997
+
+--8<-- [end:example-head]
+
 A key whose score is highest 7 positions before the query:
 
 --8<-- [start:example-aimed]
@@ -21,27 +42,6 @@ A key whose score is highest 7 positions before the query:
 [61.783, 15.301]
 
 --8<-- [end:example-aimed]
-
-Which key has the highest score, if each token's key is its query aimed one position back? The
-queries come from content, or are the same for all tokens, or the same and four times as long.
-
---8<-- [start:example-head]
->>> import torch
->>> from snippets.positions.rope import aimed_key, rotary_weights
->>> generator = torch.Generator().manual_seed(0)
->>> X = torch.randn(200, 64, generator=generator, dtype=torch.float64)  # (n, d_k)
->>> same = X[:1].expand(200, 64)
->>> i = torch.arange(1, 200)  # each token but the first
->>> for Q in (X, same, 4 * same):
-...     weights = rotary_weights(Q, aimed_key(Q, distance=-1))[1:]
-...     shares = [(weights.argmax(-1) == i - back).double().mean().item() for back in (0, 1)]
-...     mean = weights[i - 1, i - 1].mean().item()  # on the previous token
-...     print("itself {:.0%}   previous {:.0%}".format(*shares), f"  its weight {mean:.3f}")
-itself 100%   previous 0%   its weight 0.001
-itself 0%   previous 100%   its weight 0.242
-itself 0%   previous 100%   its weight 0.997
-
---8<-- [end:example-head]
 
 A checkpoint in one layout, run by code for the other, with and without its columns reordered:
 
