@@ -131,8 +131,8 @@ def slopes(
 ) -> Float[Tensor, " {num_heads}"]:
     """One slope per head: Press, Smith and Lewis (2022), and their code.
 
-    For a power of two, they decrease by equal ratios to 1/256. Raises
-    ValueError for no heads.
+    For a power of two, they decrease by equal ratios to 1/256.
+    Raises ValueError for no heads.
     """
     if num_heads < 1:
         raise ValueError(f"num_heads is {num_heads}; expected at least 1")

@@ -20,6 +20,7 @@ times 1.5, without tanh (linear) and with it. In the last two columns a query at
 all equally, or to the first with a score of 16.
 
 --8<-- [start:example-reach]
+>>> import torch
 >>> from snippets.predecessors.rnn import attention_reach, linear_step, reach, rnn_step
 >>> generator = torch.Generator().manual_seed(0)
 >>> for T in (1, 4, 16, 64):
@@ -38,14 +39,15 @@ T 64   linear 1e-03 2e+11   tanh 2e-16 5e-07   attention 0.02 1.00
 With a rotation itself for W, without tanh and with it:
 
 --8<-- [start:example-rotation]
+>>> generator = torch.Generator().manual_seed(1)
 >>> for T in (1, 4, 16, 64):
 ...     kept, squashed = (reach(rule, T=T, w=1.0, generator=generator).item()
 ...                       for rule in (linear_step, rnn_step))
 ...     print(f"T {T:2}   linear {kept:.2f}   tanh {squashed:.0e}")
 T  1   linear 1.00   tanh 1e+00
-T  4   linear 1.00   tanh 2e-01
-T 16   linear 1.00   tanh 2e-03
-T 64   linear 1.00   tanh 3e-15
+T  4   linear 1.00   tanh 3e-01
+T 16   linear 1.00   tanh 3e-03
+T 64   linear 1.00   tanh 5e-14
 
 --8<-- [end:example-rotation]
 """
