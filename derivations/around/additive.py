@@ -1,4 +1,4 @@
-"""Additive scores beside dot products: what concatenation is, why tanh must stand there, how large they get, what they cost."""
+"""Additive scores compared with dot products: concatenation, why tanh is needed, how large they get, and parameters."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ d_q, d_k, d, r, m, n, D = sizes("d_q d_k d r m n D")
 q, v, t = vector("q", d_q), vector("v", r), vector("t", r)
 K, Q = matrix("K", m, d_k), matrix("Q", n, d_q)
 W_1, W_2, W_Q, W_K = matrix("W_1", d_q, r), matrix("W_2", d_k, r), matrix("W_Q", d_q, r), matrix("W_K", d_k, r)
-c, A, B = vector("c", D), matrix("A", D, d_q), matrix("B", D, d_k)  # A and B pick query and key out of c
+c, A, B = vector("c", D), matrix("A", D, d_q), matrix("B", D, d_k)  # A and B select query and key from c
 a, b, j, l = index("a", r), index("b", r), index("j", m), index("l", d_q)
 x, y = scalars("x y")
 
@@ -20,16 +20,16 @@ derivation.chain(
     c @ (A @ W_1 + B @ W_2),
     (c @ (A @ W_1) + c @ (B @ W_2), "multiply out"),
     ((c @ A) @ W_1 + (c @ B) @ W_2, "regroup"),
-    title="One matrix for both, or one for each: concatenation is addition",
+    title="One matrix for the concatenation is a sum of two projections",
 )
 
 derivation.chain(
     "query-drops",
     softmax((q @ W_1 @ v) * ones(m) + K @ W_2 @ v),
-    (softmax(K @ W_2 @ v), "the query's part is the same for every key, and softmax forgets it"),
+    (softmax(K @ W_2 @ v), "the query's part is the same for every key, and softmax ignores it"),
     uses=["simplify/softmax#shift"],
     code=[("snippets.around.additive.plain_weights", q, K, W_1, W_2, v)],
-    title="Without tanh the weights do not depend on the query",
+    title="Without tanh, the weights do not depend on the query",
 )
 
 derivation.identity(
@@ -37,7 +37,7 @@ derivation.identity(
     diff(softmax((q @ W_1 @ v) * ones(m) + K @ W_2 @ v)[j], q[l]),
     0,
     uses=["query-drops"],
-    title="No weight moves with the query",
+    title="Without tanh, the derivative of a weight by the query is zero",
 )
 
 derivation.refute(
@@ -45,7 +45,7 @@ derivation.refute(
     exp(tanh(x)) / (exp(tanh(x)) + exp(tanh(x + y))),
     exp(tanh(0)) / (exp(tanh(0)) + exp(tanh(0 + y))),
     at={x: log(2), y: log(2)},
-    title="With tanh the weights depend on the query",
+    title="With tanh, the weights depend on the query",
 )
 
 derivation.inequality(
@@ -53,7 +53,7 @@ derivation.inequality(
     tanh(x) ** 2,
     1,
     because=4 * exp(2 * x) / (1 + exp(2 * x)) ** 2,
-    title="The hyperbolic tangent stays within one",
+    title="The square of tanh is at most one",
 )
 
 derivation.inequality(
@@ -63,7 +63,7 @@ derivation.inequality(
     because=total((v[a] * t[b] - v[b] * t[a]) ** 2, a, b) / 2 + (v @ v) * (r - t @ t),
     given=[nonnegative(r - t @ t)],
     uses=["tanh-below-one"],
-    title="An additive score is bounded, whatever the query and the key",
+    title="The squared additive score is bounded, for any query and key",
 )
 
 derivation.limit(
@@ -72,7 +72,7 @@ derivation.limit(
     x,
     "oo",
     Fraction(1, 2),
-    title="A large query cannot tell two keys apart",
+    title="As the query grows, two keys get equal weights",
 )
 
 derivation.identity(
@@ -81,14 +81,14 @@ derivation.identity(
     Q @ (W_Q @ W_K.T) @ K.T,
     uses=["simplify/bilinear#merged"],
     code=[("snippets.around.additive.general_scores", Q, K, W_Q @ W_K.T)],
-    title="Dot products of projections are a general bilinear score",
+    title="Dot products of projections are a general score",
 )
 
 derivation.identity(
     "parameters",
     (d * r + d * r + r) - (d * r + d * r),
     r,
-    title="Beside scaled dot products of the same width, additive scores have one more vector",
+    title="Additive scores have $r$ more parameters than dot products",
 )
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""A causal mask: what its derivatives are, why a cache of keys and values is exact, and what a window leaves out."""
+"""Causal attention: its derivatives, why a cache of keys and values is exact, and the error of dropping keys."""
 
 from fractions import Fraction
 
 from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector
 
 n, m, d, d_k, d_v = sizes("n m d d_k d_v")
-L, h, h_kv, g = sizes("L h h_kv g")  # layers, query heads, key-value heads, bytes of a number
-X, q, c = matrix("X", n, d), vector("q", d), vector("c", n)  # tokens; a query, and for each token whether it may look there
+L, h, h_kv, g = sizes("L h h_kv g")  # layers, query heads, key-value heads, bytes per number
+X, q, c = matrix("X", n, d), vector("q", d), vector("c", n)  # tokens; a query; keep factors: may it look at the token?
 s, t = vector("s", m), vector("t", n)  # a query's scores with the tokens up to its own, and with those after
 A, B = matrix("A", m, d_v), matrix("B", n, d_v)  # their values
 J = matrix("J", n, n)
@@ -30,7 +30,7 @@ output = derivation.define(
     weights @ X,
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.kept_mean", q, X, c)],
-    title="The output $o$: the mean of the tokens",
+    title="The output $o$: the weighted mean of the tokens",
 )
 
 derivation.identity(
@@ -39,7 +39,7 @@ derivation.identity(
     weights[j] * (eye(d)[a, b] + (X[j, a] - output[a]) * q[b]),
     given=[nonzero(all_keys)],
     code=[("snippets.order.causal.token_gradients", q, X, c)],
-    title="How it moves with a token",
+    title="The derivative of an output with respect to a token",
 )
 
 early, late = total(exp(s[r]), r), total(exp(t[l]), l)
@@ -48,15 +48,15 @@ derivation.identity(
     "window",
     (total(exp(s[r]) * A[r, f], r) + total(exp(t[l]) * B[l, f], l)) / (early + late),
     (1 - rest) * total(softmax(s)[r] * A[r, f], r) + rest * total(softmax(t)[l] * B[l, f], l),
-    title="What is cut off counts by its share of the weight",
+    title="The output is a mean of two outputs, weighted by the share of the others",
 )
 
 derivation.chain(
     "share",
     exp(y - z) / (exp(x) + exp(y - z)),
-    (1 / (1 + exp(x - y + z)), "divide both parts by the first exponential"),
+    (1 / (1 + exp(x - y + z)), "divide numerator and denominator by the numerator"),
     uses=["window"],
-    title="Lower every score that is cut off by $z$: their share",
+    title="The share of the others after their scores are lowered by $z$",
 )
 
 derivation.limit(
@@ -66,16 +66,16 @@ derivation.limit(
     "oo",
     0,
     uses=["share"],
-    title="As they go down without end, it goes to zero",
+    title="As $z$ grows without bound, the share goes to zero",
 )
 
 derivation.chain(
     "pairs",
     total((1 + eye(n)[i, j] + J[i, j] - J[j, i]) / 2, i, j),
-    ((n**2 + n) / 2, "every entry of $J$ stands once with each sign"),
+    ((n**2 + n) / 2, "each entry of $J$ occurs once with each sign"),
     (n * (n + 1) / 2, "factor"),
     code=[("snippets.order.causal.causal_pairs", n)],
-    title="How many pairs a causal mask keeps",
+    title="The number of pairs that a causal mask keeps",
 )
 
 derivation.limit(
@@ -85,7 +85,7 @@ derivation.limit(
     "oo",
     Fraction(1, 2),
     uses=["pairs"],
-    title="In the long run half of all pairs",
+    title="For long texts, a causal mask keeps half of all pairs",
 )
 
 derivation.identity(
@@ -93,21 +93,21 @@ derivation.identity(
     total(softmax(x * ones(n))[l] * eye(n)[l, 1], l),
     1 / n,
     code=[("snippets.order.causal.marker_share", n)],
-    title="Equal weights on the first $n$ tokens, the first of which is marked",
+    title="Equal weights on $n$ tokens: the share of the first",
 )
 
 derivation.define(
     "b_c",
     2 * L * h_kv * d_k * n * g,
     code=[("snippets.order.causal.cache_bytes", n, L, h_kv, d_k, g)],
-    title="Bytes of a cache, $b_c$",
+    title="The bytes of a cache, $b_c$",
 )
 
 derivation.identity(
     "shared-cache",
     (2 * L * h_kv * d_k * n * g) / (2 * L * h * d_k * n * g),
     h_kv / h,
-    title="Heads that share keys and values share the cache",
+    title="Sharing keys and values shrinks the cache by the ratio of the heads",
 )
 
 if __name__ == "__main__":

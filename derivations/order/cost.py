@@ -1,4 +1,4 @@
-"""What a layer of attention costs: operations, in which the heads do not occur, and memory, in which they do."""
+"""What a layer of attention costs: operations, which do not depend on the number of heads, and memory, which does."""
 
 from derivations.kernel import Derivation, nonnegative, sizes
 
@@ -12,13 +12,13 @@ projections = derivation.define(
     "c_p",
     8 * n * d**2,
     code=[(counts + "projection_operations", n, d)],
-    title="Operations in the four projections",
+    title="Operations of the four projections, $c_p$",
 )
 pairs = derivation.define(
     "c_a",
     4 * n**2 * d,
     code=[(counts + "pair_operations", n, d)],
-    title="Operations in scores and mixing",
+    title="Operations of scores and mixing, $c_a$",
 )
 
 derivation.chain(
@@ -27,7 +27,7 @@ derivation.chain(
     (6 * n * d**2 + 4 * n**2 * d + 2 * n * d**2, "the number of heads cancels"),
     (projections + pairs, "add up the projections"),
     code=[(counts + "forward_operations", n, d)],
-    title="Forward, whatever the number of heads",
+    title="Operations of a forward pass, for any number of heads",
 )
 
 derivation.identity(
@@ -35,7 +35,7 @@ derivation.identity(
     2 * n * p * m + 2 * m * n * p,
     2 * (2 * n * m * p),
     code=[(counts + "backward_of_product", n, m, p)],
-    title="Each product costs twice as much on the way back",
+    title="The backward pass of a product costs twice as much",
 )
 
 derivation.identity(
@@ -44,7 +44,7 @@ derivation.identity(
     2 + 2 * n / (n + 2 * d),
     uses=["forward"],
     code=[(counts + "doubling_ratio", n, d)],
-    title="Twice the words",
+    title="The cost of twice as many tokens, as a multiple",
 )
 
 derivation.inequality(
@@ -53,18 +53,22 @@ derivation.inequality(
     4,
     because=4 * d / (n + 2 * d),
     uses=["doubling"],
-    title="At most four times",
+    title="Twice as many tokens cost at most four times as much",
 )
 
-derivation.limit("doubling-long", 2 + 2 * n / (n + 2 * d), n, "oo", 4, uses=["doubling"], title="Long texts: four times")
-derivation.limit("doubling-wide", 2 + 2 * n / (n + 2 * d), d, "oo", 2, uses=["doubling"], title="Wide models: twice")
+derivation.limit(
+    "doubling-long", 2 + 2 * n / (n + 2 * d), n, "oo", 4, uses=["doubling"], title="As the text gets longer, the ratio tends to four"
+)
+derivation.limit(
+    "doubling-wide", 2 + 2 * n / (n + 2 * d), d, "oo", 2, uses=["doubling"], title="As the model gets wider, the ratio tends to two"
+)
 
 derivation.refute(
     "four-times",
     8 * (2 * n) * d**2 + 4 * (2 * n) ** 2 * d,
     4 * (8 * n * d**2 + 4 * n**2 * d),
     at={n: 1, d: 1},
-    title="Twice the words do not cost four times as much",
+    title="Twice as many tokens do not cost four times as much",
 )
 
 derivation.identity(
@@ -72,7 +76,7 @@ derivation.identity(
     pairs - projections,
     4 * n * d * (n - 2 * d),
     code=[(counts + "excess_of_pairs", n, d)],
-    title="Which of the two is larger depends on the sign of the last factor",
+    title="Pairs minus projections: the sign is that of the last factor",
 )
 
 derivation.inequality(
@@ -81,7 +85,7 @@ derivation.inequality(
     4 * (2 * d + m) ** 2 * d,
     because=4 * (2 * d + m) * d * m,
     uses=["threshold"],
-    title="With $m$ tokens more than $2d$, the pairs cost more",
+    title="Beyond $2d$ tokens, the pairs cost at least as much as the projections",
 )
 
 derivation.inequality(
@@ -90,7 +94,7 @@ derivation.inequality(
     projections,
     because=4 * n * d * (2 * d - n),
     given=[nonnegative(2 * d - n)],
-    title="Up to $2d$ tokens, the projections cost at least as much",
+    title="Up to $2d$ tokens, the projections cost at least as much as the pairs",
 )
 
 derivation.chain(
@@ -98,14 +102,14 @@ derivation.chain(
     (h * n**2) / (n * (h * d_k)),
     (n / d_k, "cancel"),
     code=[(counts + "weights_per_output", n, d_k)],
-    title="Weights of all heads, to one number of their output",
+    title="Weights of all heads per number of their output",
 )
 
 uncached = derivation.define(
     "c_u",
     4 * n * (n + 1) * d**2 + 2 * n * (n + 1) * (2 * n + 1) * d / 3,
     code=[(counts + "operations_without_cache", n, d)],
-    title="Operations for $n$ tokens one by one, everything computed anew for each",
+    title="Operations for generating $n$ tokens without a cache, $c_u$",
 )
 
 derivation.identity(
@@ -114,14 +118,14 @@ derivation.identity(
     8 * (n + 1) * d**2 + 4 * (n + 1) ** 2 * d,
     uses=["forward"],
     code=[(counts + "forward_operations", n + 1, d)],
-    title="One token more costs a forward pass over all",
+    title="Without a cache, one more token costs a pass over all tokens",
 )
 
 cached = derivation.define(
     "c_k",
     8 * n * d**2 + 2 * n * (n + 1) * d,
     code=[(counts + "operations_with_cache", n, d)],
-    title="A text of $n$ tokens, one at a time, with keys and values kept: $c_k$",
+    title="Operations for generating $n$ tokens with a cache, $c_k$",
 )
 
 derivation.identity(
@@ -129,7 +133,7 @@ derivation.identity(
     8 * (n + 1) * d**2 + 2 * (n + 1) * (n + 2) * d - cached,
     8 * d**2 + 4 * (n + 1) * d,
     code=[(counts + "step_operations", n + 1, d)],
-    title="One token more costs its own projections, and a row of scores and of mixing",
+    title="With a cache, one more token costs its projections and one row",
 )
 
 derivation.identity(
@@ -137,7 +141,7 @@ derivation.identity(
     projections + pairs - cached,
     2 * n * (n - 1) * d,
     uses=["forward"],
-    title="How much more one pass over all tokens costs",
+    title="One pass over all tokens, minus generation with a cache",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Attention sees a set of tokens, not a sequence: what a change of their order does, and what it does not do."""
+"""Permutations of tokens: what they do to scores, weights and outputs of self-attention, with and without a causal mask."""
 
 from derivations.kernel import Derivation, exp, eye, index, matrix, product_is, scalars, sizes, softmax, total, vector
 from derivations.kernel.core.expr import symbol
@@ -24,7 +24,7 @@ derivation.identity(
     (Pi @ X) @ W @ (Pi @ X).T,
     Pi @ (X @ W @ X.T) @ Pi.T,
     code=[("snippets.simplify.bilinear.merged_scores", ("snippets.order.permutation.reorder", Pi, X), W)],
-    title="Scores of reordered tokens are the scores, reordered",
+    title="Reordering the tokens reorders rows and columns of the scores",
 )
 
 derivation.chain(
@@ -33,7 +33,7 @@ derivation.chain(
     (Pi @ P @ (Pi.T @ Pi) @ X @ W_V, "regroup"),
     (Pi @ (P @ X @ W_V), "the transpose undoes the reordering"),
     given=[product_is(Pi.T, Pi, 1)],
-    title="Reordered weights on reordered values give the outputs, reordered",
+    title="Reordered weights times reordered values: the outputs, reordered",
 )
 
 derivation.identity(
@@ -42,7 +42,7 @@ derivation.identity(
     total(Pi[i, j] * total(H[g, j, k] * X[k, a] * M[g, a, b], g, k, a), j),
     given=[product_is(Pi.T, Pi, 1)],
     uses=["mixing"],
-    title="Reordered tokens give reordered outputs, for any number of heads at once",
+    title="Reordered tokens and weights give reordered outputs, for any number of heads",
 )
 
 derivation.refute(
@@ -50,12 +50,12 @@ derivation.refute(
     softmax(Pi @ S @ Pi.T),
     Pi @ softmax(S) @ Pi.T,
     at={Pi: [[1, 0], [0, -1]], S: [[0, 0], [0, 0]]},
-    title="Softmax does not let every orthogonal matrix through",
+    title="Softmax does not commute with every orthogonal matrix",
 )
 
 
 def output(first, second):
-    """Feature b of what a query gets from two tokens, in this order, and the further ones: the sum over all heads."""
+    """Feature b of a query's output from two tokens, in this order, and the further ones, summed over all heads."""
     near = [(exp((Q @ token)[g]), token[a]) for token in (first, second)]
     far = exp((Q @ R.T)[g, r])
     mean = (near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * R[r, a], r)) / (near[0][0] + near[1][0] + total(far, r))
@@ -68,7 +68,7 @@ derivation.identity(
     output(x, y),
     output(y, x),
     code=[(whole, Q, ("snippets.order.permutation.sequence", x, y, R), M), (whole, Q, ("snippets.order.permutation.sequence", y, x, R), M)],
-    title="Two tokens change places, and no query notices",
+    title="Exchanging two tokens does not change the output of any query",
 )
 
 derivation.identity(
@@ -76,7 +76,7 @@ derivation.identity(
     u @ ((eye(n) + D) @ Y),
     u @ Y,
     given=[product_is(u, D, 0)],
-    title="A mean over the outputs does not notice either",
+    title="A row that $D$ maps to zero gives the same sum of outputs",
 )
 
 derivation.refute(
@@ -85,7 +85,7 @@ derivation.refute(
     softmax(X @ X.T) @ X,
     at={Pi: [[0, 1], [1, 0]], X: [[0], [1]]},
     code=[("snippets.attention.basic.basic_attention", ("snippets.order.permutation.reorder", Pi, X))],
-    title="Self-attention is not invariant",
+    title="Self-attention is not invariant under permutations",
 )
 
 derivation.refute(
@@ -93,7 +93,7 @@ derivation.refute(
     (exp(t * s) * s + exp(t * t) * t) / (exp(t * s) + exp(t * t)),
     t,
     at={s: 0, t: 1},
-    title="With a causal mask, a token that comes last gets another output than if it came first",
+    title="With a causal mask, a token's output depends on whether it comes first or second",
 )
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Positions added to the tokens: sines and cosines, their shifts, their products, their longest wave."""
+"""Positions added to the tokens: sines and cosines, their shifts, their dot products, and the longest wavelength."""
 
 from derivations.kernel import Derivation, cos, exp, index, matrix, nonnegative, ones, scalars, sin, sizes, total, vector
 
 n, d, h = sizes("n d h")  # h frequencies, each with a sine and a cosine
-p, k, gamma, tau = scalars("p k gamma tau")  # a position, an offset; the logarithm of a base, and a full turn
+p, k, gamma, tau = scalars("p k gamma tau")  # a position, an offset; the logarithm of a base, a full circle
 omega = vector("omega", h)
 X, P, W, Pi = matrix("X", n, d), matrix("P", n, d), matrix("W", d, d), matrix("Pi", n, n)
 i = index("i", h)
@@ -25,7 +25,7 @@ derivation.identity(
     (X + P) @ W @ (X + P).T,
     X @ W @ X.T + X @ W @ P.T + P @ W @ X.T + P @ W @ P.T,
     code=[("snippets.simplify.bilinear.merged_scores", X + P, W)],
-    title="Scores of tokens with positions added",
+    title="Scores of tokens with added positions have four parts",
 )
 
 derivation.refute(
@@ -33,7 +33,7 @@ derivation.refute(
     Pi @ X + P,
     Pi @ (X + P),
     at={Pi: [[0, 1], [1, 0]], X: [[0], [0]], P: [[0], [1]]},
-    title="Reordered tokens with positions are not the tokens with positions, reordered",
+    title="Reordering before adding positions differs from reordering after",
 )
 
 c_p, s_p = waves("p", p, "a position")
@@ -41,20 +41,20 @@ c_k, s_k = waves("k", k, "an offset")
 r = derivation.define("r", p + k, title="The position moved by the offset, $r$")
 c_r, s_r = waves("r", r, "the position moved")
 
-derivation.identity("circle", s_p[i] ** 2 + c_p[i] ** 2, 1, title="A sine and its cosine lie on a circle")
+derivation.identity("circle", s_p[i] ** 2 + c_p[i] ** 2, 1, title="A sine and a cosine of one angle lie on a circle of radius one")
 
 derivation.identity(
     "shift-sine",
     s_r[i],
     c_k[i] * s_p[i] + s_k[i] * c_p[i],
-    title="To move a position is to turn its sines and cosines: the new sines",
+    title="A shift rotates sines and cosines: the new sines",
 )
 
 derivation.identity(
     "shift-cosine",
     c_r[i],
     c_k[i] * c_p[i] - s_k[i] * s_p[i],
-    title="To move a position is to turn its sines and cosines: the new cosines",
+    title="A shift rotates sines and cosines: the new cosines",
 )
 
 derivation.identity(
@@ -63,7 +63,7 @@ derivation.identity(
     total(c_k[i], i),
     uses=["shift-sine", "shift-cosine", "circle"],
     code=[("snippets.order.positions.encoding_product", p, p + k, omega)],
-    title="The product of two encodings depends on their distance alone",
+    title="The dot product of two encodings depends only on their distance",
 )
 
 derivation.identity(
@@ -71,7 +71,23 @@ derivation.identity(
     cos(-k * omega) @ ones(h),
     cos(k * omega) @ ones(h),
     uses=["product"],
-    title="The product of two encodings does not tell forward from back",
+    title="The dot product is the same for a distance and its negative",
+)
+
+derivation.identity(
+    "quarter",
+    s_r[i] * c_p[i] - c_r[i] * s_p[i],
+    s_k[i],
+    uses=["shift-sine", "shift-cosine", "circle"],
+    title="With a quarter of a rotation in between: the sine of the offset",
+)
+
+derivation.refute(
+    "not-by-distance",
+    sin(p * omega[i]) * sin(p * omega[i]),
+    sin(k * omega[i]) * sin(k * omega[i]),
+    at={omega: [1], i: 1, p: 0, k: 1},
+    title="The product of the sines alone depends on the position",
 )
 
 derivation.identity(
@@ -79,7 +95,7 @@ derivation.identity(
     tau * exp(gamma * (h - 1) / h),
     tau * exp(gamma) / exp(gamma / h),
     code=[("snippets.order.positions.longest_wave", h, exp(gamma), tau)],
-    title="The longest wave falls short of as many turns as the base says, by a root of the base",
+    title="The longest wavelength: the base times a full circle, divided by a root of the base",
 )
 
 derivation.inequality(
@@ -89,7 +105,7 @@ derivation.inequality(
     because=tau * exp(gamma * (h - 1) / h) * (exp(gamma / h) - 1),
     given=[nonnegative(tau), nonnegative(exp(gamma / h) - 1)],
     uses=["longest"],
-    title="If a root of the base is at least one, the longest wave has no more turns than the base says",
+    title="If that root is at least one, the wavelength is at most the base times a full circle",
 )
 
 derivation.limit(
@@ -98,7 +114,7 @@ derivation.limit(
     h,
     "oo",
     tau * exp(gamma),
-    title="The more frequencies, the closer the longest wave comes to the turns that the base says",
+    title="With many frequencies, it tends to the base times a full circle",
 )
 
 if __name__ == "__main__":

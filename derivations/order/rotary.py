@@ -1,4 +1,4 @@
-"""Positions turned into queries and keys: why only the distance counts, two layouts, no steady decay, and biases by distance."""
+"""RoPE: why only the distance counts, two layouts, no steady decay, and biases by distance."""
 
 from derivations.kernel import Derivation, cos, exp, index, matrix, nonnegative, product_is, scalars, sin, sizes, total, vector
 
@@ -12,11 +12,11 @@ y, g, o, u, v = vector("y", d_k), vector("g", d_k), vector("o", d_k), vector("u"
 i, j, a, f = index("i", h), index("j", m), index("a", d_k), index("f", d_v)
 
 
-derivation = Derivation("Turned by position")
+derivation = Derivation("Rotated by position")
 
 
 def turned(name, first, second, position, of):
-    """The two halves of a vector turned by a position, as definitions."""
+    """The two halves of a vector rotated by a position, as definitions."""
     turn = "snippets.order.rotary.turn"
     cosines, sines = cos(position * omega), sin(position * omega)
     return (
@@ -35,17 +35,17 @@ def turned(name, first, second, position, of):
     )
 
 
-a_1, a_2 = turned("a", q_1, q_2, s, "The query, turned by its position")
-b_1, b_2 = turned("b", k_1, k_2, t, "The key, turned by its position")
-r = derivation.define("r", t - s, title="How far the key stands beyond the query, $r$")
-c_1, c_2 = turned("c", k_1, k_2, r, "The key, turned by the distance")
+a_1, a_2 = turned("a", q_1, q_2, s, "The query, rotated by its position")
+b_1, b_2 = turned("b", k_1, k_2, t, "The key, rotated by its position")
+r = derivation.define("r", t - s, title="The distance of the key from the query, $r$")
+c_1, c_2 = turned("c", k_1, k_2, r, "The key, rotated by the distance")
 
 derivation.identity(
     "relative",
     a_1 @ b_1 + a_2 @ b_2,
     q_1 @ c_1 + q_2 @ c_2,
     code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, s, t, omega)],
-    title="The score knows the distance alone, with its sign",
+    title="The score depends on the positions only through their signed distance",
 )
 
 C = derivation.define("C", cos(r * omega), title="Cosines of the distance, $C$")
@@ -56,14 +56,14 @@ derivation.identity(
     a_1 @ b_1 + a_2 @ b_2,
     total((q_1[i] * k_1[i] + q_2[i] * k_2[i]) * C[i] + (q_2[i] * k_1[i] - q_1[i] * k_2[i]) * S[i], i),
     uses=["relative"],
-    title="What each frequency contributes",
+    title="The contribution of each frequency to a score",
 )
 
 derivation.identity(
     "length",
     a_1 @ a_1 + a_2 @ a_2,
     q_1 @ q_1 + q_2 @ q_2,
-    title="Turning changes no length",
+    title="A rotation changes no length",
 )
 
 derivation.identity(
@@ -71,7 +71,7 @@ derivation.identity(
     (Q @ Pi) @ (K @ Pi).T,
     Q @ K.T,
     given=[product_is(Pi, Pi.T, 1)],
-    title="Features of queries and keys may be reordered together",
+    title="Reordering the features of queries and keys together changes no score",
 )
 
 derivation.identity(
@@ -88,7 +88,7 @@ derivation.inequality(
     because=(-2 * x - 1) * ((-2 * x - 1) + 3) / 2,
     given=[nonnegative(-2 * x - 1)],
     uses=["twice"],
-    title="Where a cosine is below minus a half, it is higher at twice the distance",
+    title="A cosine of at most minus a half is no lower at twice the distance",
 )
 
 derivation.refute(
@@ -98,12 +98,12 @@ derivation.refute(
     at={x: -1},
     relation="<=",
     uses=["twice"],
-    title="A score need not fall when the distance doubles",
+    title="A score need not decrease when the distance doubles",
 )
 
 
 def output(first, second):
-    """Feature f of what a query gets from two keys with one bias, and further ones with biases of their own."""
+    """Feature f of a query's output from two keys with the same bias, and further keys with biases of their own."""
     near = [(exp(y @ key + c), value[f]) for key, value in (first, second)]
     far = exp(total(y[a] * K[j, a], a) + z[j])
     return (near[0][0] * near[0][1] + near[1][0] * near[1][1] + total(far * V[j, f], j)) / (near[0][0] + near[1][0] + total(far, j))
@@ -114,7 +114,7 @@ derivation.identity(
     output((g, u), (o, v)),
     output((o, v), (g, u)),
     uses=["order/permutation#any-query"],
-    title="Two keys, $g$ and $o$, whose biases are the same may change places with their values, $u$ and $v$",
+    title="Two keys with the same bias can be exchanged, with their values",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""ALiBi: weights times a decay, what a step of distance costs, how far a head can see, and a bias that belongs to keys."""
+"""ALiBi: weights times a decay, the factor for one step of distance, a bound on weights, and a bias of the key."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ from derivations.kernel import (
 
 n, m, d_k, h = sizes("n m d_k h")
 mu, nu, c = scalars("mu nu c")  # slopes, and a shift
-z, r = vector("z", m), vector("r", m)  # scores of a query with its keys, and how far back each key stands
+z, r = vector("z", m), vector("r", m)  # scores of a query with its keys, and the distances back to the keys
 p, u = vector("p", n), vector("u", m)  # the positions of queries and of keys
 Q, K, S = matrix("Q", n, d_k), matrix("K", m, d_k), matrix("S", n, m)
 j, l, t, o, a = index("j", m), index("l", m), index("t", m), index("o", n), index("a", d_k)
@@ -43,7 +43,7 @@ derivation.identity(
         ("snippets.positions.alibi.alibi_weights", z, r, {"slope": mu}),
         ("snippets.positions.alibi.decayed_weights", softmax(z), r, {"slope": mu}),
     ],
-    title="Weights under ALiBi are plain weights times a decay, divided by their sum",
+    title="Weights under ALiBi: plain weights times a decay, divided by their sum",
 )
 
 derivation.identity(
@@ -51,7 +51,7 @@ derivation.identity(
     weights[j] / weights[l],
     exp(z[j] - z[l]) * exp(-mu * (r[j] - r[l])),
     uses=["decay"],
-    title="The ratio of two weights: a factor from content, a factor from distance",
+    title="The ratio of two weights: a factor from content times one from distance",
 )
 
 derivation.identity(
@@ -59,7 +59,7 @@ derivation.identity(
     softmax(c * ones(m) - mu * r)[j] / softmax(c * ones(m) - mu * r)[l],
     exp(-mu) ** (r[j] - r[l]),
     uses=["odds"],
-    title="With equal contents each step of distance costs a factor of $e^{-\\mu}$",
+    title="With equal contents, each step of distance multiplies a weight by $e^{-\\mu}$",
 )
 
 derivation.refute(
@@ -67,7 +67,7 @@ derivation.refute(
     weights[j],
     softmax(-mu * r)[j],
     at={z: [2, 0], r: [1, 0], mu: 1, j: 1},
-    title="Not so: a distance does not have a weight of its own",
+    title="A distance does not have a weight of its own",
 )
 
 derivation.inequality(
@@ -76,7 +76,7 @@ derivation.inequality(
     exp(z[j] - z[l] - mu * (r[j] - r[l])),
     because=exp(z[j] - z[l] - mu * (r[j] - r[l])) * total((1 - eye(m)[t, l]) ** 2 * weights[t], t),
     uses=["odds"],
-    title="What a key can get at most, whatever the other keys are",
+    title="An upper bound on the weight of a key, for any other keys",
 )
 
 derivation.identity(
@@ -95,7 +95,7 @@ derivation.chain(
     "feature",
     softmax(each((total(Q[o, a] * K[j, a], a) + 1 * (sqrt(d_k) * mu * u[j])) / sqrt(d_k), o, j)),
     (softmax(scores + mu * each(u[j], o, j)), "the last feature is a bias of the key"),
-    (softmax(scores - mu * each(p[o] - u[j], o, j)), "a query's own position is in all scores of its row, and softmax does not see it"),
+    (softmax(scores - mu * each(p[o] - u[j], o, j)), "all scores of a row contain the query's position, and softmax ignores it"),
     code=[
         ("snippets.positions.alibi.one_more_feature", Q, K, u, {"slope": mu}),
         ("snippets.attention.masks.weights_by_place", scores, u, {"slope": mu}),
@@ -110,7 +110,7 @@ derivation.refute(
     softmax(S + mu * each(u[j], o, j)),
     at={S: [[0, 0], [0, 0]], p: [0, 1], u: [0, 1], mu: 1},
     uses=["feature"],
-    title="Not so: distances to both sides are no bias of the key",
+    title="Distances to both sides are not a bias of the key",
 )
 
 derivation.identity(
@@ -125,7 +125,7 @@ derivation.identity(
     softmax(array([c, 0]) - Fraction(1, 16) * array([100, 0]))[1] / softmax(array([c, 0]) - Fraction(1, 16) * array([100, 0]))[2],
     exp(c - Fraction(25, 4)),
     uses=["odds"],
-    title="A lead of $c$ against a hundred positions, at a slope of one sixteenth",
+    title="A lead of $c$ and a hundred positions, at a slope of one sixteenth",
 )
 
 derivation.inequality(
@@ -136,7 +136,7 @@ derivation.inequality(
     + exp(z[j] - z[l] - mu * (r[j] - r[l])) * total((1 - eye(m)[t, l]) ** 2 * weights[t], t),
     given=[nonnegative(c - (z[j] - z[l]))],
     uses=["horizon"],
-    title="What a key can get at most if no score leads by more than $c$",
+    title="An upper bound on a weight if no score leads by more than $c$",
 )
 
 derivation.identity(
@@ -144,7 +144,7 @@ derivation.identity(
     softmax(z - mu * r)[j] * exp(-nu * r[j]) / total(softmax(z - mu * r)[l] * exp(-nu * r[l]), l),
     softmax(z - (mu + nu) * r)[j],
     uses=["decay"],
-    title="Two slopes, one after the other, are one slope",
+    title="Two decays, one after the other, are one with the sum of the slopes",
 )
 
 if __name__ == "__main__":

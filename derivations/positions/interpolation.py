@@ -1,4 +1,4 @@
-"""Longer texts than a model was trained on: positions divided by a factor, or another base; what either does to each frequency."""
+"""Longer texts than in training: dividing positions, or changing the base, and the effect of each on the frequencies."""
 
 from fractions import Fraction
 
@@ -18,8 +18,8 @@ def turned(first, second, angle):
     return first * cosine - second * sine, first * sine + second * cosine
 
 
-A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
-C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $C$")
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="The score of each pair without rotation, $A$")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="The score of each pair after a quarter of a rotation, $C$")
 
 
 def score(distance, frequencies=omega):
@@ -29,11 +29,11 @@ def score(distance, frequencies=omega):
 derivation.chain(
     "same-score",
     score((s * r) / s - (s * p) / s),
-    (score(s * r - s * p, omega / s), "to divide positions is to divide frequencies"),
+    (score(s * r - s * p, omega / s), "dividing positions equals dividing frequencies"),
     (score(r - p), "the factor cancels in each angle"),
     given=[nonzero(s)],
     code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, (s * p) / s, (s * r) / s, omega)],
-    title="Under PI the score at $s p$ and $s r$ is the score at $p$ and $r$ before",
+    title="Under PI, the score at $s p$ and $s r$ is the score at $p$ and $r$ without PI",
 )
 
 step = turned(k_1[i], k_2[i], x)
@@ -42,7 +42,7 @@ derivation.identity(
     "chord",
     (step[0] - k_1[i]) ** 2 + (step[1] - k_2[i]) ** 2,
     4 * sin(x / 2) ** 2 * (k_1[i] ** 2 + k_2[i] ** 2),
-    title="How far an angle moves a pair, squared",
+    title="The squared distance by which a rotation moves a pair",
 )
 
 derivation.limit(
@@ -52,7 +52,7 @@ derivation.limit(
     "oo",
     w**2,
     uses=["chord"],
-    title="Under PI neighbours come closer, squared distances by the square of the factor in the end",
+    title="For large factors, squared distances shrink by the square of the factor",
 )
 
 
@@ -65,7 +65,7 @@ derivation.identity(
     (b ** (g / h) * s) ** (h / g),
     b * s ** (h / g),
     given=[positive(b), positive(s)],
-    title="The base whose slowest frequency is smaller by the factor $s$",
+    title="The base that divides the slowest frequency by $s$",
 )
 
 derivation.identity(
@@ -92,7 +92,7 @@ derivation.identity(
     frequency(b) / s ** ((i - 1) / g),
     given=[positive(b), positive(s)],
     uses=["solved"],
-    title="NTK-aware scaling divides each frequency by a power of $s$ of its own, from none to one",
+    title="NTK-aware scaling divides each frequency by its own power of $s$",
 )
 
 derivation.refute(
@@ -101,7 +101,7 @@ derivation.refute(
     frequency(b) / s,
     at={b: 9, s: 4, h: 2, g: 1, i: 1},
     uses=["every"],
-    title="Not so: NTK-aware scaling does not divide every frequency by $s$",
+    title="NTK-aware scaling does not divide every frequency by $s$",
 )
 
 derivation.identity(
@@ -110,7 +110,7 @@ derivation.identity(
     s ** (1 - (i - 1) / g) * (frequency(b) * L),
     given=[positive(b), positive(s)],
     uses=["every"],
-    title="How far past its trained angle each pair runs in a text $s$ times as long",
+    title="The largest angle in a text $s$ times as long, against that in training",
 )
 
 derivation.refute(
@@ -120,7 +120,7 @@ derivation.refute(
     at={b: 8, s: 4, L: 1, h: 3, g: 2, i: 2},
     relation="<=",
     uses=["reach"],
-    title="Not so: the middle pair of three runs twice as far as it was trained",
+    title="The middle of three pairs goes twice as far as in training",
 )
 
 derivation.identity(
@@ -128,7 +128,7 @@ derivation.identity(
     (b * 4**2) ** Fraction(-1, 2),
     b ** Fraction(-1, 2) / 4,
     given=[positive(b)],
-    title="Two pairs, a factor of four: the base grows sixteenfold",
+    title="Two pairs, a factor of four: sixteen times the base",
 )
 
 derivation.identity(
@@ -144,7 +144,7 @@ derivation.identity(
     b * ((B / b) ** (g / h)) ** (h / g),
     B,
     given=[positive(b), positive(B)],
-    title="The factor that a given base stands for",
+    title="The factor that a given base corresponds to",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""RoPE in practice: what a score depends on, two layouts of one checkpoint, and features that are not turned."""
+"""RoPE in practice: what a score depends on, two layouts of one checkpoint, and features that are not rotated."""
 
 from fractions import Fraction
 
@@ -10,21 +10,21 @@ omega, alpha, beta, rho, kappa, eta = (vector(name, h) for name in ("omega", "al
 q_1, q_2, k_1, k_2 = (vector(name, h) for name in ("q_1", "q_2", "k_1", "k_2"))
 f, z = vector("f", m), vector("z", m)
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
-R, T, Pi = (matrix(name, d_k, d_k) for name in ("R", "T", "Pi"))  # R turns a query, T a key
-g = vector("g", h)  # which pairs are turned
+R, T, Pi = (matrix(name, d_k, d_k) for name in ("R", "T", "Pi"))  # R rotates a query, T a key
+g = vector("g", h)  # which pairs are rotated
 i, j, l = index("i", h), index("j", m), index("l", m)
 
 derivation = Derivation("RoPE in practice")
 
 
 def turned(first, second, position, frequency=omega[i]):
-    """Both numbers of pair i, turned by a position."""
+    """Both numbers of pair i, rotated by a position."""
     cosine, sine = cos(position * frequency), sin(position * frequency)
     return first * cosine - second * sine, first * sine + second * cosine
 
 
 def pairs(query, key):
-    """What pair i adds to a score."""
+    """The contribution of pair i to a score."""
     return query[0] * key[0] + query[1] * key[1]
 
 
@@ -34,7 +34,7 @@ def wave(lengths, angles, distance):
 
 
 def halves(name, first, second, position, of):
-    """The two halves of a vector turned by a position, as definitions."""
+    """The two halves of a vector rotated by a position, as definitions."""
     cosines, sines = cos(position * omega), sin(position * omega)
     code = [(f"snippets.order.rotary.turn[{half}]", first, second, position, omega) for half in (0, 1)]
     return (
@@ -51,11 +51,11 @@ derivation.identity(
     "angles",
     rho[i] * cos(alpha[i]) * cos(p * omega[i]) - rho[i] * sin(alpha[i]) * sin(p * omega[i]),
     rho[i] * cos(alpha[i] + p * omega[i]),
-    title="To turn an arrow is to add to its angle",
+    title="A rotation adds to the angle: the first coordinate",
 )
 
-x = derivation.define("x", before, title="The query's angles, turned, $x$")
-y = derivation.define("y", after, title="The key's angles, turned, $y$")
+x = derivation.define("x", before, title="The angles of the rotated query, $x$")
+y = derivation.define("y", after, title="The angles of the rotated key, $y$")
 
 derivation.identity(
     "clock",
@@ -66,7 +66,7 @@ derivation.identity(
         ("snippets.order.rotary.turned_score", rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
         (BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega),
     ],
-    title="Content sets how strong each wave is and where it starts, positions set how far it has run",
+    title="A score is a sum of waves in the distance; content sets amplitudes and phases",
 )
 
 derivation.refute(
@@ -76,7 +76,7 @@ derivation.refute(
     at={rho: [1], kappa: [1], eta: [2], alpha: [0], beta: [0], p: 0, r: 0, omega: [1]},
     uses=["clock"],
     code=[(BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega), (BY_DISTANCE, rho, alpha, eta, beta, r - p, omega)],
-    title="Not so: two keys at one distance, two scores",
+    title="Two keys at the same distance can have different scores",
 )
 
 back = alpha - c * omega  # the angles of the key whose best distance is c
@@ -88,7 +88,7 @@ derivation.identity(
     own,
     uses=["clock"],
     code=[(BY_DISTANCE, rho, alpha, rho, back, r - p, omega)],
-    title="The score of a query with itself, turned back by $c$",
+    title="The score of a query with itself, rotated back by $c$",
 )
 
 derivation.inequality(
@@ -97,7 +97,17 @@ derivation.inequality(
     rho @ rho,
     because=total(rho[i] ** 2 * (2 * sin((r - p - c) * omega[i] / 2) ** 2), i),
     uses=["aimed"],
-    title="A score can have its peak at any distance, ahead or behind: here at $c$",
+    title="The score of this key is highest at the distance $c$",
+)
+
+derivation.refute(
+    "own-content",
+    wave(rho, back, 0),
+    wave(kappa, beta - c * omega, c),
+    at={rho: [1], kappa: [0], alpha: [0], beta: [0], c: -1, omega: [1]},
+    relation="<=",
+    uses=["clock", "aimed"],
+    title="A token's own key can score higher than the previous token's key",
 )
 
 derivation.refute(
@@ -108,7 +118,7 @@ derivation.refute(
     relation="<=",
     uses=["clock"],
     code=[(BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega)],
-    title="Not so: a key one place back may score more than the same key at no distance",
+    title="A key one position back can score higher than at distance zero",
 )
 
 derivation.identity(
@@ -116,17 +126,17 @@ derivation.identity(
     Q @ Pi @ (Pi.T @ R @ Pi),
     Q @ R @ Pi,
     given=[product_is(Pi, Pi.T, 1)],
-    title="Reordered features under the reordered turn are the turned features, reordered",
+    title="Reordered features under the reordered rotation are the rotated features, reordered",
 )
 
 derivation.chain(
     "permuted",
     (Q @ Pi @ (Pi.T @ R @ Pi)) @ (K @ Pi @ (Pi.T @ T @ Pi)).T,
-    ((Q @ R @ Pi) @ (K @ T @ Pi).T, "each is turned as before, and reordered"),
-    ((Q @ R) @ (K @ T).T, "a dot product does not see an order that both share"),
+    ((Q @ R @ Pi) @ (K @ T @ Pi).T, "each is rotated as before, and reordered"),
+    ((Q @ R) @ (K @ T).T, "a common reordering of features does not change a dot product"),
     given=[product_is(Pi, Pi.T, 1)],
     uses=["reordered"],
-    title="Reorder queries, keys and the turn, and no score changes",
+    title="Reordering queries, keys and rotations changes no score",
 )
 
 ct, st, cf, sf = cos(theta), sin(theta), cos(phi), sin(phi)
@@ -138,7 +148,7 @@ derivation.identity(
     "layouts",
     SWAP.T @ HALVES @ SWAP,
     SIDES,
-    title="The two layouts, for four features",
+    title="The two layouts for four features differ by a permutation",
 )
 
 v, w = vector("v", 4), vector("w", 4)
@@ -148,13 +158,13 @@ derivation.refute(
     (v @ SIDES) @ w,
     (v @ HALVES) @ w,
     at={v: [1, 0, 0, 0], w: [0, 1, 0, 0], theta: 1, phi: Fraction(1, 100)},
-    title="One checkpoint under the other layout is another model",
+    title="One checkpoint has different scores in the other layout",
 )
 
-a_1, a_2 = halves("a", q_1, q_2, p, "The query, turned")
-b_1, b_2 = halves("b", k_1, k_2, r, "The key, turned")
-A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
-B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $B$")
+a_1, a_2 = halves("a", q_1, q_2, p, "The query, rotated")
+b_1, b_2 = halves("b", k_1, k_2, r, "The key, rotated")
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="The score of each pair without rotation, $A$")
+B = derivation.define("B", q_2 * k_1 - q_1 * k_2, title="The score of each pair after a quarter of a rotation, $B$")
 
 derivation.identity(
     "by-distance",
@@ -169,37 +179,37 @@ derivation.identity(
     total(g[i] * (A[i] * cos((r - p) * omega[i]) + B[i] * sin((r - p) * omega[i])), i) + total((1 - g[i]) * A[i], i),
     given=[zero_or_one(g)],
     uses=["by-distance"],
-    title="Partial RoPE: the score is a turned part plus a plain part",
+    title="Partial RoPE: the score is a rotated part plus a plain part",
 )
 
 derivation.identity(
     "exercise-quarter",
     pairs(turned(1, 0, p, 1), turned(0, 1, r, 1)),
     sin(p - r),
-    title="A key a quarter of a turn ahead of its query, as both were made",
+    title="The score of a key that is a quarter of a circle ahead",
 )
 
-u_1, u_2 = halves("u", b_1, b_2, c, "The cached key, turned once more by $c$")
+u_1, u_2 = halves("u", b_1, b_2, c, "The cached key, rotated once more by $c$")
 
 derivation.identity(
     "exercise-cached",
     u_1,
     k_1 * cos((r + c) * omega) - k_2 * sin((r + c) * omega),
-    title="A key turned by $r$ and then by $c$ is turned by the sum: the first half",
+    title="A key rotated by $r$ and then by $c$ is rotated by the sum: first half",
 )
 
 derivation.identity(
     "exercise-cached-second",
     u_2,
     k_1 * sin((r + c) * omega) + k_2 * cos((r + c) * omega),
-    title="And the second half",
+    title="A key rotated by $r$ and then by $c$ is rotated by the sum: second half",
 )
 
 derivation.identity(
     "exercise-and",
     softmax(f + z)[j],
     softmax(f)[j] * softmax(z)[j] / total(softmax(f)[l] * softmax(z)[l], l),
-    title="Partial RoPE: the weights of a turned head times those of a plain one, divided by their sum",
+    title="The weights of a sum of scores: products of weights, divided by their sum",
 )
 
 if __name__ == "__main__":

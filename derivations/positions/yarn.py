@@ -1,4 +1,4 @@
-"""YaRN: which pairs are interpolated, how much on the ramp, and a temperature that needs no change to attention code."""
+"""YaRN: which pairs are interpolated, by how much on the ramp, and a temperature in queries and keys."""
 
 from fractions import Fraction
 
@@ -23,10 +23,11 @@ from derivations.kernel import (
 )
 
 n, m, d_k, h = sizes("n m d_k h")
-r, a, b = scalars("r a b")  # how often a pair turns within the trained length, and the two ends of the ramp
+r, a, b = scalars("r a b")  # rotations of a pair within the trained length, and the two ends of the ramp
 w, s, u, t, c, g, L = scalars("w s u t c g L")  # w: a frequency; u: a place on the ramp; t: a temperature; g: a lead
 p, x = scalars("p x")  # positions of a query and of a key
 Q, K = matrix("Q", n, d_k), matrix("K", m, d_k)
+y, z = vector("y", d_k), vector("z", d_k)  # features of a query and of a key that are not rotated
 omega, q_1, q_2, k_1, k_2 = (vector(name, h) for name in ("omega", "q_1", "q_2", "k_1", "k_2"))
 i = index("i", h)
 
@@ -74,7 +75,7 @@ derivation.identity(
     blended(u),
     w / factor,
     given=[nonzero(s), nonzero(1 + u * (s - 1))],
-    title="By what a pair at the place $u$ of the ramp is interpolated",
+    title="The factor by which a frequency at the place $u$ of the ramp is divided",
 )
 
 derivation.limit(
@@ -85,7 +86,7 @@ derivation.limit(
     1 / u,
     given=[positive(u)],
     uses=["factor"],
-    title="However long the text, a pair at the place $u$ is divided by no more than one over $u$",
+    title="For long texts, the factor tends to one over $u$",
 )
 
 derivation.inequality(
@@ -103,24 +104,24 @@ derivation.refute(
     (1 + s) / 2,
     at={u: Fraction(1, 2), s: 3},
     uses=["factor"],
-    title="Not so: half-way up the ramp is not half of the interpolation",
+    title="Half-way up the ramp, the factor is not the mean of one and $s$",
 )
 
 derivation.chain(
     "temperature",
     softmax((Q / sqrt(t)) @ (K / sqrt(t)).T / sqrt(d_k)),
     (softmax(Q @ K.T / (sqrt(t) * sqrt(t)) / sqrt(d_k)), "both scalars come out of the product"),
-    (softmax(Q @ K.T / sqrt(d_k) / t), "the root of a temperature, twice"),
+    (softmax(Q @ K.T / sqrt(d_k) / t), "the square of the root is the temperature"),
     given=[positive(t)],
     code=[
         ("snippets.positions.yarn.weights_at_temperature", Q, K, {"temperature": t}),
     ],
-    title="Queries and keys divided by the root of a temperature: softmax at that temperature",
+    title="Queries and keys divided by the root of $t$ give softmax at temperature $t$",
 )
 
 
 def turned(first, second, position, by=1):
-    """Both numbers of pair i, turned with cosines and sines that are multiplied by a number."""
+    """Both numbers of pair i, rotated with cosines and sines that are multiplied by a number."""
     cosine, sine = by * cos(position * omega[i]), by * sin(position * omega[i])
     return first * cosine - second * sine, first * sine + second * cosine
 
@@ -130,14 +131,23 @@ def score(by=1):
     return total(one[0] * other[0] + one[1] * other[1], i)
 
 
-A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="What each pair scores unturned, $A$")
-C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="What each pair scores after a quarter of a turn, $C$")
+A = derivation.define("A", q_1 * k_1 + q_2 * k_2, title="The score of each pair without rotation, $A$")
+C = derivation.define("C", q_2 * k_1 - q_1 * k_2, title="The score of each pair after a quarter of a rotation, $C$")
 
 derivation.identity(
     "tables",
     score(c),
     c**2 * total(A[i] * cos((x - p) * omega[i]) + C[i] * sin((x - p) * omega[i]), i),
     title="Cosines and sines multiplied by $c$ multiply scores by its square",
+)
+
+derivation.refute(
+    "partial-tables",
+    score(c) + y @ z,
+    c**2 * (score() + y @ z),
+    at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], omega: [1], p: 0, x: 0, c: 2, y: [1], z: [1]},
+    uses=["tables"],
+    title="With features that are not rotated, the table does not scale the whole score",
 )
 
 mu = log(s) / 10 + 1
@@ -148,7 +158,7 @@ derivation.refute(
     mu * (Q @ K.T),
     at={s: exp(10), Q: [[1]], K: [[1]]},
     uses=["tables"],
-    title="Not so: the attention factor does not multiply the scores",
+    title="Multiplying queries and keys by the factor multiplies scores by its square",
 )
 
 derivation.chain(
@@ -158,7 +168,7 @@ derivation.chain(
     (exp(g) / (exp(g) + m), "which cancels"),
     given=[positive(s), nonzero(g)],
     code=[("snippets.positions.yarn.weight_of_lead", g * (1 + log(s) / g), s * m), ("snippets.positions.yarn.weight_of_lead", g, m)],
-    title="A leader keeps its weight among $s$ times as many others if scores are multiplied by this",
+    title="The factor on scores that keeps a leader's weight among $s$ times as many",
 )
 
 derivation.identity(
@@ -174,7 +184,7 @@ derivation.identity(
     (1 + u * (s - 1)) * (w * L),
     given=[nonzero(s)],
     uses=["factor"],
-    title="The angle at the end of the long text, against the largest in training",
+    title="The angle at the end of the long text, compared with training",
 )
 
 derivation.inequality(
@@ -184,7 +194,7 @@ derivation.inequality(
     because=(log(s) / 10) ** 2,
     given=[positive(s)],
     uses=["leader"],
-    title="The fitted factor on scores, and the one that keeps a lead of five",
+    title="The fitted factor on scores is at least the one for a lead of five",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Attention beside a linear layer: what is linear in it, what is not, linear attention, and kernel regression."""
+"""Attention compared with a linear layer: what is linear, what is not, linear attention, and kernel regression."""
 
 from derivations.kernel import (
     Derivation,
@@ -40,7 +40,7 @@ derivation.identity(
     "fixed",
     diff((A @ X)[i, a], X[l, b]),
     A[i, l] * eye(d)[a, b],
-    title="A linear layer over tokens: the same slope at every input",
+    title="A linear layer over tokens has the same derivative for every input",
 )
 
 derivation.identity(
@@ -48,7 +48,7 @@ derivation.identity(
     softmax(S) @ (alpha * U + beta * V),
     alpha * (softmax(S) @ U) + beta * (softmax(S) @ V),
     code=[("snippets.simplify.softmax.matrix_after", S, alpha * U + beta * V)],
-    title="With the weights held, attention is linear in the values",
+    title="With fixed weights, attention is linear in the values",
 )
 
 derivation.identity(
@@ -56,7 +56,7 @@ derivation.identity(
     diff((softmax(S) @ V)[i, o], S[i, j]),
     softmax(S)[i, j] * (V[j, o] - (softmax(S) @ V)[i, o]),
     uses=["scaling/saturation#jacobian"],
-    title="The weights of attention move as well: the slope of an output by a score",
+    title="The derivative of an output with respect to a score",
 )
 
 derivation.refute(
@@ -64,7 +64,7 @@ derivation.refute(
     softmax((2 * X) @ (2 * X).T) @ (2 * X),
     2 * (softmax(X @ X.T) @ X),
     at={X: [[0], [1]]},
-    title="As a map of its input attention is not linear",
+    title="Attention is not linear in its input",
 )
 
 derivation.chain(
@@ -72,7 +72,7 @@ derivation.chain(
     (F @ G.T) @ V,
     (F @ (G.T @ V), "regroup: the sum over keys comes first"),
     code=[("snippets.predecessors.linear.weigh_then_mix", F, G, V), ("snippets.predecessors.linear.sum_then_ask", F, G, V)],
-    title="Without softmax the product regroups",
+    title="Without softmax, the product can be regrouped",
 )
 
 derivation.chain(
@@ -89,7 +89,7 @@ derivation.refute(
     exp(x * y) / (exp(x * y) + exp(x * z)),
     exp(x) * exp(y) / (exp(x) * exp(y) + exp(x) * exp(z)),
     at={x: 0, y: log(2), z: 0},
-    title="Linear attention with exponentials is not softmax attention: one query, two keys",
+    title="Linear attention with exponentials is not softmax attention",
 )
 
 derivation.chain(
@@ -98,7 +98,7 @@ derivation.chain(
     (f @ (B.T @ W) + f @ (g.T @ v), "multiply out"),
     ((f @ B.T) @ W + (f @ g.T) @ v, "regroup: the sums over the tokens so far, and the new token"),
     uses=["reassociate"],
-    title="A causal step: the state is a running sum",
+    title="One causal step: the state is a running sum",
 )
 
 derivation.define(
@@ -118,14 +118,14 @@ derivation.identity(
     "saving",
     n**2 * (r + d_v) - 2 * n * r * d_v,
     n * (n * (r + d_v) - 2 * r * d_v),
-    title="What regrouping saves, with as many keys as queries",
+    title="Multiplications saved by regrouping, with as many keys as queries",
 )
 
 D = derivation.define(
     "D",
     paren(Q * Q) @ ones(d_k, m) - 2 * (Q @ K.T) + ones(n, d_k) @ (K * K).T,
     code=[("snippets.predecessors.linear.squared_distances", Q, K)],
-    title="Squared lengths of queries and keys, less twice their products",
+    title="Squared lengths of queries and keys, minus twice their products",
 )
 
 derivation.identity("distances", D[i, j], total((Q[i, s] - K[j, s]) ** 2, s), title="Its entries are squared distances")
@@ -136,7 +136,7 @@ derivation.identity(
     softmax((ones(n, d_k) @ (K * K).T - D) / (2 * sqrt(d_k))),
     uses=["simplify/softmax#shift"],
     code=[("snippets.attention.formula.attention_weights", Q, K)],
-    title="Attention by distances: near keys count, and long ones",
+    title="Attention weights by distances and by the lengths of keys",
 )
 
 derivation.identity(
@@ -145,7 +145,7 @@ derivation.identity(
     softmax(-D / (2 * sqrt(d_k))),
     uses=["kernel", "simplify/softmax#shift"],
     code=[("snippets.predecessors.linear.gaussian_weights", Q, K)],
-    title="With keys of one length, only near ones count",
+    title="With keys of one length, the weights depend on distances only",
 )
 
 
@@ -159,7 +159,7 @@ derivation.identity(
     E(exp(feature(omega, x) + feature(omega, y))),
     exp(x * y),
     given=[gaussian(omega), mean(omega, 0), variance(omega, 1)],
-    title="Random features whose mean product is the exponential of a score of width one",
+    title="Random features whose mean product is the exponential of a score: one coordinate",
 )
 
 derivation.identity(
@@ -168,7 +168,7 @@ derivation.identity(
     exp(x * y + z * u),
     given=[gaussian(omega, eta), independent(omega, eta), mean(omega, 0), variance(omega, 1), mean(eta, 0), variance(eta, 1)],
     uses=["features"],
-    title="With a second coordinate, drawn independently, of width two",
+    title="The same with two independent coordinates",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The gates of an LSTM and the shortcuts of a residual network: what they do for a gradient, and what they do not."""
+"""The gates of an LSTM and the shortcuts of a residual network, and their effect on gradients."""
 
 from fractions import Fraction
 
@@ -26,7 +26,7 @@ derivation.identity(
     "cell",
     diff((f * c + i * g)[k], c[l]),
     f[k] * eye(d)[k, l],
-    title="Along the cell, the slope is the forget gate",
+    title="Along the cell, the derivative is the forget gate",
 )
 
 sigma = derivation.define("sigma", gate(z), code=[("snippets.predecessors.lstm.gate", z)], title="A gate")
@@ -37,12 +37,12 @@ derivation.inequality(
     p,
     because=p * exp(-z) / (1 + exp(-z)),
     given=[nonnegative(p)],
-    title="One more gate never makes the product of the gates larger",
+    title="One more gate does not make a product of gates larger",
 )
 
-derivation.limit("closed", 1 / (1 + exp(z)), z, "oo", 0, title="A closing gate: the path along the cell goes to zero")
+derivation.limit("closed", 1 / (1 + exp(z)), z, "oo", 0, title="A closing gate goes to zero")
 
-derivation.limit("open", sigma, z, "oo", 1, title="An opening gate goes to one")
+derivation.limit("open", sigma, z, "oo", 1, title="An opening gate tends to one")
 
 derivation.inequality(
     "held",
@@ -51,14 +51,14 @@ derivation.inequality(
     because=q * (1 + exp(-z)) + T * exp(-z) ** 2,
     given=[nonnegative(q)],
     uses=["predecessors/rnn#growth"],
-    title="A gate held at one opening: one over its powers outgrows a straight line",
+    title="One over the powers of a gate stays above a line: the induction step",
 )
 
 derivation.identity(
     "opening",
     (T + 2) / (2 * (T + 1)) * (1 - 1 / (T + 2) ** 2),
     (T + 3) / (2 * (T + 2)),
-    title="Gates that open fast enough: one more factor",
+    title="Gates that open: the product after one more gate",
 )
 
 derivation.limit(
@@ -68,11 +68,11 @@ derivation.limit(
     "oo",
     Fraction(1, 2),
     uses=["opening"],
-    title="The product of gates that open fast enough does not vanish",
+    title="The product of these gates tends to one half",
 )
 
-forget = derivation.define("phi", gate(b_f + u_f * h), title="The forget gate $φ$, which reads the last output")
-candidate = derivation.define("psi", tanh(b_g + u_g * h), title="The candidate $ψ$, which reads it as well")
+forget = derivation.define("phi", gate(b_f + u_f * h), title="The forget gate $φ$, computed from the last output")
+candidate = derivation.define("psi", tanh(b_g + u_g * h), title="The candidate $ψ$, computed from the last output")
 by_gate = derivation.define("a_f", u_f * forget * (1 - forget) * y, title="The way in by the forget gate, $a_f$")
 by_candidate = derivation.define("a_g", u_g * e_i * (1 - candidate**2), title="The way in by the candidate, $a_g$")
 way_out = derivation.define("a_o", o * (1 - tanh(y) ** 2), title="The way out, $a_o$")
@@ -81,7 +81,7 @@ derivation.identity(
     "by-gate",
     diff(forget * y, h),
     by_gate,
-    title="The forget gate reads the last output: its slope",
+    title="The derivative of forget gate times cell, by the last output",
 )
 
 derivation.identity(
@@ -89,7 +89,7 @@ derivation.identity(
     diff(e_i * candidate, h),
     by_candidate,
     uses=["predecessors/rnn#slope"],
-    title="The candidate reads the last output, and enters by the input gate: its slope",
+    title="The derivative of input gate times candidate, by the last output",
 )
 
 derivation.identity(
@@ -97,7 +97,7 @@ derivation.identity(
     diff(o * tanh(y), y),
     way_out,
     uses=["predecessors/rnn#slope"],
-    title="The last output reads the cell before",
+    title="The derivative of the last output by the old cell",
 )
 
 derivation.refute(
@@ -107,7 +107,7 @@ derivation.refute(
     at={b_f: 0, u_f: 0, h: 0, y: 0, u_g: 4, b_g: 0, e_i: Fraction(1, 2), o: 1},
     relation="<=",
     uses=["by-gate", "by-candidate", "output"],
-    title="Over all paths, the slope of an LSTM's cell can exceed one",
+    title="Over all paths, the derivative of an LSTM's cell can exceed one",
 )
 
 derivation.identity(
@@ -115,7 +115,7 @@ derivation.identity(
     diff(x[l] + total(tanh((x @ A)[a]) * B[a, l], a), x[k]),
     eye(d)[k, l] + total(A[k, a] * slope((x @ A)[a]) * B[a, l], a),
     uses=["predecessors/rnn#slope"],
-    title="A residual block: the identity, and the slope of what is added",
+    title="A residual block: the identity plus the derivative of what is added",
 )
 
 derivation.identity(
@@ -130,7 +130,7 @@ derivation.refute(
     eye(d) + M,
     eye(d),
     at={M: [[-1]]},
-    title="What is added may still cancel the identity",
+    title="What is added can cancel the identity",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Attention as a step downhill: linear attention as one step of learning, and softmax attention as one step of a memory."""
+"""Attention as gradient descent: linear attention as a step of training, and softmax attention as a step of a memory."""
 
 from derivations.kernel import Derivation, diff, each, exp, index, log, matrix, nonzero, scalars, sizes, softmax, total, vector, zeros
 
@@ -10,20 +10,20 @@ i, a, b, o = index("i", n), index("a", d), index("b", d), index("o", d_v)
 
 chapter = "snippets.predecessors.memory."
 
-derivation = Derivation("A step downhill")
+derivation = Derivation("A step of gradient descent")
 
 loss = derivation.define(
     "L",
     total((total(K[i, a] * W[a, o], a) - V[i, o]) ** 2, i, o) / 2,
     code=[(chapter + "loss", W, K, V)],
-    title="How far a layer is from giving each key its value",
+    title="The loss of a linear layer: half the sum of squared errors",
 )
 
 derivation.identity(
     "slope",
     diff(loss, W[b, o]),
     (K.T @ (K @ W - V))[b, o],
-    title="Its slope by the weights of the layer",
+    title="The gradient of the loss",
 )
 
 derivation.identity(
@@ -32,7 +32,7 @@ derivation.identity(
     q @ W + eta * ((q @ K.T) @ (V - K @ W)),
     code=[(chapter + "ask_after_step", q, W, K, V, {"rate": eta}), (chapter + "attend_to_errors", q, W, K, V, {"rate": eta})],
     uses=["slope"],
-    title="A step downhill adds linear attention over what is still wrong",
+    title="One gradient step adds linear attention over the errors",
 )
 
 derivation.identity(
@@ -40,7 +40,7 @@ derivation.identity(
     q @ (zeros(d, d_v) - eta * (K.T @ (K @ zeros(d, d_v) - V))),
     (eta * (q @ K.T)) @ V,
     uses=["step"],
-    title="From nothing, one step is linear attention",
+    title="From a zero layer, one gradient step gives linear attention",
 )
 
 energy = derivation.define(
@@ -58,18 +58,18 @@ derivation.identity(
     diff(energy, x[a]),
     x[a] - recalled[a],
     given=[nonzero(beta)],
-    title="Its slope is the state, less the patterns as attention averages them",
+    title="The gradient of the energy: the state minus an attention output",
 )
 
 derivation.chain(
     "recall",
     x - each(diff(energy, x[a]), a),
-    (x - (x - recalled), "the slope at each entry"),
+    (x - (x - recalled), "the gradient at each entry"),
     (recalled, "the state cancels"),
     given=[nonzero(beta)],
     code=[(chapter + "recall", x, X, {"beta": beta})],
     uses=["energy-slope"],
-    title="A step of size one is attention",
+    title="A gradient step of size one gives attention",
 )
 
 derivation.identity(
@@ -77,7 +77,7 @@ derivation.identity(
     (softmax(beta * (B @ x)) @ B)[a],
     B[1, a],
     uses=["recall"],
-    title="A single pattern is recalled at once, from any state",
+    title="A single pattern is recalled in one step, from any state",
 )
 
 derivation.identity(
@@ -85,7 +85,7 @@ derivation.identity(
     (softmax(0 * (X @ x)) @ X)[a],
     total(X[i, a], i) / n,
     uses=["recall"],
-    title="Where the scores count for nothing, the mean of all patterns comes back",
+    title="With a scale of zero, the mean of all patterns is recalled",
 )
 
 derivation.refute(
@@ -94,7 +94,7 @@ derivation.refute(
     X,
     at={X: [[0], [1]]},
     code=[(chapter + "recall", X, X, {"beta": 1})],
-    title="A pattern that is asked for by itself does not come back exactly",
+    title="Two patterns are not recalled exactly",
 )
 
 if __name__ == "__main__":

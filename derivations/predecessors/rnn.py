@@ -1,4 +1,4 @@
-"""The gradient of a recurrent network through time is a product, one factor for each token; that of attention is one weight."""
+"""The gradient of a recurrent network through time is a product of matrices, one for each token; that of attention is one weight."""
 
 from derivations.kernel import (
     Derivation,
@@ -47,23 +47,25 @@ derivation.chain(
     diff(tanh(t), t),
     (1 - tanh(t) ** 2, "differentiate"),
     (slope(t), "put both terms over one denominator"),
-    (4 / (exp(t) + exp(-t)) ** 2, "divide both parts by the same exponential"),
+    (4 / (exp(t) + exp(-t)) ** 2, "divide numerator and denominator by the same exponential"),
     code=[("snippets.predecessors.rnn.squash_gradient", t)],
-    title="The slope of tanh",
+    title="The derivative of tanh",
 )
 
-derivation.inequality("slope-least", 0, 1 - tanh(t) ** 2, because=slope(t), uses=["slope"], title="The slope of tanh is not negative")
+derivation.inequality("slope-least", 0, 1 - tanh(t) ** 2, because=slope(t), uses=["slope"], title="The derivative of tanh is not negative")
 
-derivation.inequality("slope-most", 1 - tanh(t) ** 2, 1, because=tanh(t) ** 2, title="The slope of tanh is at most one")
+derivation.inequality("slope-most", 1 - tanh(t) ** 2, 1, because=tanh(t) ** 2, title="The derivative of tanh is at most one")
 
-derivation.limit("saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="Far out the slope of tanh goes to zero")
+derivation.limit(
+    "saturates", 4 / (exp(t) + exp(-t)) ** 2, t, "oo", 0, uses=["slope"], title="For large arguments, the derivative of tanh goes to zero"
+)
 
 derivation.identity(
     "linear",
     (h @ W + x @ U) @ W + y @ U,
     h @ W @ W + x @ U @ W + y @ U,
     code=[("snippets.predecessors.rnn.linear_step", y, ("snippets.predecessors.rnn.linear_step", x, h, U, W), U, W)],
-    title="Without tanh: a token passes the same matrix once for each step since",
+    title="Without tanh, each step multiplies by the same matrix",
 )
 
 
@@ -76,7 +78,7 @@ derivation.identity(
     diff(state(j), h[i]),
     W[i, j] * (1 - state(j) ** 2),
     uses=["slope"],
-    title="The slope of the new state by the old",
+    title="The derivative of the new state with respect to the old one",
 )
 
 derivation.identity(
@@ -84,7 +86,7 @@ derivation.identity(
     diff(total(state(j) * W[j, k], j) + (y @ U)[k], h[i]),
     total((W[i, j] * slope((h @ W)[j] + (x @ U)[j])) * W[j, k], j),
     uses=["step"],
-    title="Two steps: the slopes multiply as matrices",
+    title="Over two steps, the derivatives multiply as matrices",
 )
 
 derivation.inequality(
@@ -93,7 +95,7 @@ derivation.inequality(
     W[i, j] ** 2,
     because=W[i, j] ** 2 * tanh(z[j]) ** 2 * (1 + 4 * exp(2 * z[j]) / (1 + exp(2 * z[j])) ** 2),
     uses=["slope-most"],
-    title="No entry of a step's slope is larger than that of the matrix",
+    title="No entry of a step's derivative is larger than that of the matrix",
 )
 
 derivation.inequality(
@@ -101,7 +103,7 @@ derivation.inequality(
     total((A @ B)[i, k] ** 2, i, k),
     total(A[i, j] ** 2, i, j) * total(B[l, k] ** 2, l, k),
     because=total((A[i, j] * B[l, k] - A[i, l] * B[j, k]) ** 2, i, j, k, l) / 2,
-    title="The norm of a product is at most the product of the norms: their squares",
+    title="The squared norm of a product is at most the product of the squared norms",
 )
 
 derivation.identity(
@@ -110,7 +112,7 @@ derivation.identity(
     w**2 * (h @ h),
     given=[product_is(R, R.T, 1)],
     uses=["linear"],
-    title="A rotation times a number: the squared length of a change after one step",
+    title="A rotation times $w$ multiplies squared lengths by $w^2$",
 )
 
 derivation.refute(
@@ -118,7 +120,7 @@ derivation.refute(
     total((W @ W)[i, j] ** 2, i, j),
     total(W[i, j] ** 2, i, j) ** 2,
     at={W: [[0, 2], [0, 0]]},
-    title="A matrix of large norm need not explode: the norm of its square may be smaller",
+    title="The norm of a square can be smaller than the square of the norm",
 )
 
 derivation.inequality(
@@ -128,7 +130,7 @@ derivation.inequality(
     because=(1 + s) * g + T * s**2,
     given=[positive(1 + s), nonnegative(g)],
     without={positive(1 + s): {s: -3, g: 5, T: 1}},
-    title="One more factor: the step of an induction over the number of factors",
+    title="Powers stay above a line: the induction step",
 )
 
 derivation.limit(
@@ -138,14 +140,14 @@ derivation.limit(
     "oo",
     0,
     uses=["growth"],
-    title="One over a line that rises, however slowly, goes to zero",
+    title="One over a rising line goes to zero",
 )
 
 derivation.identity(
     "attention",
     diff((softmax(S) @ V)[a, b], V[c, o]),
     softmax(S)[a, c] * eye(d_v)[b, o],
-    title="Attention: from any value to any output in one step",
+    title="Attention: the derivative of an output with respect to a value is a weight",
 )
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ derivation.identity(
     "slope",
     diff(total(softmax(z)[j] * V[j, k], j), z[i]),
     softmax(z)[i] * (V[i, k] - total(softmax(z)[j] * V[j, k], j)),
-    title="How an output moves with a score",
+    title="The derivative of an output with respect to a score",
 )
 
 derivation.identity(
@@ -27,7 +27,7 @@ derivation.identity(
     B @ (X + A @ X @ W) @ U,
     B @ X @ U + (B @ A) @ X @ (W @ U),
     code=[("snippets.seeing.heads.second_head", A, B, X, W, U)],
-    title="A second head reads the tokens, and what the first head brought them",
+    title="A second head reads the tokens and what the first head added",
 )
 
 derivation.refute(
@@ -35,7 +35,7 @@ derivation.refute(
     B @ A,
     B,
     at={A: [[1, 0], [1, 0]], B: [[1, 0], [0, 1]]},
-    title="The second head's weights alone do not say whose letter arrives",
+    title="The weights through both heads differ from those of the second head",
 )
 
 derivation.identity(
@@ -43,7 +43,7 @@ derivation.identity(
     P @ V @ R,
     P,
     given=[product_is(V, R, 1)],
-    title="Where values are independent, the output determines the weights",
+    title="If a matrix undoes the values, the output determines the weights",
 )
 
 derivation.refute(
@@ -51,7 +51,7 @@ derivation.refute(
     P @ V @ R,
     P,
     at={P: [[1, 0]], V: [[1], [1]], R: [[Fraction(1, 2), Fraction(1, 2)]]},
-    title="Two tokens of one value: the output does not determine the weights",
+    title="Two tokens with the same value: dividing equally does not recover the weights",
 )
 
 derivation.inequality(
@@ -59,7 +59,7 @@ derivation.inequality(
     rank(V @ R),
     d_v,
     because=(V, R),
-    title="More tokens than dimensions: nothing undoes the values",
+    title="The rank of a product with the values is at most their width",
 )
 
 derivation.identity(
@@ -67,7 +67,7 @@ derivation.identity(
     (P + D) @ V,
     P @ V,
     given=[product_is(D, V, 0)],
-    title="Other weights, same output",
+    title="Different weights with the same output",
 )
 
 derivation.identity(
@@ -75,7 +75,7 @@ derivation.identity(
     P @ (V + N) @ W_O,
     P @ V @ W_O,
     given=[product_is(N, W_O, 0)],
-    title="What the output projection drops, weights carry for nothing",
+    title="A change of values that the output projection maps to zero",
 )
 
 derivation.identity(
@@ -83,7 +83,7 @@ derivation.identity(
     P @ (V @ M) @ (inverse(M) @ W_O),
     P @ V @ W_O,
     given=[invertible(M)],
-    title="Values have no meaning before they are projected",
+    title="An invertible matrix between values and output projection changes nothing",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Why recall needs weights that see the tokens: what a fixed mixing cannot do, and how attention does it."""
+"""Why recall needs weights that depend on the tokens: what fixed mixing cannot do, and how attention does it."""
 
 from derivations.kernel import Derivation, array, exp, index, matrix, product_is, scalars, sizes, softmax, total, vector
 
@@ -22,19 +22,19 @@ derivation.identity(
         ("snippets.seeing.recall.fixed_mixing", B, ("snippets.seeing.recall.fixed_mixing", A, X, W), U),
         ("snippets.seeing.recall.fixed_mixing", B @ A, X, W @ U),
     ],
-    title="Two layers of fixed mixing are one",
+    title="Two layers of fixed mixing are one layer",
 )
 
 derivation.identity(
     "additive",
     (a @ X + q) @ W - (a @ X + r) @ W,
     (a @ Y + q) @ W - (a @ Y + r) @ W,
-    title="With fixed mixing, what another question changes does not depend on the context",
+    title="With fixed mixing, the effect of another question does not depend on the context",
 )
 
 
 def favour(context, question):
-    """By how much fixed mixing favours one answer: a sum over all features of the context, and one over the question's."""
+    """By how much fixed mixing favours one answer: a sum over features of the context and of the question."""
     return question @ w + total(G[l, i] * context[l, i], l, i)
 
 
@@ -43,7 +43,7 @@ derivation.identity(
     favour(X, q) + favour(Y, r),
     favour(X, r) + favour(Y, q),
     uses=["additive"],
-    title="Two questions in two contexts: right in all four cases is out of reach",
+    title="Two questions in two contexts: both pairs of cases have the same sum",
 )
 
 middle = (x + y) / 2
@@ -53,7 +53,7 @@ derivation.inequality(
     (b + s - x) ** 2 + (b + t - y) ** 2 + (c + s - y) ** 2 + (c + t - x) ** 2,
     because=(b + s - middle) ** 2 + (b + t - middle) ** 2 + (c + s - middle) ** 2 + (c + t - middle) ** 2,
     uses=["additive"],
-    title="Fixed mixing errs by as much as the values differ",
+    title="Over the four cases, the squared errors sum to at least the squared difference",
 )
 
 derivation.identity(
@@ -61,7 +61,7 @@ derivation.identity(
     K @ K.T @ V,
     V,
     given=[product_is(K, K.T, 1)],
-    title="With orthonormal keys, scores alone find each key's value",
+    title="With orthonormal keys, scores alone select each key's value",
 )
 
 derivation.inequality(
@@ -69,16 +69,16 @@ derivation.inequality(
     q @ k,
     (q @ q + k @ k) / 2,
     because=total((q[i] - k[i]) ** 2, i) / 2,
-    title="Among keys of one length, a key scores highest with itself",
+    title="A score is at most the mean of the two squared lengths",
 )
 
 others = total(exp(z[j] - c), j)
 derivation.chain(
     "match",
     exp(c) / (exp(c) + total(exp(z[j]), j)),
-    (1 / (1 + others), "divide both parts by the first exponential"),
+    (1 / (1 + others), "divide numerator and denominator by the numerator"),
     code=[("snippets.seeing.recall.match_weight", c, z)],
-    title="The weight of a key with score $c$ beside others",
+    title="The weight of a key with the score $c$",
 )
 
 derivation.inequality(
@@ -87,7 +87,7 @@ derivation.inequality(
     others,
     because=others**2 / (1 + others),
     uses=["match"],
-    title="What the match does not get",
+    title="An upper bound on the weight of all other keys",
 )
 
 derivation.limit(
@@ -97,7 +97,7 @@ derivation.limit(
     "oo",
     1,
     uses=["match"],
-    title="With the other scores at nothing, the match takes all",
+    title="As its score grows, the match gets all of the weight",
 )
 
 derivation.identity(
@@ -105,7 +105,7 @@ derivation.identity(
     X @ (L @ X).T,
     L.T,
     given=[product_is(X, X.T, 1)],
-    title="Move the tokens first, then compare",
+    title="The scores of tokens with the tokens before them",
 )
 
 derivation.limit(
@@ -115,7 +115,7 @@ derivation.limit(
     "oo",
     u[2],
     uses=["shifted"],
-    title="Three tokens in a circle: the first finds what followed it",
+    title="Three tokens in a circle: the first gets the one that followed it",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a small GPT rests on beyond its parts: a cache that stays right, keys turned once, a gate, and a head tied to the embedding."""
+"""A small GPT: why its cache is right, keys that are rotated once, its gate, and a head tied to the embedding."""
 
 from derivations.kernel import (
     Derivation,
@@ -33,7 +33,7 @@ derivation = Derivation("All of it together")
 
 
 def old_row(keep, feature):
-    """A feature of what an old query gets when one more token has come, whose exponential is multiplied by a keep factor."""
+    """A feature of an old query's output after one more token, whose exponential is multiplied by a keep factor."""
     old, new = exp((A @ p)[l]), keep * exp(z @ p)
     return (total(old * B[l, feature], l) + new * w[feature]) / (total(old, l) + new)
 
@@ -50,7 +50,7 @@ derivation.identity(
     alone(f),
     uses=["order/causal#vanishes"],
     code=[("snippets.together.pieces.old_row", p, A, B, z, w)],
-    title="A masked token leaves every earlier row as it was",
+    title="A masked new token does not change an earlier row of attention",
 )
 
 derivation.refute(
@@ -59,24 +59,24 @@ derivation.refute(
     alone(1),
     at={p: [0], A: [[0]], B: [[1]], z: [0], w: [0]},
     code=[("snippets.together.pieces.old_row[0]", p, A, B, z, w, {"masked": False})],
-    title="Without a mask the rows that were kept are wrong",
+    title="Without a mask, a new token changes earlier rows",
 )
 
 
 def turned(first, second, position):
-    """Both halves of a pair of features, turned by a position."""
+    """Both halves of a pair of features, rotated by a position."""
     angle = position * omega[i]
     return first * cos(angle) - second * sin(angle), first * sin(angle) + second * cos(angle)
 
 
 def kept(position, key):
-    """The new token's score with an old key, which was turned by its own position once, as the query is by this one."""
+    """The new token's score with an old key; query and key are each rotated by their own position."""
     query, old = turned(q_1[i], q_2[i], position), turned(K_1[key, i], K_2[key, i], y[key])
     return total(query[0] * old[0] + query[1] * old[1], i)
 
 
 def by_distance(key):
-    """The same where the query is left as it was, and the key turned by its distance."""
+    """The same with the query as it is, and the key rotated by its distance."""
     old = turned(K_1[key, i], K_2[key, i], y[key] - s)
     return total(q_1[i] * old[0] + q_2[i] * old[1], i)
 
@@ -90,7 +90,7 @@ derivation.identity(
         ("snippets.together.pieces.scores_from_cache", q_1, q_2, K_1, K_2, s, y, omega),
         ("snippets.together.pieces.scores_by_distance", q_1, q_2, K_1, K_2, s, y, omega),
     ],
-    title="A key that was turned once may be kept",
+    title="A key rotated once by its own position gives the score by distance",
 )
 
 derivation.refute(
@@ -99,7 +99,7 @@ derivation.refute(
     by_distance(1),
     at={q_1: [1], q_2: [0], K_1: [[1]], K_2: [[0]], omega: [1], s: 1, y: [0]},
     uses=["turned-once"],
-    title="A new token may not count its position from zero again",
+    title="Counting the new token's position from zero gives a wrong score",
 )
 
 gate = derivation.define(
@@ -110,7 +110,7 @@ derivation.identity(
     "both-signs",
     x / (1 + exp(-x)) - (-x) / (1 + exp(x)),
     x,
-    title="What the gate lets through of a number and of its negative differs by the number",
+    title="The gate of a number minus the gate of its negative is the number",
 )
 
 derivation.inequality(
@@ -119,7 +119,7 @@ derivation.inequality(
     x,
     because=x / (1 + exp(x)),
     given=[nonnegative(x)],
-    title="Of a positive number the gate lets through no more than there is",
+    title="The gate never increases a nonnegative number",
 )
 
 sigmoid = 1 / (1 + exp(-x))
@@ -127,14 +127,14 @@ derivation.identity(
     "gate-slope",
     diff(gate, x),
     sigmoid * (1 + x * (1 - sigmoid)),
-    title="The slope of the gate",
+    title="The derivative of the gate",
 )
 
 derivation.identity(
     "sigmoid",
     x / (1 + exp(-x)),
     x * (1 + tanh(x / 2)) / 2,
-    title="A sigmoid is a hyperbolic tangent, moved and scaled",
+    title="The gate by a hyperbolic tangent",
 )
 
 first, second = (c @ W_g)[r], (c @ W_u)[r]
@@ -151,7 +151,7 @@ derivation.identity(
     "same-size",
     3 * d * (8 * d / 3),
     2 * d * (4 * d),
-    title="Three matrices of eight thirds of the width hold what two of four times the width do",
+    title="Three matrices at eight thirds of the width, two at four times the width",
 )
 
 logits = u @ T @ W @ T.T
@@ -160,7 +160,7 @@ derivation.identity(
     diff(logits[g], T[b, a]),
     eye(N)[b, g] * (u @ T @ W)[a] + u[b] * (T @ W.T)[g, a],
     code=[("snippets.together.pieces.tied_gradients", u, T, W)],
-    title="A tied table learns from both ends",
+    title="The derivative of a logit by a tied table has two terms",
 )
 
 derivation.identity(
@@ -168,7 +168,7 @@ derivation.identity(
     (T @ T.T)[b, g],
     (T @ T.T)[g, b],
     uses=["tied"],
-    title="Without blocks in between, a tied model cannot tell before from after",
+    title="Without blocks, the logits of a tied model are symmetric",
 )
 
 if __name__ == "__main__":

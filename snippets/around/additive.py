@@ -1,6 +1,6 @@
 """Additive scores, the general bilinear score, and what each costs.
 
-Concatenating query and key, or projecting each and adding, is the same:
+Concatenating query and key gives the same scores as adding their projections:
 
 --8<-- [start:example-concat]
 >>> import torch
@@ -28,7 +28,7 @@ False
 
 --8<-- [end:example-plain]
 
-A query scaled up, with weights of each sort:
+A query that is scaled up, with additive scores and with dot products:
 
 --8<-- [start:example-large]
 >>> from snippets.attention import formula
@@ -96,7 +96,7 @@ def plain_weights(
     W_2: Float[Tensor, "d_k r"],
     v: Float[Tensor, " r"],
 ) -> Float[Tensor, "*batch m"]:
-    """Weights from additive scores without tanh: q does not matter at all."""
+    """Weights from additive scores without tanh; they do not depend on q."""
     scores = (q @ W_1).unsqueeze(-2) @ v + K @ W_2 @ v
     return torch.softmax(scores, dim=-1)
 

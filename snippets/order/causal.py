@@ -1,6 +1,6 @@
-"""Causal attention: its gradients, a cache of keys and values, and how much a cache holds.
+"""Causal attention: its gradients, a cache of keys and values, and the size of a cache.
 
-A token that the query may not look at does not move the output:
+A token that the query may not look at does not affect the output:
 
 --8<-- [start:example-gradients]
 >>> import torch
@@ -17,7 +17,7 @@ A token that the query may not look at does not move the output:
 >>> def causal(tokens):
 ...     return attention(tokens, tokens, tokens, is_causal=True)
 >>> by_all = torch.func.jacrev(causal)(X)  # (n, d, n, d)
->>> (by_all != 0).any(3).any(1).int()  # does an output, a row, move with a token?
+>>> (by_all != 0).any(3).any(1).int()  # does an output (row) depend on a token?
 tensor([[1, 0, 0, 0, 0],
         [1, 1, 0, 0, 0],
         [1, 1, 1, 0, 0],
@@ -26,10 +26,13 @@ tensor([[1, 0, 0, 0, 0],
 
 --8<-- [end:example-gradients]
 
-So an output can be computed when its token comes, from what was kept of the earlier ones:
+Each output can be computed when its token arrives, from the stored keys and values:
 
 --8<-- [start:example-cache]
+>>> import torch
+>>> from snippets.attention.formula import attention
 >>> from snippets.order.causal import decode_step
+>>> generator = torch.Generator().manual_seed(0)
 >>> X = torch.randn(6, 8, generator=generator, dtype=torch.float64)  # (n, d)
 >>> W_Q, W_K, W_V = torch.randn(3, 8, 4, generator=generator, dtype=torch.float64)
 >>> whole = attention(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
@@ -47,7 +50,7 @@ So an output can be computed when its token comes, from what was kept of the ear
 
 --8<-- [end:example-cache]
 
-What is cut off counts by its share of the weight:
+Dropped keys contribute in proportion to their share of the weight:
 
 --8<-- [start:example-window]
 >>> from snippets.order.causal import window_outputs
@@ -62,7 +65,7 @@ True
 
 --8<-- [end:example-window]
 
-A mean over all tokens so far, with a marker at the start, tells how many there are:
+With a marker at the start, the mean over all tokens so far reveals how many there are:
 
 --8<-- [start:example-marker]
 >>> from snippets.order.causal import causal_pairs, marker_share
@@ -112,9 +115,9 @@ def kept_weights(
     X: Float[Tensor, "n d"],
     keep: Float[Tensor, " n"],
 ) -> Float[Tensor, " n"]:
-    """The exponential of each score, times a factor, over their sum.
+    """The exponential of each score times a keep factor, divided by their sum.
 
-    The factor is 0 where the query may not look; for one token at least it is not.
+    The factor is 0 where the query may not look. At least one is not 0.
     """
     scores = (X @ query).masked_fill(keep == 0, -torch.inf)
     # A shift changes no weight, and the largest exponential is 1.
@@ -127,7 +130,7 @@ def kept_mean(
     X: Float[Tensor, "n d"],
     keep: Float[Tensor, " n"],
 ) -> Float[Tensor, " d"]:
-    """The mean of the tokens under these weights."""
+    """The mean of the tokens, with these weights."""
     return kept_weights(query, X, keep) @ X
 
 
@@ -136,7 +139,7 @@ def token_gradients(
     X: Float[Tensor, "n d"],
     keep: Float[Tensor, " n"],
 ) -> Float[Tensor, "d n d"]:
-    """The derivative of each entry of that by each entry of every token."""
+    """The derivative of each entry of the mean by each entry of each token."""
     return torch.func.jacrev(kept_mean, argnums=1)(query, X, keep)
 
 
@@ -145,7 +148,7 @@ def token_gradients(
 
 # --8<-- [start:cache]
 class Cache(NamedTuple):
-    """Keys and values of the tokens so far."""
+    """The keys and values of the tokens so far."""
 
     key: Float[Tensor, "*batch i d_k"]
     value: Float[Tensor, "*batch i d_v"]
@@ -188,10 +191,10 @@ def window_outputs(
     Float[Tensor, "*batch n d_v"],
     Float[Tensor, "*_ n 1"],
 ]:
-    """The outputs of the first `keep` keys alone and of the others alone, and the
-    others' share.
+    """The output from the first `keep` keys alone, the output from the others
+    alone, and the share of the others.
 
-    Raises ValueError where one of the two groups has no key.
+    Raises ValueError if one of the two groups is empty.
     """
     if not 0 < keep < scores.shape[-1]:
         raise ValueError(
@@ -208,13 +211,13 @@ def window_outputs(
 
 # --8<-- [start:counts]
 def causal_pairs(n: int) -> int:
-    """How many entries a causal mask keeps, counted."""
+    """The number of entries that a causal mask keeps, counted."""
     return torch.ones(n, n, dtype=torch.bool).tril().sum().item()
 
 
 def marker_share(n: int) -> float:
-    """What token n gets if all scores are equal and only the first value is 1, not
-    0."""
+    """The output at token n if all scores are equal, the first value is 1 and the
+    others are 0."""
     same = torch.zeros(n, 1, dtype=torch.float64)
     marker = torch.eye(n, 1, dtype=torch.float64)
     return attention(same, same, marker, is_causal=True)[-1].item()
@@ -227,8 +230,8 @@ def marker_share(n: int) -> float:
 def cache_bytes(
     n: int, layers: int, num_heads: int, d_k: int, itemsize: int
 ) -> int:
-    """A key and a value for each token, layer and head, both d_k numbers of that
-    size."""
+    """The bytes of a key and a value, of d_k numbers each, for each token, layer
+    and head."""
     return 2 * layers * num_heads * d_k * n * itemsize
 
 

@@ -1,6 +1,6 @@
 """Operations of a layer of attention, by formula and as PyTorch counts them.
 
-A multiplication and an addition are two operations. The count does not depend on the heads:
+A multiplication and an addition are two operations. The count does not depend on the number of heads:
 
 --8<-- [start:example-forward]
 >>> import torch
@@ -13,13 +13,13 @@ A multiplication and an addition are two operations. The count does not depend o
 [215040, 215040, 215040]
 >>> forward_operations(n, d)
 215040
->>> # no less: the full square is computed
+>>> # no fewer: the full square is computed
 >>> operations(attention_layer, x, *W, num_heads=4, is_causal=True)
 215040
 
 --8<-- [end:example-forward]
 
-The way back costs twice as much, so that a step of training costs three times a forward pass:
+The backward pass costs twice as much, so a training step costs three forward passes:
 
 --8<-- [start:example-backward]
 >>> from snippets.order.cost import training_step
@@ -30,7 +30,7 @@ True
 
 --8<-- [end:example-backward]
 
-At a width of 512, twice the words cost a little over twice as much at first:
+At a width of 512, doubling a short text costs a little more than twice as much:
 
 --8<-- [start:example-doubling]
 >>> from snippets.order.cost import doubling_ratio, pair_operations
@@ -46,7 +46,7 @@ At a width of 512, twice the words cost a little over twice as much at first:
 
 --8<-- [end:example-doubling]
 
-What is held: for 16 heads of width 64, the weights of 65,536 tokens would be
+Memory: the number of weights of 65,536 tokens, for 16 heads of width 64:
 
 --8<-- [start:example-memory]
 >>> from snippets.order.cost import weights_held, weights_per_output
@@ -57,7 +57,7 @@ What is held: for 16 heads of width 64, the weights of 65,536 tokens would be
 
 --8<-- [end:example-memory]
 
-Tokens that come one by one, with and without what is kept of the earlier ones:
+Tokens generated one by one, with and without stored keys and values:
 
 --8<-- [start:example-cache]
 >>> from snippets.order.cost import (
@@ -98,7 +98,7 @@ def attention_layer(
 ) -> Float[Tensor, "*batch n d"]:
     """Self-attention with several heads: three projections, attention, one more.
 
-    Raises RuntimeError where the heads do not divide d.
+    Raises RuntimeError if the number of heads does not divide d.
     """
     query, key, value = (  # (*batch, heads, n, d / heads) each
         (x @ W).unflatten(-1, (num_heads, -1)).transpose(-3, -2)
@@ -137,7 +137,7 @@ def operations(function: Callable, *args: Any, **kwargs: Any) -> int:
 
 # --8<-- [start:formulas]
 def projection_operations(n: int, d: int) -> int:
-    """To queries, keys, values, and back: four products (n, d) (d, d)."""
+    """To queries, keys, values and output: four products (n, d) (d, d)."""
     return 8 * n * d**2
 
 
@@ -152,7 +152,8 @@ def forward_operations(n: int, d: int) -> int:
 
 
 def backward_of_product(n: int, m: int, p: int) -> int:
-    """For A B, (n, m) (m, p): a product with B transposed, and one with A."""
+    """For A B, (n, m) (m, p): a product with B transposed, and one with A
+    transposed."""
     return 2 * n * p * m + 2 * m * n * p
 
 
@@ -161,12 +162,12 @@ def backward_of_product(n: int, m: int, p: int) -> int:
 
 # --8<-- [start:ratios]
 def doubling_ratio(n: int, d: int) -> float:
-    """What 2n tokens cost, over what n tokens cost."""
+    """The cost of 2n tokens divided by the cost of n tokens."""
     return forward_operations(2 * n, d) / forward_operations(n, d)
 
 
 def excess_of_pairs(n: int, d: int) -> int:
-    """By how much scores and mixing exceed the projections."""
+    """Operations of scores and mixing minus those of the projections."""
     return pair_operations(n, d) - projection_operations(n, d)
 
 
@@ -175,12 +176,12 @@ def excess_of_pairs(n: int, d: int) -> int:
 
 # --8<-- [start:memory]
 def weights_held(n: int, num_heads: int) -> int:
-    """How many weights there are, if all are held at once."""
+    """The number of weights, if all are held at once."""
     return num_heads * n**2
 
 
 def weights_per_output(n: int, d_k: int) -> float:
-    """For each number of the heads' output, how many weights."""
+    """The number of weights for each number of the heads' output."""
     return n / d_k
 
 
@@ -189,17 +190,17 @@ def weights_per_output(n: int, d_k: int) -> float:
 
 # --8<-- [start:cache]
 def operations_without_cache(n: int, d: int) -> int:
-    """n tokens one by one, with a forward pass over all tokens so far for each."""
+    """n tokens one by one, each with a forward pass over all tokens so far."""
     return sum(forward_operations(i, d) for i in range(1, n + 1))
 
 
 def step_operations(i: int, d: int) -> int:
-    """Token i, with the keys and values of all earlier ones kept."""
+    """Token i, with stored keys and values of all earlier tokens."""
     return 8 * d**2 + 4 * i * d
 
 
 def operations_with_cache(n: int, d: int) -> int:
-    """n tokens one by one, with keys and values kept."""
+    """n tokens one by one, with stored keys and values."""
     return sum(step_operations(i, d) for i in range(1, n + 1))
 
 

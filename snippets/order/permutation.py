@@ -1,6 +1,6 @@
-"""A layer of self-attention, and what it does with its tokens in another order.
+"""A layer of self-attention, and its outputs when its tokens are reordered.
 
-Reorder the tokens, and the outputs are reordered with them, whatever the number of heads:
+If the tokens are reordered, so are the outputs, for any number of heads:
 
 --8<-- [start:example-layer]
 >>> import torch
@@ -18,7 +18,7 @@ True
 
 --8<-- [end:example-layer]
 
-The outputs themselves are not the same, but their mean is, and so is what a query of its own gets:
+The outputs change, but their mean does not, nor does the output of an extra query:
 
 --8<-- [start:example-pooled]
 >>> from snippets.order.permutation import output
@@ -30,7 +30,7 @@ True
 
 --8<-- [end:example-pooled]
 
-Another orthogonal matrix than a permutation is not let through:
+It does not work for an orthogonal matrix that is no permutation:
 
 --8<-- [start:example-rotation]
 >>> flip = torch.diag(torch.tensor([1.0, -1, 1, 1, 1, 1], dtype=torch.float64))
@@ -39,7 +39,7 @@ False
 
 --8<-- [end:example-rotation]
 
-With a causal mask the order matters. Two tokens, 0 and 1, and then the other way round:
+With a causal mask the order matters. The tokens 0 and 1, in both orders:
 
 --8<-- [start:example-causal]
 >>> from snippets.attention.formula import attention
@@ -62,8 +62,8 @@ from torch import Tensor
 def reorder(
     Pi: Float[Tensor, "*#batch n n"], X: Float[Tensor, "*#batch n d"]
 ) -> Float[Tensor, "*batch n d"]:
-    """The tokens in another order: each row of Pi has a single 1, and says who
-    comes here."""
+    """The tokens in another order: the 1 in each row of Pi selects the token
+    that comes there."""
     return Pi @ X
 
 
@@ -72,7 +72,7 @@ def sequence(
     second: Float[Tensor, "*batch d"],
     others: Float[Tensor, "*batch m d"],
 ) -> Float[Tensor, "*batch m+2 d"]:
-    """Two tokens and then others, as one tensor."""
+    """Two tokens, followed by others, as one tensor."""
     return torch.cat(
         [first.unsqueeze(-2), second.unsqueeze(-2), others], dim=-2
     )
@@ -87,9 +87,9 @@ def merged_self_attention(
     A: Float[Tensor, "*#batch heads d d"],
     M: Float[Tensor, "*#batch heads d d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """Self-attention, each head given by two merged matrices.
+    """Self-attention with two merged matrices for each head.
 
-    W_Q W_K^T is in A, and W_V W_O in M.
+    A holds W_Q W_K^T, and M holds W_V W_O.
     """
     X = X.unsqueeze(-3)  # (*batch, 1, n, d), an axis for the heads
     weights = torch.softmax(X @ A @ X.mT, dim=-1)  # (*batch, heads, n, n)
@@ -101,7 +101,7 @@ def output(
     X: Float[Tensor, "*#batch n d"],
     M: Float[Tensor, "*#batch heads d d"],
 ) -> Float[Tensor, "*batch d"]:
-    """What a single query gets, if in each head it is a row of Q."""
+    """The output of a single query, which is row g of Q in head g."""
     mean = torch.softmax(Q @ X.mT, dim=-1) @ X  # (*batch, heads, d)
     return (mean.unsqueeze(-2) @ M).squeeze(-2).sum(-2)
 

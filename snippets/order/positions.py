@@ -13,7 +13,7 @@ tensor([[ 0.0000,  1.0000,  0.0000,  1.0000],
 
 --8<-- [end:example-encoding]
 
-A shift of the position is a turn of each pair, the same turn for every position:
+A shift rotates each pair by an angle that is the same at every position:
 
 --8<-- [start:example-shift]
 >>> from snippets.order.positions import shift_encoding
@@ -23,7 +23,7 @@ True
 
 --8<-- [end:example-shift]
 
-The product of two encodings depends on their distance alone, and not on its sign:
+The dot product of two encodings depends only on their distance, and not on its sign:
 
 --8<-- [start:example-product]
 >>> PE = sinusoidal_encoding(100, 512, dtype=torch.float64)
@@ -35,7 +35,7 @@ True
 
 --8<-- [end:example-product]
 
-How it falls with the distance, and how often it rises on the way:
+How it decreases with the distance, and how often it increases on the way:
 
 --8<-- [start:example-decay]
 >>> [round(G[0, k].item(), 1) for k in range(8)]
@@ -45,7 +45,7 @@ How it falls with the distance, and how often it rises on the way:
 
 --8<-- [end:example-decay]
 
-The longest of 256 waves, in turns of 2 pi, and as a length:
+The longest of 256 waves, in multiples of 2 pi and in positions:
 
 --8<-- [start:example-longest]
 >>> from snippets.order.positions import longest_wave
@@ -55,7 +55,7 @@ The longest of 256 waves, in turns of 2 pi, and as a length:
 
 --8<-- [end:example-longest]
 
-Without positions a layer cannot tell an order from another; with them it can:
+Without positions, a layer cannot distinguish two orders; with them it can:
 
 --8<-- [start:example-order]
 >>> import torch
@@ -90,7 +90,7 @@ def frequencies(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " half"]:
-    """One for each pair of features, from 1 down by equal ratios.
+    """One frequency for each pair of features, decreasing from 1 by equal ratios.
 
     Raises ValueError for an odd d, or one below 2.
     """
@@ -107,7 +107,7 @@ def frequencies(
 def waves(
     position: Real[Tensor, "*shape"], omega: Float[Tensor, " h"]
 ) -> tuple[Float[Tensor, "*shape h"], Float[Tensor, "*shape h"]]:
-    """The cosines and the sines of positions, one of each for every frequency."""
+    """The cosines and sines of positions, one of each per frequency."""
     angle = position.unsqueeze(-1) * omega
     return torch.cos(angle), torch.sin(angle)
 
@@ -120,9 +120,9 @@ def sinusoidal_encoding(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "{n} {d}"]:
-    """Of each place a sine and a cosine, the next ones, and so on.
+    """For each position a sine, its cosine, the next sine, and so on.
 
-    Places count from 0: Vaswani et al. (2017), section 3.5.
+    Positions count from 0: Vaswani et al. (2017), section 3.5.
     """
     dtype = dtype or torch.get_default_dtype()
     single = torch.promote_types(
@@ -140,7 +140,7 @@ def sinusoidal_encoding(
 def shift_encoding(
     PE: Float[Tensor, "*batch n d"], *, k: int | float, base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """The encodings of places that are k further on, from the encodings alone.
+    """The encodings of positions k further on, computed from the encodings.
 
     Raises ValueError for an odd d, by `frequencies`.
     """
@@ -150,8 +150,8 @@ def shift_encoding(
     )
     cosines, sines = torch.cos(k * omega), torch.sin(k * omega)
     sine, cosine = wide[..., 0::2], wide[..., 1::2]  # (*batch, n, d / 2) each
-    turned = cosines * sine + sines * cosine, cosines * cosine - sines * sine
-    return torch.stack(turned, dim=-1).flatten(-2).to(PE.dtype)
+    rotated = cosines * sine + sines * cosine, cosines * cosine - sines * sine
+    return torch.stack(rotated, dim=-1).flatten(-2).to(PE.dtype)
 
 
 # --8<-- [end:shift]
@@ -173,7 +173,7 @@ def encoding_product(
 
 # --8<-- [start:longest]
 def longest_wave(h: int, base: float, turn: float) -> float:
-    """The length of the longest of h waves: a full turn over the last frequency."""
+    """The longest of h wavelengths: a full circle over the last frequency."""
     return turn * base ** ((h - 1) / h)
 
 

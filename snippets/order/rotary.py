@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys turned by their places, so that scores know distances.
+"""RoPE: queries and keys are rotated by their positions, so that scores depend on distances.
 
 --8<-- [start:example-relative]
 >>> import torch
@@ -16,8 +16,8 @@
 
 --8<-- [end:example-relative]
 
-Two layouts: a pair of features may stand side by side, or half the width apart. The scores are
-the same if queries and keys keep to one layout, and only then:
+Two layouts: a pair of features may be neighbours, or half the width apart. The scores agree if
+queries and keys use the same layout:
 
 --8<-- [start:example-layouts]
 >>> from snippets.order.rotary import apply_rotary_interleaved, interleave
@@ -33,7 +33,7 @@ the same if queries and keys keep to one layout, and only then:
 
 --8<-- [end:example-layouts]
 
-One frequency does not decay with distance at all, and many do not decay steadily:
+A single frequency does not decay with distance, and many do not decay steadily:
 
 --8<-- [start:example-decay]
 >>> from snippets.order.positions import frequencies
@@ -50,7 +50,7 @@ One frequency does not decay with distance at all, and many do not decay steadil
 
 --8<-- [end:example-decay]
 
-With a bias by distance that stays the same from some distance on, what is far has no order:
+A bias by distance that stays the same from some distance on:
 
 --8<-- [start:example-clipped]
 >>> from snippets.order.rotary import clipped_bias
@@ -79,7 +79,7 @@ def turn(
     position: Real[Tensor, "*#batch"],
     omega: Float[Tensor, " h"],
 ) -> tuple[Float[Tensor, "*batch h"], Float[Tensor, "*batch h"]]:
-    """Each pair of a number in first and one in second, turned by position times
+    """Each pair of numbers from first and second, rotated by position times
     frequency."""
     cosines, sines = waves(position, omega)
     return first * cosines - second * sines, first * sines + second * cosines
@@ -109,12 +109,12 @@ def apply_rotary(
     *,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch d_k"]:
-    """RoPE: queries or keys, turned by their positions: Su et al. (2021).
+    """RoPE: queries or keys, rotated by their positions: Su et al. (2021).
 
-    A pair is a feature and the one half the width further on. Places that
+    A pair is a feature and the one half the width further on. Positions that
     differ within a batch are (b, 1, n) for x of (b, h, n, d_k). Angles have
-    the digits of fp32, or of an x with more: at 100,000, fp32 is off by some
-    thousandths.
+    the precision of fp32, or of a more precise x: at 100,000, fp32 is off by
+    some thousandths.
     Raises ValueError for an odd d_k, by `frequencies`.
     """
     first, second = upcast(x).tensor_split(2, dim=-1)
@@ -132,7 +132,7 @@ def apply_rotary_interleaved(
     *,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch d_k"]:
-    """The same where a pair is two features that stand side by side.
+    """The same for pairs of neighbouring features.
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """
@@ -146,7 +146,7 @@ def apply_rotary_interleaved(
 
 
 def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:
-    """From the first layout to the second: the two halves, feature by feature.
+    """From the first layout to the second: features of both halves, in turn.
 
     Raises RuntimeError for an odd d_k.
     """
@@ -160,8 +160,8 @@ def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:
 def mean_cosine(
     distance: Real[Tensor, "*shape"], omega: Float[Tensor, " h"]
 ) -> Float[Tensor, "*shape"]:
-    """The score of a vector of length 1 with itself at a distance, if all its pairs
-    are of one length."""
+    """The score of a vector of length 1 with itself at a distance, if all its
+    pairs have the same length."""
     return waves(distance, omega)[0].mean(-1)
 
 
@@ -172,10 +172,10 @@ def mean_cosine(
 def clipped_bias(
     table: Float[Tensor, " size"], *, n: int, m: int
 ) -> Float[Tensor, "{n} {m}"]:
-    """A bias for each query and key by their distance; beyond the table, its ends.
+    """A bias for each query and key by their distance, clipped to the table.
 
     Clipped as in Shaw, Uszkoreit and Vaswani (2018).
-    Raises ValueError for a table without a middle.
+    Raises ValueError for a table of even length.
     """
     if len(table) % 2 == 0:
         raise ValueError(

@@ -1,6 +1,6 @@
 """ALiBi: weights times a decay, slopes of heads, and a bias as one more feature.
 
-Eight heads: their slopes, and the distance at which each has halved a weight.
+The slopes of eight heads, and the distance at which each halves a weight:
 
 --8<-- [start:example-slopes]
 >>> import torch
@@ -13,7 +13,7 @@ Eight heads: their slopes, and the distance at which each has halved a weight.
 
 --8<-- [end:example-slopes]
 
-A key far back against a near one, with equal contents and with a lead of five:
+A distant key and three near ones, with equal contents and with a lead of five:
 
 --8<-- [start:example-weights]
 >>> from snippets.positions.alibi import alibi_weights
@@ -27,7 +27,7 @@ A key far back against a near one, with equal contents and with a lead of five:
 
 --8<-- [end:example-weights]
 
-The bias as one more feature, through attention code that knows nothing of it:
+The bias as one more feature, with attention code that takes no bias:
 
 --8<-- [start:example-one-feature]
 >>> from snippets.positions.alibi import one_more_feature
@@ -59,7 +59,7 @@ True
 
 --8<-- [end:example-feature]
 
-Far into a text, half precision does not tell neighbours apart:
+Far into a text, half precision does not distinguish neighbours:
 
 --8<-- [start:example-half]
 >>> place = torch.arange(60000)
@@ -94,7 +94,7 @@ from snippets.attention.formula import attention_weights
 def decay(
     distance: Real[Tensor, "*shape"], *, slope: float
 ) -> Float[Tensor, "*shape"]:
-    """What a weight is multiplied by at a distance."""
+    """The factor on a weight at a distance."""
     return torch.exp(-slope * distance)
 
 
@@ -104,7 +104,7 @@ def alibi_weights(
     *,
     slope: float,
 ) -> Float[Tensor, "*batch m"]:
-    """Scores lowered by slope times distance: Press, Smith and Lewis (2022)."""
+    """Weights of scores minus slope times distance: Press, Smith and Lewis (2022)."""
     return torch.softmax(scores - slope * distance, dim=-1)
 
 
@@ -114,7 +114,7 @@ def decayed_weights(
     *,
     slope: float,
 ) -> Float[Tensor, "*batch m"]:
-    """The same from weights: multiplied by a decay, and divided by the sum."""
+    """The same from plain weights: times a decay, divided by their sum."""
     decayed = weights * decay(distance, slope=slope)
     return decayed / decayed.sum(-1, keepdim=True)
 
@@ -129,10 +129,10 @@ def slopes(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " {num_heads}"]:
-    """One for each head: Press, Smith and Lewis (2022), and their code.
+    """One slope per head: Press, Smith and Lewis (2022), and their code.
 
-    For a power of two they fall by equal ratios to 1/256. Raises ValueError
-    for no heads.
+    For a power of two, they decrease by equal ratios to 1/256.
+    Raises ValueError for no heads.
     """
     if num_heads < 1:
         raise ValueError(f"num_heads is {num_heads}; expected at least 1")
@@ -158,9 +158,9 @@ def one_more_feature(
     *,
     slope: float,
 ) -> Float[Tensor, "n m"]:
-    """The weights of one head, through attention that knows of no bias.
+    """The weights of one head, with attention code that takes no bias.
 
-    In sixteen bits far places are rounded: see `with_alibi`.
+    In 16 bits, large positions are rounded: see `with_alibi`.
     """
     bias = math.sqrt(Q.shape[-1]) * slope * place  # (m)
     q = torch.cat([Q, Q.new_ones(len(Q), 1)], dim=-1)
@@ -180,9 +180,9 @@ def with_alibi(
 ) -> tuple[
     Float[Tensor, "*batch h n width"], Float[Tensor, "*batch h m width"]
 ]:
-    """Queries and keys with two features more, for attention at the scale of d_k.
+    """Queries and keys with two more features, for attention at the scale of d_k.
 
-    A place is cut in two, which sixteen bits hold up to 65,000.
+    A position is split in two, which 16 bits represent up to 65,000.
     """
     slope = (math.sqrt(Q.shape[-1]) * slope).to(Q.dtype)[:, None, None]
     place = place.float()  # a byte holds no 256

@@ -1,6 +1,6 @@
 """Longer texts than a model was trained on: PI, and NTK-aware scaling.
 
-Positions divided by four, and the scores that they have in common with a text a quarter as long:
+Positions divided by four give the scores of a text a quarter as long:
 
 --8<-- [start:example-interpolated]
 >>> import torch
@@ -15,7 +15,7 @@ True
 
 --8<-- [end:example-interpolated]
 
-The bases for four and eight times the length, and what their frequencies were divided by:
+The bases for four and eight times the length, and the divisors of the frequencies:
 
 --8<-- [start:example-base]
 >>> import torch
@@ -32,8 +32,8 @@ The bases for four and eight times the length, and what their frequencies were d
 
 --8<-- [end:example-base]
 
-How far a pair of length 1 moves from one position to the next: of 64 pairs the fastest, the
-slowest and one from the middle, at four times the length.
+How far a pair of length 1 moves from one position to the next, at four times the length: the
+fastest, a middle one and the slowest of 64 pairs.
 
 --8<-- [start:example-neighbours]
 >>> from snippets.positions.interpolation import neighbour_distance
@@ -65,7 +65,7 @@ from snippets.order.rotary import apply_rotary
 def ntk_base(base: float, s: float, *, d_k: int) -> float:
     """The base of RoPE that divides its slowest frequency by s.
 
-    Raises ValueError for a d_k below 4, which has one pair only.
+    Raises ValueError for a d_k below 4, with fewer than two pairs.
     """
     if d_k < 4:
         raise ValueError(f"d_k is {d_k}; expected two pairs of features")
@@ -73,7 +73,7 @@ def ntk_base(base: float, s: float, *, d_k: int) -> float:
 
 
 def scale_of_base(base: float, new: float, *, d_k: int) -> float:
-    """The other way: the factor s that a new base stands for.
+    """The inverse: the factor s that a new base corresponds to.
 
     Raises ValueError for a d_k below 2.
     """
@@ -93,7 +93,7 @@ def interpolated_rotary(
     s: float,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch d_k"]:
-    """RoPE under PI: positions are divided by s, Chen et al. (2023).
+    """RoPE under PI, which divides positions by s: Chen et al. (2023).
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """

@@ -1,6 +1,27 @@
-"""RoPE in practice: what a score depends on, checkpoints, and features not turned.
+"""RoPE in practice: what a score depends on, checkpoints, and features not rotated.
 
-Two scores at one distance, and a key that is scored highest 7 places behind the query:
+Which key has the highest score, if each token's key is its query aimed one position back? The
+queries come from content, or are the same for all tokens, or the same and four times as long.
+
+--8<-- [start:example-head]
+>>> import torch
+>>> from snippets.positions.rope import aimed_key, rotary_weights
+>>> generator = torch.Generator().manual_seed(0)
+>>> X = torch.randn(200, 64, generator=generator, dtype=torch.float64)  # (n, d_k)
+>>> same = X[:1].expand(200, 64)
+>>> i = torch.arange(1, 200)  # each token but the first
+>>> for Q in (X, same, 4 * same):
+...     weights = rotary_weights(Q, aimed_key(Q, distance=-1))[1:]
+...     shares = [(weights.argmax(-1) == i - back).double().mean().item() for back in (0, 1)]
+...     mean = weights[i - 1, i - 1].mean().item()  # on the previous token
+...     print("itself {:.0%}   previous {:.0%}".format(*shares), f"  its weight {mean:.3f}")
+itself 100%   previous 0%   its weight 0.001
+itself 0%   previous 100%   its weight 0.242
+itself 0%   previous 100%   its weight 0.997
+
+--8<-- [end:example-head]
+
+A key whose score is highest 7 positions before the query:
 
 --8<-- [start:example-aimed]
 >>> import torch
@@ -43,7 +64,7 @@ tensor([[0., 2., 1., 3., 4., 6., 5., 7.]])
 
 --8<-- [end:example-checkpoint]
 
-RoPE on the first 16 of 64 features: a turned part plus a plain part.
+RoPE on the first 16 of 64 features: a rotated part plus a plain part.
 
 --8<-- [start:example-partial]
 >>> from snippets.positions.rope import apply_partial_rotary
@@ -62,6 +83,7 @@ import torch
 from jaxtyping import Float, Real
 from torch import Tensor
 
+from snippets.attention.formula import attention_weights
 from snippets.order.rotary import apply_rotary
 
 
@@ -74,7 +96,7 @@ def score_by_distance(
     distance: Real[Tensor, "*#batch"],
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, "*batch"]:
-    """A sum of waves: each pair's lengths and angles, in query and in key."""
+    """A sum of waves, from the lengths and angles of each pair in query and key."""
     angle = distance.unsqueeze(-1) * omega + beta - alpha  # (*batch, h)
     return (rho * kappa * torch.cos(angle)).sum(-1)
 
@@ -86,7 +108,7 @@ def score_by_distance(
 def aimed_key(
     q: Float[Tensor, "*batch d_k"], *, distance: int | float
 ) -> Float[Tensor, "*batch d_k"]:
-    """The key that a query scores highest at this distance; behind, it is negative.
+    """The key whose score with q is highest at this distance, negative if behind.
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """
@@ -96,14 +118,30 @@ def aimed_key(
 # --8<-- [end:aimed]
 
 
+# --8<-- [start:weights]
+def rotary_weights(
+    Q: Float[Tensor, "*#batch n d_k"], K: Float[Tensor, "*#batch n d_k"]
+) -> Float[Tensor, "*batch n n"]:
+    """Causal attention weights of queries and keys under RoPE.
+
+    Raises ValueError for an odd d_k, by `frequencies`.
+    """
+    position = torch.arange(Q.shape[-2], device=Q.device)
+    query, key = apply_rotary(Q, position), apply_rotary(K, position)
+    return attention_weights(query, key, is_causal=True)
+
+
+# --8<-- [end:weights]
+
+
 # --8<-- [start:checkpoint]
 def to_halves(
     W: Float[Tensor, "d width"], *, num_heads: int
 ) -> Float[Tensor, "d width"]:
-    """Columns of W_Q or W_K, from the layout side by side to that in halves.
+    """Columns of W_Q or W_K, from the layout of neighbours to that in halves.
 
     For `Linear.weight`, which has them as rows, transpose before and after.
-    Raises RuntimeError where the width is no multiple of twice the heads.
+    Raises RuntimeError if twice the heads does not divide the width.
     """
     pairs = W.unflatten(-1, (num_heads, -1, 2))  # (d, heads, d_k / 2, 2)
     return pairs.mT.flatten(-3)
@@ -122,7 +160,7 @@ def apply_partial_rotary(
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE on the first features; the others stay as they are.
 
-    Raises ValueError for an odd number turned, by `frequencies`.
+    Raises ValueError if `turned` is odd, by `frequencies`.
     """
     first = apply_rotary(x[..., :turned], position, base=base)
     rest = x[..., turned:].expand(*first.shape[:-1], -1)

@@ -1,6 +1,6 @@
-"""YaRN: a ramp between PI and RoPE as it was, and a factor on queries and keys.
+"""YaRN: a ramp between PI and unchanged RoPE, and a factor on queries and keys.
 
-Of 64 pairs trained on 4096 positions: how many are interpolated fully, partly and not at all.
+How many of 64 pairs, trained on 4096 positions, are interpolated fully, not at all, and partly:
 
 --8<-- [start:example-ramp]
 >>> import torch
@@ -18,10 +18,14 @@ Of 64 pairs trained on 4096 positions: how many are interpolated fully, partly a
 
 --8<-- [end:example-ramp]
 
-The same pairs with a ramp that is straight over pairs, and under the one above:
+The same pairs with the ramp above, and with a ramp that is straight over pairs:
 
 --8<-- [start:example-by-pair]
->>> from snippets.positions.yarn import yarn_frequencies_by_pair
+>>> import torch
+>>> from snippets.order.positions import frequencies
+>>> from snippets.positions.yarn import yarn_frequencies, yarn_frequencies_by_pair
+>>> omega = frequencies(128, dtype=torch.float64)
+>>> scaled = yarn_frequencies(omega, s=16.0, trained=4096)
 >>> other = yarn_frequencies_by_pair(128, s=16.0, trained=4096)
 >>> for divided in (omega / scaled, omega / other):
 ...     print(divided[[20, 25, 30, 33, 40, 46]].round(decimals=2).tolist())
@@ -30,7 +34,7 @@ The same pairs with a ramp that is straight over pairs, and under the one above:
 
 --8<-- [end:example-by-pair]
 
-The attention code does not change, only what it is given:
+The attention code does not change, only its inputs:
 
 --8<-- [start:example-yarn]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -81,7 +85,7 @@ from snippets.order.rotary import turn
 def turns(
     omega: Float[Tensor, " h"], *, length: int | float
 ) -> Float[Tensor, " h"]:
-    """How often each pair turns within a length."""
+    """The rotations that each pair completes within a length."""
     return omega * length / (2 * math.pi)
 
 
@@ -119,12 +123,12 @@ def yarn_frequencies_by_pair(
     base: float = 10000.0,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " {d_k//2}"]:
-    """As most code has it: the ramp is straight over pairs, not over turns.
+    """As the authors' code has it: the ramp is straight over pairs.
 
     Raises ValueError for an odd d_k, by `frequencies`.
     """
     omega = frequencies(d_k, base=base, dtype=torch.float64, device=device)
-    first, last = (  # the pairs, from 0, that make so many turns
+    first, last = (  # the pairs, from 0, with so many rotations
         d_k * math.log(trained / (2 * math.pi * often)) / (2 * math.log(base))
         for often in (end, start)
     )
@@ -140,7 +144,7 @@ def yarn_frequencies_by_pair(
 
 # --8<-- [start:temperature]
 def attention_factor(s: float) -> float:
-    """What YaRN multiplies queries and keys by: a law that was fitted.
+    """YaRN's factor on queries and keys, a law that was fitted.
 
     It is 1 for an s of 1 or less.
     """
@@ -153,7 +157,7 @@ def weights_at_temperature(
     *,
     temperature: float,
 ) -> Float[Tensor, "*batch n m"]:
-    """The same weights without a change to attention: both are divided by a root."""
+    """Weights at a temperature: queries and keys are divided by its root."""
     root = math.sqrt(temperature)
     return attention_weights(Q / root, K / root)
 
@@ -171,10 +175,10 @@ def apply_yarn(
     base: float = 10000.0,
     by_pair: bool = False,
 ) -> Float[Tensor, "*batch d_k"]:
-    """RoPE by YaRN's frequencies, and its factor: Peng et al. (2024).
+    """RoPE with YaRN's frequencies and factor: Peng et al. (2024).
 
-    by_pair takes those of `yarn_frequencies_by_pair`, as most checkpoints
-    expect. Raises ValueError for an odd d_k, by `frequencies`.
+    by_pair uses those of `yarn_frequencies_by_pair`, as the authors' code
+    does. Raises ValueError for an odd d_k, by `frequencies`.
     """
     wide, d_k, device = upcast(x), x.shape[-1], x.device
     if by_pair:
@@ -194,7 +198,7 @@ def apply_yarn(
 
 # --8<-- [start:leader]
 def weight_of_lead(lead: float, others: int | float) -> float:
-    """The weight of a score that leads so many equal ones."""
+    """The weight of a score that leads so many equal others."""
     return math.exp(lead) / (math.exp(lead) + others)
 
 

@@ -1,6 +1,6 @@
-"""Attention beside a linear layer over tokens, and linear attention, which lies between.
+"""Attention compared with a linear layer over tokens, and linear attention, which lies between.
 
-A linear layer has one slope, whatever comes in. Attention has another one for every input:
+A linear layer has the same derivative for every input. Attention does not:
 
 --8<-- [start:example-slopes]
 >>> import torch
@@ -18,7 +18,7 @@ False
 
 --8<-- [end:example-slopes]
 
-Random features come as near to softmax as their number allows:
+Random features approximate the exponential of a score:
 
 --8<-- [start:example-features]
 >>> from snippets.predecessors.linear import random_features
@@ -53,7 +53,7 @@ False
 
 --8<-- [end:example-linear]
 
-Regrouping pays for long sequences:
+Regrouping saves multiplications for long sequences:
 
 --8<-- [start:example-cost]
 >>> from snippets.predecessors.linear import linear_multiplications, quadratic_multiplications
@@ -96,7 +96,7 @@ def jacobian(
     function: Callable[[Float[Tensor, "..."]], Float[Tensor, "..."]],
     X: Float[Tensor, "*input"],
 ) -> Float[Tensor, "*output_and_input"]:
-    """The derivative of every output by every input, at X."""
+    """The derivative of each output with respect to each input, at X."""
     return torch.autograd.functional.jacobian(function, X)
 
 
@@ -118,7 +118,7 @@ def sum_then_ask(
     G: Float[Tensor, "*#batch m r"],
     V: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """F (G^T V): one sum over all keys and values, which every query asks."""
+    """F (G^T V): one sum over all keys and values, shared by all queries."""
     return F @ (G.mT @ V)
 
 
@@ -129,9 +129,9 @@ def sum_then_ask(
 def exponentials(
     query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
 ) -> tuple[Float[Tensor, "... n d_k"], Float[Tensor, "... m d_k"]]:
-    """exp(query) and exp(key), but for a factor that each query cancels.
+    """exp(query) and exp(key), up to a factor that cancels for each query.
 
-    None is above 1, and for every query one product is 1.
+    None exceeds 1, and for each query one product is 1.
     Raises ValueError without keys, or without features.
     """
     if 0 in key.shape[-2:]:
@@ -150,7 +150,7 @@ def kernel_attention(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Weights from products of features, here exponentials, and no softmax.
+    """Weights from products of features, here exponentials, without softmax.
 
     Raises ValueError without keys, or without features, by `exponentials`.
     """
@@ -185,8 +185,8 @@ def causal_scan(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Causal linear attention, token by token with one state: Katharopoulos et al. (2020).
 
-    largest is that of each feature of the keys so far, and when it grows, the
-    state shrinks by as much. So nothing overflows.
+    largest holds the maximum of each feature over the keys so far. When it
+    grows, the state is scaled down, so nothing overflows.
     Raises ValueError without tokens or features, and for numbers of tokens
     that differ.
     """
@@ -240,7 +240,7 @@ def squared_distances(
 def gaussian_weights(
     query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
 ) -> Float[Tensor, "*batch n m"]:
-    """Kernel regression: weights fall as a Gaussian of variance sqrt(d_k) does."""
+    """Kernel regression with a Gaussian of variance sqrt(d_k)."""
     distances = squared_distances(upcast(query), upcast(key))
     variance = max(query.shape[-1], 1) ** 0.5  # without features, any
     logits = -distances / (2 * variance)

@@ -1,6 +1,6 @@
-"""A cell with gates, a block with a shortcut, and how a gradient passes through each.
+"""A cell with gates, a block with a shortcut, and the gradient through each.
 
-The cell is PyTorch's, weight for weight:
+The cell agrees with PyTorch's, with the same weights:
 
 --8<-- [start:example-lstm]
 >>> import torch
@@ -15,8 +15,8 @@ True
 
 --8<-- [end:example-lstm]
 
-The gradient of the cell after T steps by the cell before, along the cell alone, for forget gates held
-at one opening and for gates that open as time goes on:
+The derivative over T steps along the cell alone, for forget gates that stay at one value and for gates
+that open over time:
 
 --8<-- [start:example-gates]
 >>> from snippets.predecessors.lstm import cell_path, gate, opening_gates
@@ -31,7 +31,7 @@ T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.998: 8e-02   opening: 0.500
 
 --8<-- [end:example-gates]
 
-All paths together can stretch a gradient, although the cell's own never does:
+All paths together can increase a gradient, although the path along the cell cannot:
 
 --8<-- [start:example-paths]
 >>> from snippets.predecessors.lstm import cell_gradients
@@ -43,7 +43,7 @@ recurrent weight 4   along the cell 0.50   all paths 2.50
 
 --8<-- [end:example-paths]
 
-A residual block has the identity in its slope:
+The derivative of a residual block contains the identity:
 
 --8<-- [start:example-residual]
 >>> from snippets.predecessors.lstm import residual_block
@@ -62,7 +62,7 @@ from torch import Tensor
 
 # --8<-- [start:cell]
 def gate(z: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """The logistic function: how far a gate is open, from 0 to 1."""
+    """The logistic function, from 0 (closed) to 1 (open)."""
     return torch.sigmoid(z)
 
 
@@ -91,7 +91,7 @@ def lstm_step(
 
 # --8<-- [start:gates]
 def cell_path(f: Float[Tensor, "*batch T"]) -> Float[Tensor, "*batch"]:
-    """The last cell's gradient by the first along the cell: a product of gates."""
+    """The derivative along the cell, over all steps: a product of gates."""
     return f.prod(-1)
 
 
@@ -101,7 +101,7 @@ def opening_gates(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " T"]:
-    """T gates that open as time goes on: 3/4, 8/9, 15/16 and so on."""
+    """T gates that open over time: 3/4, 8/9, 15/16 and so on."""
     return 1 - torch.arange(2.0, T + 2.0, dtype=dtype, device=device) ** -2
 
 
@@ -110,7 +110,7 @@ def opening_gates(
 
 # --8<-- [start:slopes]
 def cell_gradients(u: float) -> tuple[float, float]:
-    """A cell's gradient by the cell before, along the cell and over all paths.
+    """The derivative of a cell by the old cell, along the cell and over all paths.
 
     The cell has one feature and is at 0, its output gate open, and the
     candidate reads the last output with weight u.
@@ -134,7 +134,7 @@ def residual_block(
     A: Float[Tensor, "d r"],
     B: Float[Tensor, "r d"],
 ) -> Float[Tensor, "*batch d"]:
-    """The input, and what a small network makes of it, added."""
+    """The input plus the output of a small network."""
     return x + torch.tanh(x @ A) @ B
 
 

@@ -1,4 +1,4 @@
-"""Linear attention as one step of learning, and softmax attention as one step of a memory.
+"""Linear attention as one step of training, and softmax attention as one step of a memory.
 
 One step of gradient descent, from a layer of zeros, on keys and their values:
 
@@ -15,7 +15,7 @@ True
 
 --8<-- [end:example-step]
 
-Three patterns are stored. The state starts as the first one, with noise on every entry:
+Three patterns are stored. The state starts at the first one, with noise on each entry:
 
 --8<-- [start:example-recall]
 >>> from snippets.predecessors.memory import energy, recall
@@ -45,7 +45,7 @@ def loss(
     key: Float[Tensor, "*#batch n d"],
     value: Float[Tensor, "*#batch n d_v"],
 ) -> Float[Tensor, "*batch"]:
-    """Half the sum of squares of what a linear layer gets wrong of the values."""
+    """Half the sum of the squared errors of a linear layer."""
     return (key @ weight - value).square().sum(dim=(-2, -1)) / 2
 
 
@@ -57,7 +57,7 @@ def ask_after_step(
     *,
     rate: float,
 ) -> Float[Tensor, "*batch t d_v"]:
-    """Take one step down the loss, then ask the layer."""
+    """The layer's output for the queries after one gradient step."""
     gradient = key.mT @ (key @ weight - value)
     return query @ (weight - rate * gradient)
 
@@ -70,7 +70,7 @@ def attend_to_errors(
     *,
     rate: float,
 ) -> Float[Tensor, "*batch t d_v"]:
-    """The same by linear attention: scores weigh what the layer gets wrong."""
+    """The same by linear attention over the errors of the layer."""
     error = value - key @ weight
     return query @ weight + rate * (query @ key.mT) @ error
 
@@ -85,7 +85,7 @@ def energy(
     *,
     beta: float,
 ) -> Float[Tensor, "*batch"]:
-    """Low where the state is short and near a stored pattern; beta is not zero."""
+    """Low if the state is short and near a stored pattern; beta is not zero."""
     x, patterns = upcast(state), upcast(stored)
     scores = beta * (patterns @ x.unsqueeze(-1)).squeeze(-1)
     level = x.square().sum(-1) / 2 - scores.logsumexp(-1) / beta
@@ -98,7 +98,7 @@ def recall(
     *,
     beta: float,
 ) -> Float[Tensor, "*batch d"]:
-    """One step down the energy: the state asks, patterns are keys and values."""
+    """One gradient step: the state is the query, patterns are keys and values."""
     query = state.unsqueeze(-2)
     return attention(query, stored, stored, scale=beta).squeeze(-2)
 

@@ -1,6 +1,6 @@
-"""A recurrent network, and how far a gradient reaches back in it, beside attention.
+"""A recurrent network and attention, and how far a gradient reaches back in each.
 
-One step, with the weights of PyTorch's own network copied across:
+The network, with the weights of PyTorch's own:
 
 --8<-- [start:example-rnn]
 >>> import torch
@@ -15,11 +15,12 @@ True
 
 --8<-- [end:example-rnn]
 
-The size of the gradient of the last state by the first, over T steps. W is w times a rotation. In the
-last two columns a query attends to T tokens: to all equally, or to the first with a score of 16.
-The network's columns have a w of 0.9 and of 1.5, without tanh and with it:
+The size of the derivative of the last state by the first, over T steps. W is a rotation times 0.9, then
+times 1.5, without tanh (linear) and with it. In the last two columns a query attends to T tokens: to
+all equally, or to the first with a score of 16.
 
 --8<-- [start:example-reach]
+>>> import torch
 >>> from snippets.predecessors.rnn import attention_reach, linear_step, reach, rnn_step
 >>> generator = torch.Generator().manual_seed(0)
 >>> for T in (1, 4, 16, 64):
@@ -38,14 +39,15 @@ T 64   linear 1e-03 2e+11   tanh 2e-16 5e-07   attention 0.02 1.00
 With a rotation itself for W, without tanh and with it:
 
 --8<-- [start:example-rotation]
+>>> generator = torch.Generator().manual_seed(1)
 >>> for T in (1, 4, 16, 64):
 ...     kept, squashed = (reach(rule, T=T, w=1.0, generator=generator).item()
 ...                       for rule in (linear_step, rnn_step))
 ...     print(f"T {T:2}   linear {kept:.2f}   tanh {squashed:.0e}")
 T  1   linear 1.00   tanh 1e+00
-T  4   linear 1.00   tanh 2e-01
-T 16   linear 1.00   tanh 2e-03
-T 64   linear 1.00   tanh 3e-15
+T  4   linear 1.00   tanh 3e-01
+T 16   linear 1.00   tanh 3e-03
+T 64   linear 1.00   tanh 5e-14
 
 --8<-- [end:example-rotation]
 """
@@ -66,7 +68,7 @@ def squash(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def squash_gradient(t: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Its derivative, which is not 0 where 1 - tanh(t)^2 cancels to 0."""
+    """Its derivative, written so that it does not cancel to 0."""
     return 4 * torch.sigmoid(2 * t) * torch.sigmoid(-2 * t)
 
 
@@ -82,7 +84,7 @@ def linear_step(
     *,
     bias: Float[Tensor, " d"] | float = 0.0,
 ) -> Float[Tensor, "*batch d"]:
-    """The state h and the token x, each through its matrix, added."""
+    """The sum of state h and token x, each multiplied by its matrix."""
     return h @ W + x @ U + bias
 
 
@@ -106,7 +108,7 @@ def rnn(
     *,
     bias: Float[Tensor, " d"] | float = 0.0,
 ) -> Float[Tensor, "*batch n d"]:
-    """All states: no step can begin before the last has ended."""
+    """All states, one after another."""
     states = []
     for token in x.unbind(-2):
         h = rnn_step(token, h, U, W, bias=bias)
@@ -128,7 +130,7 @@ def reach(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, ""]:
-    """The largest factor by which T steps stretch a change of the first state."""
+    """The largest factor by which T steps multiply a change of the first state."""
     made = {"dtype": dtype, "device": device}
     rotation, _ = torch.linalg.qr(
         torch.randn(d, d, generator=generator, **made)
@@ -154,7 +156,7 @@ def attention_reach(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, ""]:
-    """The same for attention to T tokens: the first has this score, others 0."""
+    """The same for attention: of T tokens, the first has this score, others 0."""
     made = {"dtype": dtype, "device": device}
     query, value = torch.ones(1, 1, **made), torch.zeros(T, d, **made)
     key = torch.zeros(T, 1, **made)

@@ -1,6 +1,6 @@
-"""What the two heads of the trained model do, and what their weights do not say.
+"""What the two heads of the trained model do, and what their weights do not show.
 
-What each head looks at:
+Where each head looks:
 
 --8<-- [start:example-look]
 >>> import torch
@@ -25,7 +25,7 @@ and that is on the answer in 100.0% of the cases
 
 --8<-- [end:example-look]
 
-Each head's weights replaced in turn, on 2,000 questions that training asks:
+The weights of each head replaced in turn, on 2,000 questions of a kind that training asks:
 
 --8<-- [start:example-replace]
 >>> from snippets.seeing.heads import replacements
@@ -95,8 +95,8 @@ def second_head(
     W: Float[Tensor, "*#batch d d"],
     U: Float[Tensor, "*#batch d d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """What a head with weights B brings, after one with weights A has added to the
-    tokens X.
+    """The output of a head with weights B, after one with weights A has added to
+    the tokens X.
 
     W and U are the heads' values and outputs, each merged to one matrix.
     """
@@ -110,8 +110,8 @@ def second_head(
 def other_weights(
     weights: Float[Tensor, " m"], value: Float[Tensor, "m d_v"]
 ) -> Float[Tensor, " m"]:
-    """Weights that give the same output: towards uniform ones, and on until one of
-    them is zero."""
+    """Other weights with the same output: moved towards uniform ones until one
+    of them is zero."""
     ones = torch.ones_like(value[:, :1])
     known = torch.cat([value, ones], dim=-1)  # (m, d_v + 1): and their sum
     change = 1 / len(weights) - weights
@@ -160,7 +160,7 @@ def uniform_weights(
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "{n} {n}"]:
-    """Every token gives the same weight to itself and to each one before it."""
+    """Each token gives the same weight to itself and to each one before it."""
     lower = torch.ones(n, n, dtype=dtype, device=device).tril()
     return lower / lower.sum(-1, keepdim=True)
 
@@ -168,7 +168,7 @@ def uniform_weights(
 def replacements(
     weights: Float[Tensor, "count n n"],
 ) -> dict[str, Float[Tensor, "n n"] | None]:
-    """What may stand in for a head's weights on many rows of tokens."""
+    """Replacements for a head's weights on many rows of tokens."""
     mean = weights.mean(0)
     return {
         "its own": None,

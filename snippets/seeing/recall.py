@@ -1,4 +1,4 @@
-"""Recall: what followed this letter? A task that attention solves and that no fixed mixing can.
+"""Recall: what followed this letter? A task that attention solves and fixed mixing cannot.
 
 --8<-- [start:example-task]
 >>> import torch
@@ -54,7 +54,7 @@ beta 16   0.0000 0.0000 1.0000 0.0000 0.0000
 
 --8<-- [end:example-by-hand]
 
-Each layer of fixed mixing is one matrix product more, and two make one:
+Two layers of fixed mixing are one:
 
 --8<-- [start:example-mix]
 >>> from snippets.seeing.recall import fixed_mixing
@@ -89,7 +89,7 @@ STORED = Path(__file__).parent / "recall.json"
 def held_out_pairs(
     *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "letters letters"]:
-    """Which pairs of letters training never asks about: some, drawn once."""
+    """The pairs of letters that training never asks about, drawn once."""
     generator = torch.Generator().manual_seed(1)
     uniform = torch.rand(LETTERS, LETTERS, generator=generator)
     return (uniform < 0.1).to(device)
@@ -103,7 +103,7 @@ def draw_cases(
     device: torch.device | str | None = None,
 ) -> tuple[Int[Tensor, "count length"], Int[Tensor, " count"]]:
     """Rows of 14 different letters and one of them again, and the letter that
-    followed it first."""
+    followed it."""
     askable = held_out_pairs(device=device) == held_out  # (letters, letters)
     order = torch.empty(0, CONTEXT, dtype=torch.long, device=device)
     while len(order) != count:
@@ -133,7 +133,7 @@ def read(
 ) -> Int[Tensor, " n"]:
     """Letters as tokens.
 
-    Raises ValueError for what is none of the 16 letters.
+    Raises ValueError for anything but the 16 letters.
     """
     letters, found = spell(torch.arange(LETTERS)).split(), text.split()
     if unknown := sorted(set(found) - set(letters)):
@@ -150,7 +150,7 @@ def read(
 
 # --8<-- [start:model]
 class Head(nn.Module):
-    """One attention head. In place of its own weights it can be handed others."""
+    """One attention head. Other weights can replace its own."""
 
     def __init__(self, d: int, d_k: int) -> None:
         """For tokens of width d, with queries, keys and values of width d_k."""
@@ -172,19 +172,19 @@ class Head(nn.Module):
         *,
         weights: Float[Tensor, "... n n"] | None = None,
     ) -> Float[Tensor, "*batch n d"]:
-        """What it adds to each token."""
+        """The update to add to each token."""
         weights = self.weights(x) if weights is None else weights
         return self.output(weights @ self.value(x))
 
 
 class Recall(nn.Module):
-    """Letters and places embedded, one head after another added on, a guess at the
+    """Embedded letters and positions, one head after another, and an answer at the
     last token."""
 
     def __init__(
         self, *, d: int = 16, d_k: int = 8, layers: int = 2, head: type = Head
     ) -> None:
-        """So many layers of one head each."""
+        """A model with this many layers of one head each."""
         super().__init__()
         self.letter = nn.Embedding(LETTERS, d)
         self.place = nn.Embedding(LENGTH, d)
@@ -210,7 +210,7 @@ class Recall(nn.Module):
 
 # --8<-- [start:fixed]
 class FixedHead(Head):
-    """The same, but its weights are a table that is learned: they see places and no
+    """A head whose weights are a learned table: they depend on positions, not on
     letters."""
 
     def __init__(self, d: int, d_k: int) -> None:
@@ -287,7 +287,7 @@ def fixed_mixing(
     X: Float[Tensor, "*#batch m d"],
     W: Float[Tensor, "*#batch d p"],
 ) -> Float[Tensor, "*batch n p"]:
-    """Tokens mixed under fixed weights, then mapped."""
+    """Tokens mixed with fixed weights, then mapped."""
     return A @ X @ W
 
 
@@ -298,7 +298,7 @@ def fixed_mixing(
 def match_weight(
     match: Float[Tensor, "*batch"], others: Float[Tensor, "*batch m"]
 ) -> Float[Tensor, "*batch"]:
-    """The weight of a key with the score `match`, beside keys with the scores
+    """The weight of a key with the score `match`, among keys with the scores
     `others`."""
     scores = torch.cat([match.unsqueeze(-1), others], dim=-1)  # (*batch, 1 + m)
     return torch.softmax(scores, dim=-1)[..., 0]
@@ -314,8 +314,8 @@ def recall_by_hand(
     *,
     beta: float,
 ) -> Float[Tensor, "*batch d"]:
-    """What followed q among the tokens of X, as two heads find it; surer with larger
-    beta.
+    """The token that followed q among those of X, as two heads find it; sharper
+    with larger beta.
 
     The first token is taken to follow the last, so that each follows one.
     """

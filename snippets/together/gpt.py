@@ -1,4 +1,4 @@
-"""A small GPT from the parts that other pages derive."""
+"""A small GPT, built from the parts of other pages."""
 
 from dataclasses import astuple, dataclass
 
@@ -56,10 +56,10 @@ class RMSNorm(nn.Module):
 
 # --8<-- [start:attention]
 class CausalSelfAttention(nn.Module):
-    """Grouped heads that look back, with RoPE and a cache."""
+    """Causal attention with grouped heads, RoPE and a cache."""
 
     def __init__(self, config: Config) -> None:
-        """Keys and values have fewer heads than queries, if any."""
+        """Keys and values may have fewer heads than queries."""
         super().__init__()
         self.num_heads = config.num_heads
         self.num_kv_heads = config.num_kv_heads
@@ -70,7 +70,7 @@ class CausalSelfAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch n d"], *, cache: Cache | None = None
     ) -> tuple[Float[Tensor, "*batch n d"], Cache]:
-        """The new tokens mixed with all before them; keys and values of all."""
+        """The output for the new tokens, and the cache with their keys and values."""
         # (*batch, heads, n, d_k), then (*batch, kv_heads, n, d_k) twice
         query = split_heads(self.query(x), num_heads=self.num_heads)
         key = split_heads(self.key(x), num_heads=self.num_kv_heads)
@@ -100,12 +100,12 @@ def swiglu(
     W_gate: Float[Tensor, "d d_ff"],
     W_up: Float[Tensor, "d d_ff"],
 ) -> Float[Tensor, "*batch d_ff"]:
-    """Two projections, of which one gates the other: Shazeer (2020)."""
+    """Two projections; one gates the other: Shazeer (2020)."""
     return silu(x @ W_gate) * (x @ W_up)
 
 
 class FeedForward(nn.Module):
-    """Every token by itself."""
+    """Acts on each token separately."""
 
     def __init__(self, config: Config) -> None:
         """Three matrices, and no biases."""
@@ -115,7 +115,7 @@ class FeedForward(nn.Module):
         self.down = nn.Linear(d_ff, d, False)
 
     def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
-        """What is to be added to each token."""
+        """The update to add to each token."""
         return self.down(silu(self.gate(x)) * self.up(x))
 
 
@@ -143,10 +143,10 @@ class Block(nn.Module):
 
 # --8<-- [start:gpt]
 class GPT(nn.Module):
-    """Tokens embedded, block after block, and a logit for each next token."""
+    """An embedding, blocks, and a logit for each possible next token."""
 
     def __init__(self, config: Config) -> None:
-        """All weights are drawn: smaller where much is added on."""
+        """Random weights; those before residual sums are smaller."""
         super().__init__()
         self.embedding = nn.Parameter(torch.empty(config.vocab_size, config.d))
         blocks = [Block(config) for _ in range(config.num_layers)]

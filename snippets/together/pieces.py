@@ -1,6 +1,6 @@
-"""What the claims about the small GPT speak of: a cache, and a tied head.
+"""The subjects of the claims about the small GPT: a cache, and a tied head.
 
-A model of two layers, whose weights are drawn and not trained:
+A model of two blocks with random weights:
 
 --8<-- [start:example-model]
 >>> import torch
@@ -34,7 +34,7 @@ True
 
 --8<-- [end:example-cache]
 
-Keys that were turned once and kept give the scores of keys turned by distance:
+Stored keys, rotated once, give the scores of keys rotated by distance:
 
 --8<-- [start:example-kept]
 >>> import torch
@@ -51,7 +51,7 @@ True
 
 --8<-- [end:example-kept]
 
-A later token leaves an old row as it was if it is masked, and else changes it:
+A later token does not change an old row if it is masked:
 
 --8<-- [start:example-old]
 >>> import torch
@@ -86,7 +86,7 @@ def old_row(
     *,
     masked: bool = True,
 ) -> Float[Tensor, " d_v"]:
-    """An old query's output when one more token, masked or not, has come."""
+    """An old query's output after one more token, masked or not."""
     keys = torch.cat([K, key[None]])  # (m + 1, d_k)
     values = torch.cat([V, value[None]])  # (m + 1, d_v)
     mask = torch.ones(1, len(keys), dtype=torch.bool, device=K.device)
@@ -105,7 +105,7 @@ def turned(
     position: Real[Tensor, "*#batch"],
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, "*batch d_k"]:
-    """Both halves of queries or keys, turned by their positions; d_k is 2 h."""
+    """Both halves of queries or keys, rotated by positions; d_k is 2 h."""
     return torch.cat(turn(first, second, position, omega), dim=-1)
 
 
@@ -118,7 +118,7 @@ def scores_from_cache(
     places: Real[Tensor, " t"],
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, " t"]:
-    """The scores of a query at s; each key was turned once, where it stands."""
+    """The scores of a query at s; each key was rotated once, by its position."""
     kept = turned(K_1, K_2, places, omega)  # (t, 2 h): this is in the cache
     return kept @ turned(q_1, q_2, s, omega)
 
@@ -132,7 +132,7 @@ def scores_by_distance(
     places: Real[Tensor, " t"],
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, " t"]:
-    """The same from keys as they were, turned anew by their distances."""
+    """The same from keys that are rotated by their distances."""
     keys = turned(K_1, K_2, places - s, omega)  # (t, 2 h)
     return keys @ torch.cat([q_1, q_2])
 

@@ -86,3 +86,12 @@ def test_a_query_alone_is_compared_with_a_batch_of_keys():
     added = additive_scores(query, key, W_1, W_2, v)
     assert added.shape == (2, 3, 5)
     torch.testing.assert_close(concat_scores(query, key, torch.cat([W_1, W_2]), v), added)
+
+
+def test_numbers_in_the_text():
+    """One feature, keys 0 and 2, and a vector with the entry 3."""
+    one, key = torch.ones(1, 1, dtype=torch.float64), torch.tensor([[0.0], [2.0]], dtype=torch.float64)
+    query = torch.tensor([[0.0], [6.0]], dtype=torch.float64)
+    found = additive_scores(query, key, one, one, 3 * one[0])
+    assert f"{found[0, 1].item():.2f}" == "2.89" and [f"{x:.0%}" for x in found.softmax(-1)[:, 1].tolist()] == ["95%", "50%"]
+    assert (query @ key.mT).softmax(-1)[1, 1] > 0.9999

@@ -145,3 +145,11 @@ def test_a_step_takes_one_token():
     x, W = torch.zeros(2, 4), torch.zeros(4, 3)
     with pytest.raises(ValueError, match=r"x \(2, 4\) holds 2 tokens; expected x \(..., 1, d\)"):
         decode_step(x, W, W, W)
+
+
+def test_numbers_in_the_text():
+    """The example with four keys, two of which the query may see."""
+    scores, value = torch.tensor([[3.0, 2.0, 0.0, -1.0]]), torch.tensor([[1.0], [2.0], [30.0], [40.0]])
+    kept, others, share = window_outputs(scores, value, keep=2)
+    assert [round(x.item(), 2) for x in (kept, others, attention(torch.eye(1), scores.T, value, scale=1.0))] == [1.27, 32.69, 2.76]
+    assert round(100 * share.item(), 1) == 4.7

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import sdpa_backward_flop_count, sdpa_flop_count
 
 from snippets.order.cost import (
     attention_layer,
@@ -115,3 +116,17 @@ def test_heads_that_do_not_divide_the_width_are_refused():
     x, *W = random(0, (3, 4), *[(4, 4)] * 4)
     with pytest.raises(RuntimeError, match="unflatten"):
         attention_layer(x, *W, num_heads=3)
+
+
+def test_numbers_in_the_text():
+    """The example of width 512, memory, generation, and the products of FlashAttention's backward pass."""
+    assert [round(count(64, 512) / 1e6) for count in (projection_operations, pair_operations)] == [134, 8]
+    assert [round(count(1024, 512) / 1e9, 1) for count in (projection_operations, pair_operations)] == [2.1, 2.1]
+    shares = [round(100 * pair_operations(n, 512) / forward_operations(n, 512), 1) for n in (64, 65536)]
+    assert shares == [5.9, 98.5]
+    assert [round(doubling_ratio(n, 512), 2) for n in (64, 1024, 65536)] == [2.12, 3.0, 3.97]
+    whole = forward_operations(4096, 512)
+    assert round(operations_without_cache(4096, 512) / whole) == 1502 and round(operations_with_cache(4096, 512) / whole, 2) == 0.6
+    shape = (1, 1, 10, 4)
+    back, there = sdpa_backward_flop_count(shape, shape, shape, shape), sdpa_flop_count(shape, shape, shape)
+    assert (back, there) == (5 * 2 * 10**2 * 4, 2 * 2 * 10**2 * 4)

@@ -79,3 +79,10 @@ def test_a_causal_layer_does_not_move_with_its_tokens():
     agree = [torch.allclose(y, Pi @ Y) for y, Pi in zip(outputs, every)]
     assert sum(agree) == 1 and agree[0]
     torch.testing.assert_close(attention(moved, moved, moved, is_causal=True), outputs)
+
+
+def test_numbers_in_the_text():
+    """Without a mask, the tokens 0 and 1 give 0.5 and 0.7311, in either order."""
+    for order in ([0.0, 1.0], [1.0, 0.0]):
+        x = torch.tensor(order)[:, None]
+        assert [round(value, 4) for value in attention(x, x, x).flatten().tolist()] == [{0: 0.5, 1: 0.7311}[token] for token in order]

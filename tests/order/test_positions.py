@@ -119,3 +119,14 @@ def test_encodings_are_made_where_they_are_asked_for(device):
 @pytest.mark.parametrize("base", [10000.0, 500000.0])
 def test_frequencies_in_half_formats_are_the_others_rounded(dtype, base):
     assert torch.equal(frequencies(8, base=base, dtype=dtype), frequencies(8, base=base, dtype=torch.float32).to(dtype))
+
+
+def test_numbers_in_the_text():
+    """The example with the frequencies 1 and 0.1."""
+    PE = sinusoidal_encoding(100, 4, base=100.0, dtype=torch.float64)
+    products = (PE[:-1] * PE[1:]).sum(-1)
+    assert {f"{products[k].item():.4f}" for k in (0, 1, 80)} == {"1.5353"} == {f"{PE[1, 1::2].sum().item():.4f}"}
+    assert [f"{x:.4f}" for x in PE[1].tolist()] == ["0.8415", "0.5403", "0.0998", "0.9950"]
+    assert f"{longest_wave(256, 10000.0, 1.0):.0f}" == "9647"
+    odd = torch.arange(257, 1000, 2)
+    assert not (odd.bfloat16().int() == odd).any()

@@ -190,3 +190,18 @@ def test_each_text_of_a_batch_may_have_places_of_its_own(rotation):
     found = rotation(x, place[:, None])
     for b in range(2):
         torch.testing.assert_close(found[b], rotation(x[b], place[b]))
+
+
+def test_numbers_in_the_text():
+    """One pair of frequency 0.3; cosines at twice a distance; and the precision of fp32 far into a text."""
+    query = key = torch.tensor([1.0]).double(), torch.tensor([0.0]).double()
+    omega = torch.tensor([0.3], dtype=torch.float64)
+    for s, t in ((1, 4), (5, 8)):
+        assert f"{turned_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item():.2f}" == f"{math.cos(0.9):.2f}" == "0.62"
+    twice = lambda x: 2 * x**2 - 1
+    assert [twice(0), twice(twice(0))] == [-1, 1] and [round(twice(0.6), 2), round(twice(twice(0.6)), 4)] == [-0.28, -0.8432]
+    assert all((twice(x / 100) < x / 100) == (-50 < x < 100) for x in range(-100, 101))
+    for d in (64, 128):
+        (x,) = random(d, (d,))
+        error = (apply_rotary(x.float(), 131072).double() - apply_rotary(x, 131072)).abs().max()
+        assert 0.001 < error < 0.01

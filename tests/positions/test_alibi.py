@@ -99,3 +99,12 @@ def test_in_sixteen_bits_far_places_are_told_apart(dtype, atol):
     expected = scaled_dot_product_attention(Q.double(), K.double(), V.double(), attn_mask=bias)
     found = scaled_dot_product_attention(q, k, V, scale=16**-0.5)
     torch.testing.assert_close(found.double(), expected, rtol=0, atol=atol)
+
+
+def test_numbers_in_the_text():
+    """The example with a slope of one eighth: weights, and the factors of 1 and of 32 steps."""
+    distance = torch.tensor([32.0, 2, 1, 0])
+    for lead, expected in ((0.0, ["0.007", "0.291", "0.329", "0.373"]), (5.0, ["0.505", "0.145", "0.164", "0.186"])):
+        weights = alibi_weights(torch.tensor([lead, 0, 0, 0]), distance, slope=0.125)
+        assert [f"{weight:.3f}" for weight in weights.tolist()] == expected
+    assert [f"{math.exp(-steps / 8):.2g}" for steps in (1, 32)] == ["0.88", "0.018"]

@@ -58,3 +58,11 @@ def test_places_are_divided_in_the_format_of_what_is_turned(s):
     expected = apply_rotary(x, place.double() / s)
     torch.testing.assert_close(interpolated_rotary(x, place, s=s), expected, rtol=0, atol=1e-12)
     torch.testing.assert_close(interpolated_rotary(x[0], 5000, s=s), expected[0], rtol=0, atol=1e-12)
+
+
+def test_numbers_in_the_text():
+    """The fastest and the slowest of 64 pairs between neighbours, plain and under PI by four; bases; and Code Llama's factor."""
+    plain = neighbour_distance(omega(128, 10000.0))[[0, -1]].tolist()
+    by_pi = neighbour_distance(omega(128, 10000.0) / 4)[[0, -1]].tolist()
+    assert [f"{plain[0]:.2f}", f"{by_pi[0]:.2f}", f"{plain[1]:.6f}", f"{by_pi[1]:.6f}"] == ["0.96", "0.25", "0.000115", "0.000029"]
+    assert round(ntk_base(10000.0, 4.0, d_k=128)) == 40890 and round(scale_of_base(10000.0, 1e6, d_k=128), 1) == 93.1

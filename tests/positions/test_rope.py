@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from torch.nn.functional import linear
+from torch.nn.functional import linear, scaled_dot_product_attention
 
 from snippets.order.positions import frequencies
-from snippets.order.rotary import apply_rotary, apply_rotary_interleaved, interleave
-from snippets.positions.rope import aimed_key, apply_partial_rotary, score_by_distance, to_halves
+from snippets.order.rotary import apply_rotary, apply_rotary_interleaved, interleave, mean_cosine
+from snippets.positions.rope import aimed_key, apply_partial_rotary, rotary_weights, score_by_distance, to_halves
 
 
 def random(seed, *shapes):
@@ -90,3 +90,29 @@ def test_partial_rope_of_all_features_is_rope_and_the_rest_stays():
     assert torch.equal(apply_partial_rotary(x, place, turned=4)[:, 4:], x[:, 4:])
     with pytest.raises(ValueError, match="d is 3; expected an even number"):
         apply_partial_rotary(x, place, turned=3)
+
+
+def test_rotary_weights_are_pytorchs():
+    Q, K = random(8, (2, 5, 6), (2, 5, 6))
+    q, k = (torch.stack([apply_rotary(x[:, i], torch.tensor(i)) for i in range(5)], dim=1) for x in (Q, K))
+    value = torch.eye(5, dtype=torch.float64).expand(2, 5, 5)
+    torch.testing.assert_close(rotary_weights(Q, K), scaled_dot_product_attention(q, k, value, is_causal=True))
+    with pytest.raises(ValueError, match="d is 5; expected an even number"):
+        rotary_weights(Q[..., :5], K[..., :5])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_head_looks_at_the_previous_token_if_queries_do_not_depend_on_content(seed):
+    (X,) = random(seed, (100, 64))
+    i = torch.arange(1, 100)
+    for Q, back in ((X, 0), (X[:1].expand(100, 64), 1)):
+        assert (rotary_weights(Q, aimed_key(Q, distance=-1))[1:].argmax(-1) == i - back).all()
+
+
+def test_numbers_in_the_text():
+    """The mean of the cosines one position from the peak, at width 64, and one pair of frequency one."""
+    assert f"{mean_cosine(torch.tensor(1), frequencies(64, dtype=torch.float64)).item():.0%}" == "97%"
+    one, omega = torch.ones(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+    for ahead, distance, expected in ((0, 0, 1), (0, 1, 0.54), (0, -1, 0.54), (1, -1, 1), (1, 0, 0.54)):
+        found = score_by_distance(one, 0 * one, one, ahead * one, torch.tensor(distance), omega)
+        assert round(found.item(), 2) == expected

@@ -144,3 +144,21 @@ def test_a_model_whose_ramp_is_over_pairs_can_be_turned(d_k):
     found = apply_yarn(x, place, s=4.0, trained=2048, by_pair=True)
     torch.testing.assert_close(found, attention_factor(4.0) * turned)
     assert not torch.allclose(apply_yarn(x, place, s=4.0, trained=2048), found)
+
+
+def test_numbers_in_the_text():
+    """The pairs of the example, factors for a text 16 times as long, and a leader's weight."""
+    found = turns(frequencies(128, dtype=torch.float64), length=4096)
+    assert [(found < 1).sum().item(), (found >= 32).sum().item(), ((found > 1) & (found < 32)).sum().item()] == [18, 21, 25]
+    assert [f"{attention_factor(16.0) ** power:.2f}" for power in (1, 2)] == ["1.28", "1.63"]
+    assert [f"{100 * weight_of_lead(10.0, others):.1f}" for others in (4000, 64000)] == ["84.6", "25.6"]
+    assert [attention_factor(16.0) ** 2 > 1 + math.log(16) / lead for lead in (10, 5, 4)] == [True, True, False]
+
+
+def test_under_partial_rope_the_factor_scales_the_rotated_part_alone():
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 24, generator=generator, dtype=torch.float64)
+    factor = attention_factor(16.0) ** 2
+    score = torch.cat([apply_yarn(q[:16], 0, s=16.0, trained=64), q[16:]]) @ torch.cat([apply_yarn(k[:16], 0, s=16.0, trained=64), k[16:]])
+    torch.testing.assert_close(score, factor * (q[:16] @ k[:16]) + q[16:] @ k[16:])
+    assert not torch.isclose(score, factor * (q @ k))

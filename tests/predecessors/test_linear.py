@@ -182,3 +182,15 @@ def test_a_scan_of_no_tokens_or_no_features_is_refused(shape):
 
 def test_without_features_the_gaussian_weights_are_equal():
     assert gaussian_weights(torch.zeros(2, 0), torch.zeros(4, 0)).tolist() == [[0.25] * 4] * 2
+
+
+def test_numbers_in_the_text():
+    """Two tokens, 0 and 1, and twice as much; multiplications; and the errors of random features."""
+    outputs, weights = [], []
+    for x in (torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [2.0]])):
+        outputs.append(scaled_dot_product_attention(x, x, x, scale=1.0)[1].item())
+        weights.append((x @ x.T).softmax(-1)[1, 1].item())
+    assert [f"{x:.2f}" for x in (*outputs, *weights)] == ["0.73", "1.96", "0.73", "0.98"] and f"{outputs[1] / outputs[0]:.1f}" == "2.7"
+    assert [round(count(4096, 4096, 64, 64) / 1e6) for count in (linear_multiplications, quadratic_multiplications)] == [34, 2147]
+    assert linear_multiplications(16, 16, 64, 64) == 4 * quadratic_multiplications(16, 16, 64, 64)
+    assert [f"{abs(found / 1.4171 - 1):.1%}" for found in (1.2566, 1.4292)] == ["11.3%", "0.9%"]

@@ -97,3 +97,15 @@ def test_each_state_may_have_patterns_of_its_own():
 def test_the_energy_of_a_large_state_is_a_number_in_half_precision():
     state = torch.full((4,), 150.0, dtype=torch.float16)  # the sum of its squares is above 65504
     assert energy(state, state[None] / 2, beta=1.0).item() == 0
+
+
+def test_numbers_in_the_text():
+    """The distances of the example, from the same seed as on the page."""
+    generator = torch.Generator().manual_seed(0)
+    torch.randn(3, 5, 4, generator=generator, dtype=torch.float64)
+    stored = torch.randn(3, 64, generator=generator, dtype=torch.float64)
+    state, found = stored[0] + 0.8 * torch.randn(64, generator=generator, dtype=torch.float64), []
+    for _ in range(3):
+        found.append(f"{(state - stored[0]).norm().item():.2f}")
+        state = recall(state, stored, beta=1 / 8)
+    assert found == ["6.17", "0.44", "0.08"]

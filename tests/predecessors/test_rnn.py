@@ -92,3 +92,10 @@ def test_the_slope_far_out_has_a_slope_itself(dtype, far):
     t = torch.tensor([-far, far], dtype=dtype, requires_grad=True)
     (second,) = torch.autograd.grad(squash_gradient(t).sum(), t)
     torch.testing.assert_close(second, torch.zeros_like(t))
+
+
+def test_numbers_in_the_text():
+    """Powers of 0.9 and of 1.5, and the norm of 0.9 times a rotation of eight features."""
+    assert [f"{0.9**T:.1%}" for T in (16, 64)] == ["18.5%", "0.1%"] and [f"{1.5**T:.3g}" for T in (16, 64)] == ["657", "1.86e+11"]
+    rotation = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64))[0]
+    assert f"{(0.9 * rotation).norm().item():.1f}" == "2.5"

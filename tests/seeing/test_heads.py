@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from snippets.seeing.heads import head_weights, other_weights, read_association, replacements, second_head, uniform_weights
-from snippets.seeing.recall import LENGTH, STORED, accuracy, draw_cases, load
+from snippets.seeing.recall import LENGTH, STORED, accuracy, draw_cases, load, read, spell
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +129,11 @@ def test_second_head():
     A, B, X, W, U = torch.randn(5, 2, 4, 4, generator=generator, dtype=torch.float64)
     expected = torch.einsum("bij,bjd,bde->bie", B, X, U) + torch.einsum("bij,bjk,bkd,bde,bef->bif", B, A, X, W, U)
     torch.testing.assert_close(second_head(A, B, X, W, U), expected)
+
+
+def test_numbers_in_the_text():
+    """The row of the example: the question looks at b, and b looks at k."""
+    letters = "h f c n k b p e d j m a o i k"
+    first, second = head_weights(load("attention"), read(letters))
+    assert second[-1].max() > 0.9 and spell(read(letters)[second[-1].argmax()].view(1)) == "b"
+    assert first[5].max() > 0.9 and spell(read(letters)[first[5].argmax()].view(1)) == "k"

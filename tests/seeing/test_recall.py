@@ -211,3 +211,10 @@ def test_empty_text_gives_no_tokens_and_other_characters_are_rejected():
     for wrong in ("a !", "q", "ab"):
         with pytest.raises(ValueError, match="expected letters from a to p"):
             read(wrong)
+
+
+def test_numbers_in_the_text():
+    """The row of the example, guessing, and the logarithm of a hundred."""
+    row = read("e b n g c j p o l i k m d h g")
+    assert spell(load("attention")(row).argmax().view(1)) == "c"
+    assert f"{1 / 13:.1%}" == "7.7%" and f"{torch.tensor(100.0).log().item():.1f}" == "4.6"

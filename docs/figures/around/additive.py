@@ -1,4 +1,4 @@
-"""Pictures of additive scores: how they are computed, and how they level off."""
+"""Pictures of additive scores: how they are computed, and how they saturate."""
 
 import torch
 
@@ -20,7 +20,7 @@ def network() -> Picture:
         },
         [("q", "W1"), ("k", "W2"), ("W1", "add"), ("W2", "add"), ("add", "tanh", "width $r$"), ("tanh", "v"), ("v", "s")],
         title="An additive score, operation by operation",
-        description="The query is multiplied by one matrix and the key by another. The two are added, squashed by tanh, and multiplied by a vector.",
+        description="The query is multiplied by one matrix and the key by another. The two are added, passed through tanh, and multiplied by a vector.",
     )
 
 

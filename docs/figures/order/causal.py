@@ -1,4 +1,4 @@
-"""Pictures of what a causal mask lets through."""
+"""Pictures of the derivatives of causal attention."""
 
 import torch
 
@@ -18,7 +18,7 @@ def slopes() -> Picture:
         columns=names,
         across="token",
         down="output",
-        title="How much each output (a row) moves with each token (a column), at most",
+        title="The largest derivative of each output (row) by each token (column)",
         description="rows "
         + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in steepest.tolist())
         + ". Above the diagonal all are 0.",

@@ -16,8 +16,8 @@ def operations() -> Picture:
         across="tokens",
         up="billion operations",
         x_ticks=(32, 256, 1024, 8192, 65536),
-        title=f"What a layer {WIDTH} wide costs, by the number of tokens",
-        description=f"Both grow with the number of tokens, the pairs twice as steeply on these axes. At 32 tokens the projections take "
+        title=f"Operations of a layer of width {WIDTH}, by the number of tokens",
+        description=f"Both grow with the number of tokens, the pairs twice as steeply on these logarithmic axes. At 32 tokens the projections take "
         f"{projections[0]:.3f} billion operations and the pairs {pairs[0]:.4f}. They meet at {2 * WIDTH} tokens. "
         f"At 65536 tokens it is {projections[-1]:.0f} and {pairs[-1]:.0f}.",
     )
@@ -33,7 +33,7 @@ def doubling() -> Picture:
         up="times as much",
         x_ticks=(32, 256, 1024, 8192, 65536),
         y_range=(1, 4),
-        title="How much more twice as many tokens cost",
+        title="The cost of twice as many tokens, as a multiple",
         description=f"From {ratios[0]:.2f} times at 32 tokens the ratio rises to {ratios[-1]:.2f} at 65536. "
         f"At {2 * WIDTH} tokens it is {doubling_ratio(2 * WIDTH, WIDTH):.0f}.",
     )

@@ -31,6 +31,6 @@ def products() -> Picture:
         up="product",
         x_ticks=(-60, -30, 0, 30, 60),
         y_range=(0, 256),
-        title="The product of two encodings 512 wide, by their distance",
-        description=f"It is {product[60]:.0f} at distance 0, falls to both sides alike, in waves, and is {product[0]:.0f} at distance 60.",
+        title="The dot product of two encodings of width 512, by their distance",
+        description=f"It is {product[60]:.0f} at distance 0, decreases in waves, symmetrically to both sides, and is {product[0]:.0f} at distance 60.",
     )

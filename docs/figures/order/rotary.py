@@ -1,4 +1,4 @@
-"""Pictures of a turn, and of scores by distance."""
+"""Pictures of a rotation, and of scores by distance."""
 
 import math
 
@@ -50,9 +50,9 @@ def turns() -> Picture:
         x_ticks=(-0.8, 0, 1),
         y_ticks=(0, 1),
         y_range=(-0.1, 1.1),
-        title="A query and a key of two features, turned by their places",
+        title="A query and a key of two features, rotated by their positions",
         description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle, "
-        "drawn as an arc. The second pair is the first one, turned further round.",
+        "drawn as an arc. The second pair is the first one, rotated further.",
     )
     return played(picture, query=query.flatten().tolist(), key=key.flatten().tolist(), omega=omega.item(), places=[1, 4])
 
@@ -66,7 +66,7 @@ def decay() -> Picture:
         up="score",
         x_ticks=(0, 25, 50, 75, 100),
         y_ticks=(0, 0.5, 1),
-        title="The score of a vector with itself, turned to a distance",
+        title="The score of a vector with itself, by distance",
         description=f"With 8 features it is a mean of four waves and goes up and down between {few.min():.2f} and 1. "
-        f"With 128 features it falls from 1 to {many[-1]:.2f} at distance 100, but not at every step.",
+        f"With 128 features it decreases from 1 to {many[-1]:.2f} at distance 100, but not at every step.",
     )

@@ -1,4 +1,4 @@
-"""Pictures of how weights fall under ALiBi."""
+"""Pictures of how weights decay under ALiBi."""
 
 import torch
 
@@ -14,7 +14,7 @@ def decays() -> Picture:
         up="factor on the weight",
         x_ticks=(0, 64, 128, 192, 256),
         y_ticks=(0, 0.5, 1),
-        title="What ALiBi multiplies weights by, for four of eight heads",
-        description="Each curve falls from 1 by equal ratios. With a slope of 1/2 it is near zero after ten positions, "
+        title="The factor of ALiBi on weights, for four of eight heads",
+        description="Each curve decreases from 1 by equal ratios. With a slope of 1/2 it is near zero after ten positions, "
         f"with a slope of 1/256 it is still {decay(distance, slope=slope[7].item())[-1]:.2f} at distance 256.",
     )

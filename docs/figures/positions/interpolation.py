@@ -18,7 +18,7 @@ def divided() -> Picture:
         log="y",
         x_ticks=(1, 16, 32, 48, 64),
         y_ticks=(1, 2, 4, 8, 16),
-        title="By what each of 64 frequencies is divided, for a text 16 times as long",
-        description="Under PI by 16, all alike. Under NTK-aware scaling by 1 for the first pair, and on a logarithmic scale along a straight line "
-        "to 16 for the last.",
+        title="Divisors of 64 frequencies, for a text 16 times as long",
+        description="PI divides all by 16. NTK-aware scaling divides the first by 1 and the last by 16, "
+        "along a straight line on the logarithmic scale.",
     )

@@ -16,11 +16,11 @@ def aimed() -> Picture:
         drawn.append((name, distance, keys @ query))
     return curves(
         drawn,
-        across="place of the key, from the query",
+        across="position of the key relative to the query",
         up="score",
         x_ticks=(-100, -40, 0, 40, 100),
         y_ticks=(0, 0.5, 1),
         title="Scores of one query with two keys, by distance",
         description="Both curves have one shape: a sharp peak of height 1, and waves around a half to both sides. "
-        "The peak of one is at distance 0, that of the other 40 places before the query.",
+        "The peak of one is at distance 0, that of the other 40 positions before the query.",
     )

@@ -20,15 +20,15 @@ def divided() -> Picture:
             ("PI", pair, torch.full((64,), 16.0)),
             ("NTK-aware", pair, plain / based),
             ("YaRN", pair, yarn),
-            ("YaRN in most code", pair, code),
+            ("YaRN in code", pair, code),
         ],
         across="pair, from fast to slow",
         up="frequency divided by",
         log="y",
         x_ticks=(1, 16, 32, 48, 64),
         y_ticks=(1, 2, 4, 8, 16),
-        title="By what each of 64 frequencies is divided, for a text 16 times as long as 4096 positions",
+        title="Divisors of 64 frequencies, for a text 16 times as long as 4096 positions",
         description=f"YaRN leaves the first {first} pairs as they are and divides the last {64 - full} by 16, as PI does. "
-        "In between it rises, on the logarithmic scale nearly along a straight line. With the ramp of most code it begins and ends "
-        "at the same pairs, and lies far below in between: it rises slowly at first and steeply at the end.",
+        "In between, the divisor rises nearly along a straight line on the logarithmic scale. With the ramp of the authors' code, it begins "
+        "and ends at the same pairs and is far lower in between: it rises slowly at first and steeply at the end.",
     )

@@ -38,8 +38,8 @@ def cell() -> Picture:
             ("out", "o"),
         ],
         title="The paths through an LSTM cell",
-        description="The cell is multiplied by the forget gate, and the candidate, times the input gate, is added: that is the new cell. "
-        "Gates and candidate are made of the last output and the token. The new output is tanh of the new cell, times the output gate.",
+        description="The new cell is the old cell times the forget gate, plus the candidate times the input gate. "
+        "Gates and candidate are computed from the last output and the token. The new output is tanh of the new cell, times the output gate.",
     )
 
 
@@ -61,6 +61,6 @@ def gates() -> Picture:
         across="steps $T$",
         up="product of forget gates",
         x_ticks=(1, 8, 64, 512, 4096),
-        title="The slope along the cell, over T steps",
+        title="The derivative along the cell, over T steps",
         description=f"After {counts[-1]} steps: " + "; ".join(f"{name}: {values[-1]:.2f}" for name, values in drawn) + ".",
     )

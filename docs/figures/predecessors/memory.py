@@ -1,4 +1,4 @@
-"""Pictures of a memory: how a state falls into what is stored."""
+"""Pictures of a memory: the distance of a state from a stored pattern."""
 
 import torch
 

@@ -23,10 +23,10 @@ def reached() -> Picture:
         [(name, steps, values) for name, values in drawn],
         log="xy",
         across="steps $T$",
-        up="size of the slope",
+        up="size of the derivative",
         x_ticks=steps,
-        title="How far a change reaches, over T steps",
-        description="The largest factor by which a change of the first state, or the first value, arrives after 1 and after 32 steps: "
+        title="How much of a change is left after T steps",
+        description="The largest factor by which a change of the first state, or of the first value, is multiplied after 1 and after 32 steps: "
         + "; ".join(f"{name}: {values[0]:.1f} and {values[-1]:.0e}" for name, values in drawn)
-        + ". Attention has found the first token, or looks at all tokens alike.",
+        + ". Attention has found the first token, or gives all tokens the same weight.",
     )

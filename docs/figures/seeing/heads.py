@@ -41,7 +41,7 @@ def mean_weights() -> Picture:
         across="looked at",
         down="looking",
         title="Mean weights of the first head, by place",
-        description="Fifteen places by fifteen. Each place but the first and the last gives the one before it a weight of "
+        description="Fifteen positions by fifteen. Each position except the first and the last gives the one before it a weight of "
         f"{before.min():.2f} or more. The last, which is the question, spreads its weight; "
         f"{mean[-1, -1]:.2f} of it stays on itself.",
     )

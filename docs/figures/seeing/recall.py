@@ -1,4 +1,4 @@
-"""Pictures of what three models make of a task."""
+"""Pictures of three models on one task."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Pictures of the small GPT: how its parts follow one another, and how its loss fell."""
+"""Pictures of the small GPT: its parts in order, and its loss during training."""
 
 import json
 
@@ -40,8 +40,8 @@ def block() -> Picture:
             ("norm", "logits"),
         ],
         title="The model, with one of its blocks",
-        description="Tokens are embedded. In each block a normalised token goes through attention, which also reads the cache "
-        "and adds its own key and value to it, and what comes out is added on; then the same with SwiGLU. After the last block comes a norm, "
+        description="Tokens are embedded. In each block, a normalised token goes through attention, which reads the cache "
+        "and adds its own key and value to it. The output is added to the token. Then the same follows with SwiGLU. After the last block comes a norm, "
         "and a product with the table of the embedding.",
     )
 
@@ -63,7 +63,7 @@ def losses() -> Picture:
         across="step of training",
         up="loss",
         y_range=(1, 3),
-        title="The loss of the small GPT in training, and on text held out",
+        title="The loss of the small GPT in training and on held-out text",
         description=f"On held-out text a unigram model's loss is {unigram:.2f}, and a bigram model's {bigram:.2f}. "
         f"The GPT's is {held_out[steps[0]]:.2f} after {steps[0]} steps and {held_out[steps[-1]]:.2f} after {steps[-1]}. "
         f"In training it ends at {means[-1]:.2f}.",

@@ -9,6 +9,7 @@ ROWS = {
     "rope": {
         "score_by_distance": [Row(T(5, 3), OMEGA, T(2, 5, 3), OMEGA, PLACES, OMEGA), Row(*[OMEGA] * 4, NUMBER, OMEGA)],
         "aimed_key": [Row(T(2, 5, 6), distance=3)],
+        "rotary_weights": [Row(T(2, 5, 6), T(5, 6))],
         "to_halves": [Row(T(4, 8), num_heads=2)],
         "apply_partial_rotary": [Row(T(2, 5, 6), PLACES, turned=4), Row(T(6), PLACES, turned=6, base=100.0)],
     },
