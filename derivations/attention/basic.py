@@ -7,10 +7,11 @@ from derivations.kernel import Derivation, diff, exp, index, matrix, nonnegative
 n, d, d_k, d_v = sizes("n d d_k d_v")
 X, W, U = matrix("X", n, d), matrix("W", d, d_k), matrix("U", d, d)
 W_Q, W_K, W_V, P = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v), matrix("P", n, n)
+O, W_O, G = matrix("O", n, d_v), matrix("W_O", d_v, d), matrix("G", n, d)
 Q, K, V = matrix("Q", n, d_k), matrix("K", n, d_k), matrix("V", n, d_v)
 s, t, c = scalars("s t c")
 x, y, T = vector("x", d), vector("y", d), matrix("T", 2, d)
-i, j, l, a = index("i", n), index("j", n), index("l", n), index("a", d)
+i, j, l, a, b = index("i", n), index("j", n), index("l", n), index("a", d), index("b", d_v)
 
 chapter = "snippets.attention.basic."
 
@@ -25,7 +26,9 @@ weights = derivation.define(
 
 output = derivation.define("Y_0", weights @ X, title="The output $Y_0$: weighted means of the tokens")
 
-derivation.identity("basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Self-attention without parameters")
+derivation.identity(
+    "basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Self-attention without parameters"
+)
 
 derivation.chain(
     "one-output",
@@ -140,6 +143,13 @@ derivation.refute(
     P @ (X @ U),
     at={P: [[1]], X: [[1]], U: [[2]]},
     title="Averaging the tokens differs from averaging the values",
+)
+
+derivation.identity(
+    "output-gradient",
+    diff(total(G[i, a] * (O @ W_O)[i, a], i, a), O[j, b]),
+    (G @ W_O.T)[j, b],
+    title="The gradient with respect to a head's output contains $W_O$ as a factor",
 )
 
 derivation.refute(
