@@ -103,12 +103,14 @@ With einsum, for the axes batch, token, head, feature:
 
 --8<-- [start:example-einsum]
 >>> from snippets.attention.formula import attention_by_einsum
->>> Q, K = torch.rand(2, 4), torch.rand(3, 4)  # (n, d_k) and (m, d_k)
+>>> other = torch.Generator().manual_seed(1)
+>>> Q = torch.rand(2, 4, generator=other)  # (n, d_k)
+>>> K = torch.rand(3, 4, generator=other)  # (m, d_k)
 >>> torch.allclose(torch.einsum("nd,md->nm", Q, K), Q @ K.mT)
 True
->>> query = torch.rand(2, 5, 8, 16, generator=generator)  # (b, n, h, d_k)
->>> key = torch.rand(2, 7, 8, 16, generator=generator)  # (b, m, h, d_k)
->>> value = torch.rand(2, 7, 8, 12, generator=generator)  # (b, m, h, d_v)
+>>> query = torch.rand(2, 5, 8, 16, generator=other)  # (b, n, h, d_k)
+>>> key = torch.rand(2, 7, 8, 16, generator=other)  # (b, m, h, d_k)
+>>> value = torch.rand(2, 7, 8, 12, generator=other)  # (b, m, h, d_v)
 >>> output = attention_by_einsum(query, key, value)
 >>> tuple(output.shape)
 (2, 5, 8, 12)

@@ -55,7 +55,7 @@ def test_the_dimension_of_the_values_is_free_and_that_of_the_keys_is_not():
 
 
 def test_numbers_in_the_text():
-    X, (W_Q, W_K, W_V) = tokens(), projections()
+    X, (W_Q, W_K, _) = tokens(), projections()
     query, key = project_tokens(X, W_Q), project_tokens(X, W_K)
     assert (query[1].tolist(), key[0].tolist(), (query[1] * key[0]).tolist()) == ([2, 2, 2], [0, 1, 1], [0, 2, 2])
     assert scores(query, key, scale=1.0)[1].tolist() == [4, 16, 12]
