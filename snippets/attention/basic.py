@@ -79,10 +79,11 @@ Parameters without a gradient, in a layer whose output matrix starts at zero. Th
 ...     (layer(x, x, x)[0] - 1).square().sum().backward()
 ...     optimiser.step()
 ...     bias_q, bias_k, bias_v = layer.in_proj_bias.grad.chunk(3)
-...     for name, grad in (("W_Q, W_K, W_V", layer.in_proj_weight.grad),
-...                        ("bias of queries", bias_q), ("bias of keys", bias_k),
-...                        ("bias of values", bias_v)):
-...         if grad.abs().max() < 1e-8:
+...     gradients = {"W_Q, W_K, W_V": layer.in_proj_weight.grad,
+...                  "bias of queries": bias_q, "bias of keys": bias_k,
+...                  "bias of values": bias_v}
+...     for name, gradient in gradients.items():
+...         if gradient.abs().max() < 1e-8:
 ...             print(f"step {step}: zero gradient of {name}")
 step 1: zero gradient of W_Q, W_K, W_V
 step 1: zero gradient of bias of queries

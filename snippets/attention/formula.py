@@ -102,11 +102,11 @@ If the matrix products are exact, results are equal to the last bit, in whatever
 With einsum, for the axes batch, token, head, feature:
 
 --8<-- [start:example-einsum]
->>> from snippets.attention.formula import attention_by_einsum
+>>> from snippets.attention.formula import attention_by_einsum, products_by_einsum
 >>> other = torch.Generator().manual_seed(1)
 >>> Q = torch.rand(2, 4, generator=other)  # (n, d_k)
 >>> K = torch.rand(3, 4, generator=other)  # (m, d_k)
->>> torch.allclose(torch.einsum("nd,md->nm", Q, K), Q @ K.mT)
+>>> torch.allclose(products_by_einsum(Q, K), Q @ K.mT)
 True
 >>> query = torch.rand(2, 5, 8, 16, generator=other)  # (b, n, h, d_k)
 >>> key = torch.rand(2, 7, 8, 16, generator=other)  # (b, m, h, d_k)
@@ -342,6 +342,13 @@ def attention_steps(
 
 
 # --8<-- [start:einsum]
+def products_by_einsum(
+    query: Float[Tensor, "n d_k"], key: Float[Tensor, "m d_k"]
+) -> Float[Tensor, "n m"]:
+    """The dot product of every query with every key."""
+    return torch.einsum("nd,md->nm", query, key)
+
+
 def attention_by_einsum(
     query: Float[Tensor, "batch n heads d_k"],
     key: Float[Tensor, "batch m heads d_k"],

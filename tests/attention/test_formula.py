@@ -16,6 +16,7 @@ from snippets.attention.formula import (
     attention_by_einsum,
     attention_steps,
     attention_weights,
+    products_by_einsum,
     scores,
     scores_by_both_widths_wrong,
     self_attention,
@@ -191,7 +192,7 @@ def test_einsum_is_pytorch_with_heads_and_tokens_swapped(sizes):
 def test_einsum_over_two_axes_is_the_formula_step_by_step():
     query, key, value = random(8, (5, 8), (7, 8), (7, 3))
     steps = attention_steps(query, key, value)
-    torch.testing.assert_close(torch.einsum("nd,md->nm", query, key), steps.products)
+    torch.testing.assert_close(products_by_einsum(query, key), steps.products)
     torch.testing.assert_close(torch.einsum("nm,mv->nv", steps.weights, value), steps.output)
 
 
