@@ -1,4 +1,4 @@
-"""Attention without parameters, and what queries, keys and values add to it; with what is false of both."""
+"""Self-attention without parameters, what queries, keys and values add, and common statements about both that are false."""
 
 from fractions import Fraction
 
@@ -7,10 +7,11 @@ from derivations.kernel import Derivation, diff, exp, index, matrix, nonnegative
 n, d, d_k, d_v = sizes("n d d_k d_v")
 X, W, U = matrix("X", n, d), matrix("W", d, d_k), matrix("U", d, d)
 W_Q, W_K, W_V, P = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v), matrix("P", n, n)
+O, W_O, G = matrix("O", n, d_v), matrix("W_O", d_v, d), matrix("G", n, d)
 Q, K, V = matrix("Q", n, d_k), matrix("K", n, d_k), matrix("V", n, d_v)
 s, t, c = scalars("s t c")
 x, y, T = vector("x", d), vector("y", d), matrix("T", 2, d)
-i, j, l, a = index("i", n), index("j", n), index("l", n), index("a", d)
+i, j, l, a, b = index("i", n), index("j", n), index("l", n), index("a", d), index("b", d_v)
 
 chapter = "snippets.attention.basic."
 
@@ -20,12 +21,14 @@ weights = derivation.define(
     "P_0",
     softmax(X @ X.T),
     code=[("snippets.attention.formula.attention_weights", X, X, {"scale": 1})],
-    title="The weights $P_0$: softmax of every token's dot products with all tokens",
+    title="The weights $P_0$: softmax of the dot products of all tokens",
 )
 
-output = derivation.define("Y_0", weights @ X, title="The output $Y_0$: the tokens, averaged by the weights")
+output = derivation.define("Y_0", weights @ X, title="The output $Y_0$: weighted means of the tokens")
 
-derivation.identity("basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Both in one formula")
+derivation.identity(
+    "basic", output, softmax(X @ X.T) @ X, code=[(chapter + "basic_attention", X)], title="Self-attention without parameters"
+)
 
 derivation.chain(
     "one-output",
@@ -41,7 +44,7 @@ derivation.identity(
     "shared-symmetric",
     ((X @ W) @ (X @ W).T).T,
     (X @ W) @ (X @ W).T,
-    title="Where queries and keys share one matrix, scores are symmetric",
+    title="If queries and keys share a matrix, the scores are symmetric",
 )
 
 derivation.refute(
@@ -49,14 +52,14 @@ derivation.refute(
     softmax((X @ W) @ (X @ W).T).T,
     softmax((X @ W) @ (X @ W).T),
     at={X: [[0], [1]], W: [[1]]},
-    title="With one matrix for both, the weights are still not symmetric",
+    title="If queries and keys share a matrix, the weights need not be symmetric",
 )
 
 derivation.identity(
     "two-tokens",
     exp(x @ x) / (exp(x @ x) + exp(x @ y)),
     1 / (1 + exp(x @ (y - x))),
-    title="Of two tokens, how much the first attends to itself",
+    title="The weight of the first of two tokens on itself",
 )
 
 derivation.refute(
@@ -88,7 +91,7 @@ derivation.identity(
     "two-numbers",
     first,
     s + other * (t - s),
-    title="Two tokens of one feature: the first moves towards the second, by its weight",
+    title="The first of two outputs, for tokens with one feature",
 )
 
 derivation.identity(
@@ -97,7 +100,7 @@ derivation.identity(
     slope(s, other),
     code=[(chapter + "own_gradient", s, t)],
     uses=["two-numbers"],
-    title="How fast that output follows its own token",
+    title="The derivative of the first output with respect to its own token",
 )
 
 derivation.identity(
@@ -105,7 +108,7 @@ derivation.identity(
     slope(0 * t, 1 / (1 + exp(0 * t))),
     t**2 / 4 + Fraction(1, 2),
     uses=["own-slope"],
-    title="The same where the first token is zero, so that both weights are one half",
+    title="The same derivative where the first token is zero",
 )
 
 derivation.inequality(
@@ -115,15 +118,15 @@ derivation.inequality(
     because=Fraction(1, 2),
     given=[nonnegative(c)],
     uses=["slope-at-zero"],
-    title="Whatever bound is named, a second token of twice its root goes beyond it",
+    title="No constant $c$ bounds the derivative",
 )
 
 derivation.chain(
     "conventions",
     X @ W,
-    ((W.T @ X.T).T, "a transpose reverses a product, and two transposes cancel"),
+    ((W.T @ X.T).T, "transposing reverses a product, and two transposes cancel"),
     code=[(chapter + "project_rows", X, W), (chapter + "project_columns", W.T, X)],
-    title="A matrix on the right of rows is its transpose on the left of columns",
+    title="Rows times a matrix, or its transpose times columns",
 )
 
 derivation.chain(
@@ -131,7 +134,7 @@ derivation.chain(
     softmax((X @ W_Q) @ (X @ W_K).T) @ (X @ W_V),
     ((softmax((X @ W_Q) @ (X @ W_K).T) @ X) @ W_V, "regroup"),
     code=[(chapter + "average_values", X, W_Q, W_K, W_V), ("snippets.simplify.softmax.matrix_after", (X @ W_Q) @ (X @ W_K).T, X @ W_V)],
-    title="Averaging values is averaging tokens, and then applying one more matrix",
+    title="Averaging values equals averaging tokens and then applying $W_V$",
 )
 
 derivation.refute(
@@ -139,7 +142,14 @@ derivation.refute(
     P @ X,
     P @ (X @ U),
     at={P: [[1]], X: [[1]], U: [[2]]},
-    title="Averaging the tokens is not averaging the values",
+    title="Averaging the tokens differs from averaging the values",
+)
+
+derivation.identity(
+    "output-gradient",
+    diff(total(G[i, a] * (O @ W_O)[i, a], i, a), O[j, b]),
+    (G @ W_O.T)[j, b],
+    title="The gradient with respect to a head's output contains $W_O$ as a factor",
 )
 
 derivation.refute(
@@ -152,7 +162,7 @@ derivation.refute(
         ("snippets.attention.formula.attention", K, Q, V, {"scale": 1}),
     ],
     uses=["simplify/bilinear#swap"],
-    title="Queries and keys may not be exchanged",
+    title="Exchanging queries and keys changes the output",
 )
 
 if __name__ == "__main__":

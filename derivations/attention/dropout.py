@@ -1,4 +1,4 @@
-"""Dropout on the weights: what it keeps on average, how much it scatters, and what it does not keep."""
+"""Dropout on the attention weights: the means that it preserves, the variance that it adds, and the row sums that it changes."""
 
 from fractions import Fraction
 
@@ -28,14 +28,14 @@ kept = vector("u", m)
 rho, nu = scalars("rho nu")
 j, f = index("j", m), index("f", d_v)
 
-derivation = Derivation("Dropout on the weights")
+derivation = Derivation("Attention dropout")
 
 derivation.identity(
     "multiplier-mean",
     E(b / (1 - rho)),
     1,
     given=[mean(b, 1 - rho), nonzero(1 - rho)],
-    title="What a weight is multiplied with has mean one",
+    title="The multiplier of a weight has mean one",
 )
 
 derivation.identity(
@@ -44,17 +44,17 @@ derivation.identity(
     rho / (1 - rho),
     given=[variance(b, rho * (1 - rho)), nonnegative(rho * (1 - rho)), nonzero(1 - rho)],
     code=[("snippets.attention.dropout.multiplier_variance", rho)],
-    title="Its variance",
+    title="The variance of the multiplier",
 )
 
-derivation.identity("weight", E(r[j] * p[j]), p[j], given=[mean(r, 1)], title="A weight keeps its mean")
+derivation.identity("weight", E(r[j] * p[j]), p[j], given=[mean(r, 1)], title="Dropout preserves the mean of a weight")
 
 derivation.identity(
     "row-mean",
     E(total(r[j] * softmax(z)[j], j)),
     1,
     given=[mean(r, 1)],
-    title="On average a row sums to one",
+    title="The mean of a row sum is one",
 )
 
 derivation.identity(
@@ -62,7 +62,7 @@ derivation.identity(
     E(total(r[j] * p[j] * V[j, f], j)),
     (p @ V)[f],
     given=[mean(r, 1)],
-    title="The output keeps its mean",
+    title="Dropout preserves the mean of an output",
 )
 
 derivation.identity(
@@ -71,7 +71,7 @@ derivation.identity(
     nu * total(p[j] ** 2, j),
     given=[independent(r), variance(r, nu), nonnegative(nu)],
     code=[("snippets.attention.dropout.row_sum_variance", p, {"variance": nu})],
-    title="The variance of a row's sum",
+    title="The variance of a row sum",
 )
 
 derivation.identity(
@@ -79,7 +79,7 @@ derivation.identity(
     Var(total(r[j] * (1 / m), j)),
     nu / m,
     given=[independent(r), variance(r, nu), nonnegative(nu)],
-    title="With equal weights, many keys make the sum steady",
+    title="With equal weights, the variance of the row sum falls as keys are added",
 )
 
 derivation.identity(
@@ -95,7 +95,7 @@ derivation.identity(
     Var(total(s * softmax(z)[j], j)),
     nu,
     given=[variance(s, nu), nonnegative(nu)],
-    title="One multiplier for the whole row: the sum scatters as much as the multiplier",
+    title="One multiplier for the whole row: the variance does not fall",
 )
 
 derivation.refute(
@@ -103,7 +103,7 @@ derivation.refute(
     total(kept[j] * softmax(z)[j] / (1 - rho), j),
     1,
     at={kept: [1, 0], z: [0, 0], rho: Fraction(1, 10)},
-    title="After dropout a row does not sum to one",
+    title="After dropout, a row need not sum to one",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The formula of attention taken apart: five steps, each entry by entry, and the block that they make with four matrices."""
+"""The attention formula in five steps, each also entry by entry, and a self-attention layer with four matrices."""
 
 from derivations.kernel import Derivation, Var, exp, independent, index, matrix, mean, random, sizes, softmax, sqrt, total, variance
 
@@ -19,15 +19,15 @@ products = derivation.define(
     "A",
     Q @ K.T,
     code=[(scores, Q, K, {"scale": 1})],
-    title="Step 1, a matrix product: $A$, every query with every key",
+    title="Step 1: the products $A$ of every query with every key",
 )
 
-derivation.identity("one-product", products[i, j], total(Q[i, a] * K[j, a], a), title="One entry of it is a dot product")
+derivation.identity("one-product", products[i, j], total(Q[i, a] * K[j, a], a), title="An entry of $A$ is a dot product")
 
-scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2, the scale: $C$")
+scaled = derivation.define("C", products / sqrt(d_k), code=[(scores, Q, K)], title="Step 2: the scaled products $C$")
 
 masked = derivation.define(
-    "S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3, the mask: the scores $S$"
+    "S", scaled + M, code=[(mask_scores, (scores, Q, K), {"attn_mask": M})], title="Step 3: the mask is added, which gives the scores $S$"
 )
 
 derivation.identity(
@@ -38,17 +38,17 @@ derivation.identity(
     title="One score",
 )
 
-weights = derivation.define("P", softmax(masked), title="Step 4, softmax of every row: the weights $P$")
+weights = derivation.define("P", softmax(masked), title="Step 4: the weights $P$ are the softmax of every row")
 
 derivation.chain(
     "one-weight",
     weights[i, j],
     (exp(masked[i, j]) / total(exp(masked[i, l]), l), "write softmax out"),
-    (exp(scaled[i, j]) * exp(M[i, j]) / total(exp(scaled[i, l]) * exp(M[i, l]), l), "a sum in the exponent is a product"),
-    title="One weight: a mask that is added to the scores multiplies the exponentials",
+    (exp(scaled[i, j]) * exp(M[i, j]) / total(exp(scaled[i, l]) * exp(M[i, l]), l), "the exponential of a sum is a product"),
+    title="One weight: an added mask multiplies the exponentials",
 )
 
-output = derivation.define("O", weights @ V, title="Step 5, a matrix product: $O$, the weighted sums of the values")
+output = derivation.define("O", weights @ V, title="Step 5: the output $O$ is the weights times the values")
 
 derivation.identity(
     "formula",
@@ -58,7 +58,7 @@ derivation.identity(
         ("snippets.attention.formula.attention_steps[4]", Q, K, V, {"attn_mask": M}),
         ("snippets.attention.formula.attention", Q, K, V, {"attn_mask": M}),
     ],
-    title="All five steps in one formula",
+    title="Scaled dot-product attention with an additive mask",
 )
 
 derivation.chain(
@@ -79,7 +79,7 @@ once = derivation.define(
     "Y",
     block(X, W_Q, W_K, W_V, W_O),
     code=[("snippets.attention.formula.self_attention", X, W_Q, W_K, W_V, W_O)],
-    title="Self-attention, $Y$: queries, keys and values from one input, and a last matrix",
+    title="Self-attention $Y$: queries, keys and values from one input",
 )
 
 derivation.define(
@@ -95,7 +95,7 @@ derivation.define(
             U_O,
         )
     ],
-    title="A second block, $Y_2$, takes the output of the first",
+    title="A second layer $Y_2$ takes the output of the first",
 )
 
 derivation.identity(
@@ -103,7 +103,7 @@ derivation.identity(
     Q @ K.T / sqrt(d_k * d_v),
     Q @ K.T / sqrt(d_k) / sqrt(d_v),
     code=[("snippets.attention.formula.scores_by_both_widths_wrong", Q, K, V)],
-    title="A slip: with both widths under the root, the scores are divided once more",
+    title="With both widths under the root, the scores are divided twice",
 )
 
 derivation.identity(
@@ -112,7 +112,7 @@ derivation.identity(
     1 / d_v,
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#variance"],
-    title="The variance is then one over the width of the values",
+    title="With both widths under the root, the variance is one over $d_v$",
 )
 
 derivation.refute(
@@ -120,7 +120,7 @@ derivation.refute(
     softmax(Q @ K.T / sqrt(d_k * d_v)),
     softmax(Q @ K.T / sqrt(d_k)),
     at={d_v: 4, Q: [[1]], K: [[1], [0]]},
-    title="The slip changes the weights",
+    title="Dividing by the root of both widths changes the weights",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a mask does: a limit, a deletion, a renormalisation; what a finite constant leaves behind; and a bias that is no mask."""
+"""What a mask does: a limit, a deletion, a renormalisation; what a finite constant lets through; and a bias that is not a mask."""
 
 from fractions import Fraction
 
@@ -38,14 +38,14 @@ derivation.limit(
     c,
     "oo",
     softmax(t) @ v,
-    title="Two keys kept and one masked: in the limit the masked key is gone",
+    title="Two keys kept and one masked: in the limit, the masked key drops out",
 )
 
 derivation.identity(
     "common-factor",
     total(exp(y[i] - c) * U[i, f], i),
     exp(-c) * total(exp(y[i]) * U[i, f], i),
-    title="A constant added to scores is a factor of all that they bring",
+    title="Subtracting a constant from scores scales their contribution",
 )
 
 derivation.limit(
@@ -56,7 +56,7 @@ derivation.limit(
     g / k,
     given=[positive(k)],
     uses=["common-factor"],
-    title="Any number of keys: what the masked ones bring leaves both sums",
+    title="With any number of keys, the contribution of masked keys vanishes",
 )
 
 derivation.limit(
@@ -67,7 +67,7 @@ derivation.limit(
     b[j] * exp(z[j]) / kept,
     given=[zero_or_one(b), nonzero(kept)],
     uses=["any-number"],
-    title="Minus infinity: the limit of what is added where the mask is zero",
+    title="Masking with minus infinity, as a limit",
 )
 
 derivation.identity(
@@ -76,14 +76,14 @@ derivation.identity(
     b * exp(z) / kept,
     given=[zero_or_one(b), nonzero(kept)],
     code=[("snippets.attention.masks.infinite_weights", z, b)],
-    title="Masked scores give masked weights: to mask these again changes nothing",
+    title="Masking masked weights again changes nothing",
 )
 
 derivation.identity(
     "kept-share",
     total(b[l] * softmax(z)[l], l),
     kept / total(exp(z[l]), l),
-    title="The weight that the kept keys have before the mask",
+    title="The total weight of the kept keys before masking",
 )
 
 derivation.identity(
@@ -93,7 +93,7 @@ derivation.identity(
     given=[nonzero(kept)],
     code=[("snippets.attention.masks.renormalised_weights", z, b)],
     uses=["kept-share"],
-    title="Softmax, zero, renormalise: the mask again",
+    title="Renormalised weights equal masked weights",
 )
 
 derivation.inequality(
@@ -102,14 +102,14 @@ derivation.inequality(
     exp(-c) * total(exp(y[i]), i) / total(exp(z[j]), j),
     because=total(exp(y[i] - c), i) ** 2 / (total(exp(z[j]), j) * (total(exp(z[j]), j) + total(exp(y[i] - c), i))),
     uses=["common-factor"],
-    title="The weight that a finite constant lets through",
+    title="A bound on the weight that a finite constant lets through",
 )
 
 derivation.chain(
     "lower-score",
     exp(-c) / (exp(-c) + exp(-2 * c)),
-    (1 / (1 + exp(-c)), "divide both parts by the first exponential"),
-    title="A key that is filled beside one whose own score is twice as low",
+    (1 / (1 + exp(-c)), "divide numerator and denominator by the first exponential"),
+    title="The weight of a filled key beside a key whose score is twice as low",
 )
 
 derivation.limit(
@@ -119,7 +119,7 @@ derivation.limit(
     "oo",
     1,
     uses=["lower-score"],
-    title="The filled key takes all the weight",
+    title="In the limit, the filled key takes all the weight",
 )
 
 derivation.identity(
@@ -127,14 +127,14 @@ derivation.identity(
     softmax(S - c * ones(n, m)) @ V,
     softmax(S) @ V,
     uses=["simplify/softmax#shift"],
-    title="A constant added for all keys masks none of them",
+    title="A constant added to every score masks nothing",
 )
 
 derivation.identity(
     "all-filled",
     (softmax(-c * ones(n, m)) @ V),
     ones(n, m) @ V / m,
-    title="All keys filled: the plain mean of the values, whatever the constant",
+    title="Filling every score with one constant gives the mean of the values",
 )
 
 derivation.refute(
@@ -142,7 +142,7 @@ derivation.refute(
     rounded(s - 10**4) - rounded(x - 10**4),
     s - x,
     at={s: Fraction(1, 2**12), x: 0},
-    title="Beside ten thousand, fp32 keeps only part of a score",
+    title="Next to ten thousand, fp32 can lose a small difference between scores",
 )
 
 derivation.refute(
@@ -150,7 +150,7 @@ derivation.refute(
     rounded(s - 10**9) - rounded(x - 10**9),
     s - x,
     at={s: 2, x: 1},
-    title="Beside a billion, fp32 keeps nothing of a difference of one",
+    title="Next to a billion, fp32 loses a difference of one between scores",
 )
 
 derivation.identity(
@@ -161,7 +161,7 @@ derivation.identity(
         ("snippets.attention.masks.weights_by_distance", S, p, u, {"slope": mu}),
         ("snippets.attention.masks.weights_by_place", S, u, {"slope": mu}),
     ],
-    title="A bias by distance, and a bias by the key's place alone, give the same weights",
+    title="A bias by distance and a bias by the key's position give the same weights",
 )
 
 if __name__ == "__main__":

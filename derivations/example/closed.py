@@ -1,4 +1,4 @@
-"""The worked example to its end: weights and outputs in closed form."""
+"""The worked example, completed: weights and outputs in closed form."""
 
 from derivations.kernel import Derivation, array, exp, softmax
 
@@ -20,7 +20,7 @@ derivation.chain(
     "first-weight",
     softmax(S)[1, 1],
     (exp(2) / (exp(2) + exp(4) + exp(4)), "write softmax out"),
-    (1 / (1 + 2 * exp(2)), "divide both parts by the first exponential"),
+    (1 / (1 + 2 * exp(2)), "divide numerator and denominator by $e^2$"),
     title="The first token's weight on itself",
 )
 
@@ -39,7 +39,7 @@ derivation.identity(
     ),
     uses=["first-weight"],
     code=[("snippets.example.closed.closed_weights",)],
-    title="All the weights",
+    title="All weights",
 )
 
 derivation.identity(
@@ -64,7 +64,7 @@ derivation.identity(
     softmax(array([2, 4, 4])) @ V,
     array([2 - p, 7 - 5 * p, (3 + 3 * p) / 2]),
     uses=["outputs"],
-    title="The first output, by the weight of the first token on itself",
+    title="The first output as a function of the first weight",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A worked example in small integers: three tokens, their queries, keys and values, and the scores."""
+"""A worked example in small integers: three tokens, their queries, keys, values and scores."""
 
 from derivations.kernel import Derivation, array, index, matrix, sizes, total, vector
 
@@ -20,29 +20,29 @@ W_Q = derivation.define(
     "W_Q",
     array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]),
     code=[("snippets.example.integers.projections[0]",)],
-    title="The matrix $W_Q$, for queries",
+    title="The query matrix $W_Q$",
 )
 
 W_K = derivation.define(
     "W_K",
     array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]),
     code=[("snippets.example.integers.projections[1]",)],
-    title="The matrix $W_K$, for keys",
+    title="The key matrix $W_K$",
 )
 
 W_V = derivation.define(
     "W_V",
     array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]),
     code=[("snippets.example.integers.projections[2]",)],
-    title="The matrix $W_V$, for values",
+    title="The value matrix $W_V$",
 )
 
 derivation.chain(
     "one-number",
     (X @ W_Q)[3, 3],
     (total(X[3, c] * W_Q[c, 3], c), "the third row times the third column"),
-    (3, "insert $1 + 0 + 1 + 1$"),
-    title="One number by hand",
+    (3, "insert the numbers: $1 + 0 + 1 + 1$"),
+    title="One entry of a query, by hand",
 )
 
 derivation.identity(
@@ -72,11 +72,11 @@ derivation.identity(
 derivation.chain(
     "scores",
     (X @ W_Q) @ (X @ W_K).T,
-    (array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]) @ array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).T, "insert queries and keys"),
+    (array([[1, 0, 2], [2, 2, 2], [2, 1, 3]]) @ array([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).T, "insert the queries and the keys"),
     (array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]), "multiply out"),
     uses=["queries", "keys"],
     code=[("snippets.attention.formula.scores", X @ W_Q, X @ W_K, {"scale": 1})],
-    title="The scores",
+    title="All nine scores are one matrix product",
 )
 
 derivation.identity(
@@ -84,21 +84,21 @@ derivation.identity(
     X @ (W_Q @ W_K.T) @ X.T,
     array([[2, 4, 4], [4, 16, 12], [4, 12, 10]]),
     uses=["simplify/bilinear#merged"],
-    title="The same scores by way of one merged matrix",
+    title="The same scores with one merged matrix",
 )
 
 derivation.identity(
     "one-score",
     (Q @ K.T)[i, j],
     total(Q[i, a] * K[j, a], a),
-    title="One score: queries and keys must share their dimension",
+    title="A score is a sum over the features that queries and keys share",
 )
 
 derivation.identity(
     "one-output",
     (P @ V)[i, b],
     total(P[i, j] * V[j, b], j),
-    title="One entry of the output: its dimension is that of the values",
+    title="An entry of the output is a weighted sum over the keys",
 )
 
 four = array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1], [0, 1, 0, 0]])  # the three tokens, and one more
@@ -112,7 +112,7 @@ derivation.chain(
     ),
     (array([[2, 4, 4, 1], [4, 16, 12, 4], [4, 12, 10, 3], [0, 4, 2, 1]]), "multiply out"),
     code=[("snippets.attention.formula.scores", four @ W_Q, four @ W_K, {"scale": 1})],
-    title="With a fourth token: one more row and one more column",
+    title="The scores with a fourth token",
 )
 
 derivation.refute(
@@ -120,7 +120,7 @@ derivation.refute(
     ((four @ W_Q) @ (four @ W_K).T)[1, 4],
     ((four @ W_Q) @ (four @ W_K).T)[4, 1],
     at={},
-    title="The first token does not score the fourth as the fourth scores the first",
+    title="With a fourth token, the scores are not symmetric",
 )
 
 derivation.chain(
@@ -128,7 +128,7 @@ derivation.chain(
     total(Q[i, a] * (K[j, a] + w[a]), a),
     (total(Q[i, a] * K[j, a], a) + total(Q[i, a] * w[a], a), "multiply out, and split the sum"),
     ((Q @ K.T)[i, j] + (Q @ w)[i], "the second sum does not depend on the key"),
-    title="What all keys have in common moves all scores of a query alike",
+    title="A row added to every key shifts all scores of a query equally",
 )
 
 if __name__ == "__main__":

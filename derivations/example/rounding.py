@@ -1,4 +1,4 @@
-"""What rounding weights to one place does to an output, and what it can do at most."""
+"""What rounding the weights to one decimal place does to an output, and a bound on the error."""
 
 from fractions import Fraction
 
@@ -12,16 +12,16 @@ c = scalars("c")
 i, j = index("i", m), index("j", m)
 half, tenth = Fraction(1, 2), Fraction(1, 10)
 
-derivation = Derivation("Rounding does not commute with what follows")
+derivation = Derivation("Rounding the weights")
 
 V = derivation.define("V", array([[1, 2, 3], [2, 8, 0], [2, 6, 3]]), title="The values of the example")
-s = derivation.define("s", array([2, 4, 4]), title="The first token's scores")
+s = derivation.define("s", array([2, 4, 4]), title="The scores of the first token")
 
 derivation.identity(
     "source-output",
     array([0, half, half]) @ V,
     array([2, 7, Fraction(3, 2)]),
-    title="The first output from the weights that the source goes on with",
+    title="The first output with the source's rounded weights",
 )
 
 derivation.refute(
@@ -29,7 +29,7 @@ derivation.refute(
     softmax(z) @ U,
     r @ U,
     at={z: [2, 4, 4], r: [0, half, half], U: [[1, 2, 3], [2, 8, 0], [2, 6, 3]]},
-    title="The rounded weights do not give the output",
+    title="The source's weights do not give the exact output",
 )
 
 derivation.identity(
@@ -37,7 +37,7 @@ derivation.identity(
     softmax(s) @ V - array([0, half, half]) @ V,
     softmax(s)[1] * array([-1, -5, Fraction(3, 2)]),
     uses=["source-output"],
-    title="What the source's weights leave out",
+    title="The error that the source's weights cause",
 )
 
 derivation.refute(
@@ -46,7 +46,7 @@ derivation.refute(
     Fraction(1, 20),
     relation="<=",
     at={z: [2, 4, 4]},
-    title="The weight left out is more than half of a tenth",
+    title="The weight that was rounded to zero exceeds a twentieth",
 )
 
 derivation.refute(
@@ -63,7 +63,7 @@ derivation.refute(
     softmax(z)[1],
     relation="<=",
     at={z: [0, half]},
-    title="The first of these weights is too small to be rounded to a half",
+    title="The first weight is too small to be rounded to a half",
 )
 
 derivation.inequality(
@@ -71,14 +71,14 @@ derivation.inequality(
     total((r[j] - p[j]) * v[j], j) ** 2,
     total((r[j] - p[j]) ** 2, j) * total(v[j] ** 2, j),
     because=total(((r[i] - p[i]) * v[j] - (r[j] - p[j]) * v[i]) ** 2, i, j) / 2,
-    title="An output is off by no more than the rounding times the values",
+    title="A bound on the squared error of an output",
 )
 
 derivation.identity(
     "shift",
     total((r[j] - p[j]) * (v[j] - c), j),
     total((r[j] - p[j]) * v[j], j) - c * (total(r[j], j) - total(p[j], j)),
-    title="A number subtracted from all values counts only if the rows have different sums",
+    title="Subtracting a constant from all values changes the error only if the sums differ",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Products of batches, what a transpose swaps, and which axis softmax makes sum to one."""
+"""Batched matrix products, swapped axes, and the axis along which softmax sums to one."""
 
 from derivations.kernel import Derivation, diff, exp, eye, index, matrix, ones, sizes, softmax, total
 from derivations.kernel.core.expr import symbol
@@ -24,14 +24,14 @@ derivation.identity(
         ("snippets.softmax.axes.batched_product", A, B),
         (SWAP, ("snippets.softmax.axes.batched_product", (SWAP, B), (SWAP, A))),
     ],
-    title="A swap of the axes turns the factors round",
+    title="Swapping the last two axes reverses the order of the factors",
 )
 
 derivation.identity(
     "batches-apart",
     diff(total(A[a, i, k] * B[a, k, q], k), A[c, u, l]),
     eye(b)[a, c] * eye(n)[i, u] * B[a, l, q],
-    title="No matrix of a batch sees another",
+    title="A product in a batch depends only on its own matrices",
 )
 
 derivation.identity(
@@ -42,14 +42,14 @@ derivation.identity(
         ("snippets.softmax.axes.batched_product", ("snippets.softmax.axes.batched_product", A, B), C),
         ("snippets.softmax.axes.batched_product", A, ("snippets.softmax.axes.batched_product", B, C)),
     ],
-    title="Products of batches regroup",
+    title="Batched matrix products are associative",
 )
 
 derivation.identity(
     "multiplications",
     total(1, a, i, k, q),
     b * n * m * p,
-    title="Multiplications in a product of batches",
+    title="The number of multiplications in a batched product",
 )
 
 derivation.refute(
@@ -57,7 +57,7 @@ derivation.refute(
     F[1, 2],
     F[2, 1],
     at={F: [[1, 2, 3], [4, 5, 6]]},
-    title="A reshape is no transpose",
+    title="A reshape is not a transpose",
 )
 
 derivation.identity(
@@ -66,7 +66,7 @@ derivation.identity(
     1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 2})],
     uses=["simplify/softmax#sums-to-one"],
-    title="Along the last axis",
+    title="Softmax along the last axis: each row sums to one",
 )
 
 derivation.identity(
@@ -74,7 +74,7 @@ derivation.identity(
     total(exp(X[a, i, j]) / total(exp(X[a, u, j]), u), i),
     1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 1})],
-    title="Along the middle axis",
+    title="Softmax along the middle axis: each column sums to one",
 )
 
 derivation.identity(
@@ -82,7 +82,7 @@ derivation.identity(
     total(exp(X[a, i, j]) / total(exp(X[c, i, j]), c), a),
     1,
     code=[("snippets.softmax.axes.sums", X, {"dim": 0})],
-    title="Along the first axis",
+    title="Softmax along the first axis: sums over the batch are one",
 )
 
 derivation.refute(
@@ -91,7 +91,7 @@ derivation.refute(
     ones(n, 1),
     at={S: [[0, 0]]},
     code=[("snippets.softmax.axes.mix_values", S, ones(m, 1), {"dim": -2})],
-    title="Along the wrong axis rows do not sum to one",
+    title="Softmax along the wrong axis: rows need not sum to one",
 )
 
 derivation.identity(
@@ -99,7 +99,7 @@ derivation.identity(
     softmax(row.T).T @ V,
     ones(1, m) @ V,
     code=[("snippets.softmax.axes.mix_values", row, V, {"dim": -2})],
-    title="One query along the wrong axis adds up all values",
+    title="With one query, softmax along the wrong axis adds up all values",
 )
 
 derivation.identity(
@@ -107,7 +107,7 @@ derivation.identity(
     diff(softmax(S)[i, j], S[u, l]),
     eye(n)[i, u] * softmax(S)[i, j] * (eye(m)[j, l] - softmax(S)[i, l]),
     uses=["scaling/saturation#jacobian"],
-    title="Along the last axis no query sees another",
+    title="Along the last axis, weights depend only on their own row",
 )
 
 derivation.identity(
@@ -115,7 +115,7 @@ derivation.identity(
     diff(softmax(S.T).T[i, j], S[u, l]),
     eye(m)[j, l] * softmax(S.T).T[i, j] * (eye(n)[i, u] - softmax(S.T).T[u, j]),
     uses=["scaling/saturation#jacobian"],
-    title="Along the wrong axis each query sees the others",
+    title="Along the wrong axis, weights depend on other queries",
 )
 
 if __name__ == "__main__":

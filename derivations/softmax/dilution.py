@@ -1,4 +1,4 @@
-"""Many keys: how thin the weights must spread, what keeps a weight alive, and what copies of a key do."""
+"""Many keys: a bound on every weight, the lead that keeps a weight, and what copies of a key do."""
 
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ derivation.inequality(
     exp(g) / (exp(g) + n - 1),
     because=total((1 - eye(n)[i, j]) ** 2 * softmax(z)[j] * (exp(g) - exp(z[i] - z[j])), j) / (exp(g) + (n - 1)),
     given=[nonnegative(exp(g) - exp(z[i] - z[j]))],
-    title="Bounded gaps bound every weight",
+    title="If differences of scores are bounded, so is every weight",
 )
 
 not_above, not_below = nonnegative(exp(B) - exp(z[1])), nonnegative(exp(B) - exp(-z[j]))
@@ -35,7 +35,7 @@ derivation.inequality(
     given=[not_above, not_below],
     without={not_above: {B: 0, z: [2, 1]}, not_below: {B: 0, z: [-1, -2]}},
     uses=["gap-bound"],
-    title="Bounded scores bound every weight",
+    title="If scores are bounded, so is every weight",
 )
 
 derivation.limit(
@@ -46,7 +46,7 @@ derivation.limit(
     0,
     code=[("snippets.softmax.dilution.most_weight", g, n)],
     uses=["gap-bound"],
-    title="With more and more keys the bound goes to zero",
+    title="As the number of keys grows, the bound tends to zero",
 )
 
 derivation.identity(
@@ -58,7 +58,7 @@ derivation.identity(
         ("snippets.softmax.dilution.most_weight", log(m * w), m + 1),
         ("snippets.softmax.dilution.most_weight", ("snippets.softmax.dilution.needed_gap", w / (1 + w), m + 1), m + 1),
     ],
-    title="The gap that a weight needs against any number of others",
+    title="The lead that gives odds of $w$ to one against $m$ keys",
 )
 
 derivation.identity(
@@ -66,7 +66,7 @@ derivation.identity(
     exp(c * log(m)) / (exp(c * log(m)) + m),
     1 / (1 + m ** (1 - c)),
     code=[("snippets.softmax.dilution.most_weight", c * log(m), m + 1)],
-    title="A lead of some multiple of the logarithm",
+    title="The weight of a key that leads by $c$ times the logarithm of $m$",
 )
 
 derivation.limit(
@@ -76,7 +76,7 @@ derivation.limit(
     "oo",
     0,
     uses=["logarithmic-lead"],
-    title="Half the logarithm loses the weight",
+    title="With half the logarithm, the weight tends to zero",
 )
 
 derivation.limit(
@@ -86,7 +86,7 @@ derivation.limit(
     "oo",
     1,
     uses=["logarithmic-lead"],
-    title="Twice the logarithm takes all of it",
+    title="With twice the logarithm, the weight tends to one",
 )
 
 derivation.identity(
@@ -97,7 +97,7 @@ derivation.identity(
         ("snippets.softmax.dilution.mean_with_copies", s, u, z, v, {"copies": m}),
         ("snippets.softmax.dilution.mean_with_bias", s, u, z, v, {"copies": m}),
     ],
-    title="Copies of a key act as one whose score is raised",
+    title="$m$ copies of a key act like one key with a higher score",
 )
 
 if __name__ == "__main__":

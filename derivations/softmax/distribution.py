@@ -1,4 +1,4 @@
-"""Weights are a distribution: positive, of sum one, so that an output is a mean of values. And what they are not."""
+"""Softmax weights form a distribution, so that an output is a mean of values. And two operations that softmax does not commute with."""
 
 from derivations.kernel import (
     Derivation,
@@ -26,14 +26,14 @@ S, V = matrix("S", n, m), matrix("V", m, d_v)
 i = index("i", n)
 j, k, l = index("j", m), index("k", m), index("l", m)
 
-derivation = Derivation("A distribution")
+derivation = Derivation("Softmax")
 
 derivation.identity(
     "definition",
     softmax(z)[j],
     exp(z[j]) / total(exp(z[k]), k),
     code=[("snippets.softmax.distribution.softmax", z)],
-    title="Softmax: one exponential over the sum of all",
+    title="Softmax: one exponential divided by the sum of all exponentials",
 )
 
 derivation.identity(
@@ -42,7 +42,7 @@ derivation.identity(
     1 / total(exp(z[k] - z[j]), k),
     code=[("snippets.softmax.distribution.softmax", z)],
     uses=["definition", "simplify/softmax#shift"],
-    title="A weight depends on the gaps alone",
+    title="A weight depends only on differences between scores",
 )
 
 derivation.identity(
@@ -51,7 +51,7 @@ derivation.identity(
     exp(z[j] - largest(z)) / total(exp(z[k] - largest(z)), k),
     code=[("snippets.softmax.distribution.softmax", z)],
     uses=["simplify/softmax#shift"],
-    title="With the largest score taken off first",
+    title="Subtracting the largest score first changes nothing",
 )
 
 derivation.inequality(
@@ -76,7 +76,7 @@ derivation.identity(
     "log-odds",
     log(softmax(z)[j]) - log(softmax(z)[k]),
     z[j] - z[k],
-    title="The weights still hold every gap",
+    title="Log-weights differ by as much as the scores do",
 )
 
 derivation.inequality(
@@ -86,7 +86,7 @@ derivation.inequality(
     because=total(softmax(z)[j] * (c - v[j]), j),
     given=[nonnegative(c - v[j])],
     uses=["positive", "simplify/softmax#sums-to-one"],
-    title="A mean is no larger than the largest value",
+    title="A weighted mean does not exceed an upper bound of its values",
 )
 
 derivation.inequality(
@@ -96,7 +96,7 @@ derivation.inequality(
     because=total(softmax(z)[j] * (v[j] - c), j),
     given=[nonnegative(v[j] - c)],
     uses=["positive", "simplify/softmax#sums-to-one"],
-    title="A mean is no smaller than the smallest value",
+    title="A weighted mean is not below a lower bound of its values",
 )
 
 derivation.inequality(
@@ -115,7 +115,7 @@ derivation.inequality(
     m,
     because=m * total((exp(z[j]) - total(exp(z[k]), k) / m) ** 2, j) / total(exp(z[j]) ** 2, j),
     code=[("snippets.softmax.distribution.effective_keys", z)],
-    title="The effective number of keys is at most their number",
+    title="The effective number of keys is at most the number of keys",
 )
 
 derivation.inequality(
@@ -135,14 +135,14 @@ derivation.refute(
         ("snippets.softmax.distribution.scaled_before[0]", z, {"d_k": d_k}),
         ("snippets.softmax.distribution.scaled_after_wrong[0]", z, {"d_k": d_k}),
     ],
-    title="The scale does not come out of softmax",
+    title="A scale cannot be moved out of softmax",
 )
 
 derivation.identity(
     "scale-outside-sum",
     total(exp(z[j]) / (sqrt(d_k) * total(exp(z[l]), l)), j),
     1 / sqrt(d_k),
-    title="What such rows would sum to",
+    title="The sum of a row whose weights are scaled",
 )
 
 derivation.refute(

@@ -33,7 +33,7 @@ derivation.identity(
     "power",
     softmax(beta * z)[i] / softmax(beta * z)[j],
     softmax(z)[i] ** beta / softmax(z)[j] ** beta,
-    title="A factor on the scores is an exponent on the ratios of weights",
+    title="A factor on the scores is an exponent on ratios of weights",
 )
 
 derivation.inequality(
@@ -42,7 +42,7 @@ derivation.inequality(
     exp(beta * g),
     because=total(exp(beta * z[j]) * (exp(beta * g) - exp(beta * (z[i] - z[j]))), j) / total(exp(beta * z[j]), j),
     given=[nonnegative(exp(beta * g) - exp(beta * (z[i] - z[j])))],
-    title="At most so many equal shares",
+    title="An upper bound on a weight, in units of an equal share",
 )
 
 derivation.inequality(
@@ -51,10 +51,10 @@ derivation.inequality(
     n * softmax(beta * z)[i],
     because=total(exp(beta * z[j]) * (exp(beta * (z[i] - z[j])) - exp(-beta * g)), j) / total(exp(beta * z[j]), j),
     given=[nonnegative(exp(beta * (z[i] - z[j])) - exp(-beta * g))],
-    title="At least so many equal shares",
+    title="A lower bound on a weight, in units of an equal share",
 )
 
-derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="Hot: all keys alike")
+derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share")
 
 derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
@@ -62,7 +62,7 @@ derivation.inequality(  # one key leads, the first: each leading every other wou
     softmax(z)[1],
     because=total(softmax(z)[j] * ((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t))), j) / (exp(t) + (n - 1)),
     given=[nonnegative((1 - eye(n)[1, j]) * (exp(z[1] - z[j]) - exp(t)))],
-    title="A score that leads by t has this weight at least",
+    title="A lower bound on the weight of a key that leads by $t$",
 )
 
 derivation.identity(
@@ -70,14 +70,14 @@ derivation.identity(
     largest(beta * z + a * ones(n)) - (beta * z[i] + a),
     beta * (largest(z) - z[i]),
     given=[nonnegative(beta)],
-    title="A positive factor and a shift keep who leads",
+    title="A nonnegative factor scales each distance from the largest score",
 )
 
 derivation.identity(
     "largest-weight",
     softmax(z)[i] / largest(softmax(z)),
     exp(z[i] - largest(z)),
-    title="The key with the largest score has the largest weight",
+    title="A weight relative to the largest weight",
 )
 
 derivation.limit(
@@ -87,7 +87,7 @@ derivation.limit(
     "oo",
     1,
     uses=["leader"],
-    title="As its lead grows it takes all the weight",
+    title="As the lead grows, the bound tends to one",
 )
 
 derivation.inequality(
@@ -96,7 +96,7 @@ derivation.inequality(
     1 / (k + total(exp(y[c]), c)),
     because=total(exp(-t) - exp(y[c]), c) / ((k + l * exp(-t)) * (k + total(exp(y[c]), c))),
     given=[positive(k), nonnegative(exp(-t) - exp(y[c]))],
-    title="Several equal leaders have this weight each, at least",
+    title="A lower bound on the weight of each of several leaders",
 )
 
 derivation.limit(
@@ -107,7 +107,7 @@ derivation.limit(
     1 / k,
     given=[positive(k)],
     uses=["cold-least"],
-    title="Cold: the largest scores share all the weight",
+    title="As the lead grows, the leaders share all the weight",
 )
 
 p = derivation.define("p", softmax(beta * z), title="The weights $p$ at inverse temperature $\\beta$")
@@ -118,14 +118,14 @@ derivation.identity(
     total(p[i] * z[i] ** 2, i) - total(p[i] * z[i], i) ** 2,
     uses=["softmax/jacobian#variance"],
     code=[("snippets.softmax.jacobian.variance", softmax(beta * z), z)],
-    title="Cooling raises the mean score by the variance of the scores",
+    title="The derivative of the mean score is the variance of the scores",
 )
 
 derivation.identity(
     "perplexity-slope",
     diff(exp(-total(p[i] * log(p[i]), i)), beta),
     -beta * (total(p[i] * z[i] ** 2, i) - total(p[i] * z[i], i) ** 2) * exp(-total(p[i] * log(p[i]), i)),
-    title="Cooling lowers the exponential of the entropy",
+    title="The derivative of the perplexity",
 )
 
 
@@ -140,17 +140,17 @@ derivation.identity(
     tau * log(total(exp(z[i] / tau), i)),
     given=[nonzero(tau)],
     code=[("snippets.softmax.temperature.objective", softmax(z / tau), z, {"tau": tau})],
-    title="Mean score plus temperature times entropy, at softmax",
+    title="The value of the objective at softmax",
 )
 
-q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="Any other weights $q$")
+q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="The weights $q$ at a point of the path")
 
 derivation.identity(
     "path-slope",
     diff(exp(objective(q)), t),
     -t / tau * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) * exp(objective(q)),
     given=[nonzero(tau)],
-    title="On the way from softmax to any other weights",
+    title="The derivative of the exponentiated objective along the path",
 )
 
 derivation.inequality(
@@ -160,7 +160,7 @@ derivation.inequality(
     because=t**2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
     given=[positive(tau)],
     uses=["path-slope"],
-    title="Away from softmax it only falls",
+    title="Away from softmax, the objective does not increase",
 )
 
 derivation.identity(
@@ -178,7 +178,7 @@ derivation.limit(
     tau,
     "oo",
     Fraction(1, 3) * ((three[1] - (three[1] + three[2] + three[3]) / 3) - (other[1] - (other[1] + other[2] + other[3]) / 3)),
-    title="At a high temperature distillation compares the scores themselves",
+    title="With three keys and a high temperature, distillation compares centred scores",
 )
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ Does a token attend most to itself? The second token is twice the first, and bot
 
 --8<-- [end:example-self]
 
-How fast does the first of two tokens move its own output? The first is at zero, and the second goes further and further:
+The derivative of the first output with respect to its own token. The first token is zero, and the second grows:
 
 --8<-- [start:example-gradient-own]
 >>> from snippets.attention.basic import own_gradient
@@ -25,7 +25,7 @@ How fast does the first of two tokens move its own output? The first is at zero,
 
 --8<-- [end:example-gradient-own]
 
-Weights on the right of rows, or on the left of columns:
+A matrix on the right of rows, or on the left of columns:
 
 --8<-- [start:example-conventions]
 >>> from snippets.attention.basic import project_columns, project_rows
@@ -35,12 +35,12 @@ Weights on the right of rows, or on the left of columns:
 >>> torch.allclose(project_rows(X, W), project_columns(W.mT, X))
 True
 >>> linear = torch.nn.Linear(4, 3, bias=False)
->>> tuple(linear.weight.shape)  # PyTorch keeps the matrix for the left
+>>> tuple(linear.weight.shape)  # PyTorch stores the matrix for columns
 (3, 4)
 
 --8<-- [end:example-conventions]
 
-Averaging the tokens where it should be the values:
+Averaging the tokens instead of the values:
 
 --8<-- [start:example-values]
 >>> from snippets.attention.basic import average_values, average_without_values
@@ -54,7 +54,7 @@ Averaging the tokens where it should be the values:
 
 --8<-- [end:example-values]
 
-The slip goes unnoticed where shapes agree, and fails where they do not; and W_V gets no gradient:
+If the values are forgotten, W_V gets no gradient:
 
 --8<-- [start:example-gradient]
 >>> W_V = W_V.requires_grad_()
@@ -66,7 +66,34 @@ False
 
 --8<-- [end:example-gradient]
 
-Swapping queries and keys:
+Parameters without a gradient, in a layer whose output matrix starts at zero. The middle of the bias belongs to the keys:
+
+--8<-- [start:example-zero]
+>>> layer = torch.nn.MultiheadAttention(
+...     8, num_heads=2, batch_first=True, dtype=torch.float64)
+>>> _ = torch.nn.init.zeros_(layer.out_proj.weight)
+>>> optimiser = torch.optim.SGD(layer.parameters(), lr=0.1)
+>>> x = torch.randn(3, 5, 8, generator=generator, dtype=torch.float64)
+>>> for step in (1, 2):
+...     optimiser.zero_grad()
+...     (layer(x, x, x)[0] - 1).square().sum().backward()
+...     optimiser.step()
+...     bias_q, bias_k, bias_v = layer.in_proj_bias.grad.chunk(3)
+...     gradients = {"W_Q, W_K, W_V": layer.in_proj_weight.grad,
+...                  "bias of queries": bias_q, "bias of keys": bias_k,
+...                  "bias of values": bias_v}
+...     for name, gradient in gradients.items():
+...         if gradient.abs().max() < 1e-8:
+...             print(f"step {step}: zero gradient of {name}")
+step 1: zero gradient of W_Q, W_K, W_V
+step 1: zero gradient of bias of queries
+step 1: zero gradient of bias of keys
+step 1: zero gradient of bias of values
+step 2: zero gradient of bias of keys
+
+--8<-- [end:example-zero]
+
+Exchanging queries and keys:
 
 --8<-- [start:example-swap]
 >>> from snippets.attention.formula import attention
@@ -90,7 +117,7 @@ from snippets.attention.formula import attention, attention_weights
 def basic_attention(
     X: Float[Tensor, "*batch n d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """Each token becomes a mean of all tokens, by their dot products with it."""
+    """Each token becomes a mean of all tokens, weighted by their dot products."""
     return attention(X, X, X, scale=1.0)
 
 
@@ -101,7 +128,8 @@ def basic_attention(
 def own_gradient(
     first: Float[Tensor, ""], second: Float[Tensor, ""]
 ) -> Float[Tensor, ""]:
-    """Of two tokens with one feature: how fast the first output follows the first."""
+    """The derivative of the first output with respect to the first of two tokens,
+    which have one feature."""
 
     def output(x: Tensor) -> Tensor:
         return basic_attention(torch.stack([x, second])[:, None])[0, 0]
@@ -116,14 +144,14 @@ def own_gradient(
 def project_rows(
     X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d d_k"]
 ) -> Float[Tensor, "*batch n d_k"]:
-    """Tokens are rows, and the matrix stands on their right."""
+    """Tokens are rows, and the matrix is on their right."""
     return X @ W
 
 
 def project_columns(
     W: Float[Tensor, "*#batch d_k d"], X: Float[Tensor, "*#batch n d"]
 ) -> Float[Tensor, "*batch n d_k"]:
-    """Each token is a column, and the matrix stands on its left."""
+    """Each token is a column, and the matrix is on its left."""
     return (W @ X.mT).mT
 
 
@@ -137,7 +165,7 @@ def average_values(
     W_K: Float[Tensor, "*#batch d d_k"],
     W_V: Float[Tensor, "*#batch d d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Queries and keys decide the weights, and the weights mix the values."""
+    """Queries and keys determine the weights, and the weights average the values."""
     return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ (X @ W_V)
 
 
@@ -150,7 +178,7 @@ def average_without_values(
     W_Q: Float[Tensor, "*#batch d d_k"],
     W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch n d"]:
-    """A slip: the weights mix the tokens, and the values are forgotten."""
+    """Wrong: the weights average the tokens instead of the values."""
     return attention_weights(X @ W_Q, X @ W_K, scale=1.0) @ X
 
 

@@ -1,6 +1,6 @@
-"""Dropout on the weights: each is dropped with probability p, and what is left grows by 1 / (1 - p).
+"""Attention dropout: each weight is set to 0 with probability p, and divided by 1 - p otherwise.
 
-One row of eight equal weights, dropped out three times with p a quarter:
+Dropout with p a quarter, applied three times to a row of eight equal weights:
 
 --8<-- [start:example-row]
 >>> import torch
@@ -17,7 +17,7 @@ One row of eight equal weights, dropped out three times with p a quarter:
 
 --8<-- [end:example-row]
 
-Means and variances of the sum of such a row, over 100,000 draws:
+Mean and variance of the row sum, over 100,000 draws:
 
 --8<-- [start:example-moments]
 >>> from snippets.attention.dropout import multiplier_variance, row_sum_variance
@@ -33,7 +33,7 @@ one large       mean 1.00   variance 0.097   predicted 0.096
 
 --8<-- [end:example-moments]
 
-PyTorch's function drops whenever it is asked to; its module only in training:
+PyTorch's function drops whenever dropout_p is positive, its module only in training:
 
 --8<-- [start:example-eval]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -71,11 +71,13 @@ def dropout(
     """
     if not 0 <= p < 1:
         raise ValueError(f"p is {p}; expected a probability below 1")
-    uniform = torch.rand(  # in a half format, it would be too coarse beside p
-        weights.shape,
-        generator=generator,
-        dtype=upcast(weights).dtype,
-        device=weights.device,
+    uniform = (
+        torch.rand(  # 16-bit numbers would be too coarse to compare with p
+            weights.shape,
+            generator=generator,
+            dtype=upcast(weights).dtype,
+            device=weights.device,
+        )
     )
     return weights * (uniform >= p) / (1 - p)
 
@@ -85,14 +87,15 @@ def dropout(
 
 # --8<-- [start:moments]
 def multiplier_variance(p: float) -> float:
-    """The variance of what each weight is multiplied with."""
+    """The variance of the number that multiplies each weight."""
     return p / (1 - p)
 
 
 def row_sum_variance(
     weights: Float[Tensor, "*batch m"], *, variance: float
 ) -> Float[Tensor, "*batch"]:
-    """The variance of each row's sum, from that of the independent multipliers."""
+    """The variance of each row sum, from the variance of the independent
+    multipliers."""
     return variance * (weights**2).sum(-1)
 
 

@@ -1,4 +1,4 @@
-"""The formula of attention as five steps, and the block around it.
+"""Scaled dot-product attention in five steps, and the layer around it.
 
 The steps, for two queries and three keys of one head:
 
@@ -21,7 +21,7 @@ output    [[15.0], [28.018]]
 
 --8<-- [end:example-steps]
 
-Beside PyTorch's own:
+Compared with PyTorch's own:
 
 --8<-- [start:example-beside]
 >>> import torch
@@ -58,7 +58,7 @@ ValueError: query has 4 axes, key 4 and value 4; expected 2 each, as key.T is fo
 
 --8<-- [end:example-axes]
 
-The same function as PyTorch's:
+The same result as PyTorch's function:
 
 --8<-- [start:example-attention]
 >>> import torch
@@ -76,7 +76,7 @@ True
 
 --8<-- [end:example-attention]
 
-And heads in groups, which share their keys and values:
+Query heads in groups that share keys and values:
 
 >>> import torch
 >>> from snippets.attention.formula import share_heads
@@ -85,7 +85,7 @@ And heads in groups, which share their keys and values:
 >>> share_heads(query, key).flatten().tolist()
 [1.0, 1.0, 2.0, 2.0]
 
-The same to the last bit? Where the matrix products are exact, yes, in whichever order a machine adds:
+If the matrix products are exact, results are equal to the last bit, in whatever order they are added:
 
 --8<-- [start:example-bits]
 >>> integers = torch.randint(-3, 4, (2, 8, 16), generator=generator)
@@ -99,7 +99,28 @@ The same to the last bit? Where the matrix products are exact, yes, in whichever
 
 --8<-- [end:example-bits]
 
-A module whose weights are parameters, and two of them in a row:
+With einsum, for the axes batch, token, head, feature:
+
+--8<-- [start:example-einsum]
+>>> from snippets.attention.formula import attention_by_einsum, products_by_einsum
+>>> other = torch.Generator().manual_seed(1)
+>>> Q = torch.rand(2, 4, generator=other)  # (n, d_k)
+>>> K = torch.rand(3, 4, generator=other)  # (m, d_k)
+>>> torch.allclose(products_by_einsum(Q, K), Q @ K.mT)
+True
+>>> query = torch.rand(2, 5, 8, 16, generator=other)  # (b, n, h, d_k)
+>>> key = torch.rand(2, 7, 8, 16, generator=other)  # (b, m, h, d_k)
+>>> value = torch.rand(2, 7, 8, 12, generator=other)  # (b, m, h, d_v)
+>>> output = attention_by_einsum(query, key, value)
+>>> tuple(output.shape)
+(2, 5, 8, 12)
+>>> heads_first = [x.transpose(1, 2) for x in (query, key, value)]
+>>> torch.allclose(output, attention(*heads_first).transpose(1, 2), atol=1e-6)
+True
+
+--8<-- [end:example-einsum]
+
+A module whose matrices are parameters, and two such modules in a row:
 
 --8<-- [start:example-module]
 >>> from snippets.attention.formula import SelfAttention
@@ -116,7 +137,7 @@ True
 
 --8<-- [end:example-module]
 
-A tensor that is only an attribute is no parameter. No optimiser sees it, and no checkpoint holds it:
+A tensor that is only an attribute is not a parameter, and not in the state dict:
 
 --8<-- [start:example-constant]
 >>> module = torch.nn.Module()
@@ -130,7 +151,7 @@ A tensor that is only an attribute is no parameter. No optimiser sees it, and no
 
 --8<-- [end:example-constant]
 
-The slip in the scale, measured on Gaussian queries and keys:
+The wrong scale, measured on Gaussian queries and keys:
 
 --8<-- [start:example-slip]
 >>> from snippets.attention.formula import scores, scores_by_both_widths_wrong
@@ -176,7 +197,7 @@ def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """The same numbers, in fp32 if their own format has fewer digits.
 
     Under torch.autocast, their products are rounded to its format all the
-    same. Raises TypeError for what is no float, as whole numbers are.
+    same. Raises TypeError for anything but floats, such as integers.
     """
     if not x.is_floating_point():
         raise TypeError(f"expected floats, found {x.dtype}")
@@ -196,7 +217,7 @@ def attention_weights(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n m"]:
-    """For every query, how much of each value it takes: Vaswani et al. (2017).
+    """The weight of each key for every query: Vaswani et al. (2017).
 
     A row sums to 1, or is 0 where all keys are masked; see `mask_scores`.
     With enable_gqa, heads may share keys and values; see `share_heads`.
@@ -220,7 +241,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The values, averaged by the weights: Vaswani et al. (2017), equation 1.
+    """Weighted means of the values: Vaswani et al. (2017), equation 1.
 
     The same as PyTorch's scaled_dot_product_attention without its dropout. In
     fp16 and bf16 all is computed in fp32, and the output is rounded once;
@@ -249,8 +270,8 @@ def share_heads(
 ) -> Float[Tensor, "*batch heads m d"]:
     """Keys or values, each head repeated for all query heads of its group.
 
-    Raises ValueError where there are no groups of one size: Ainslie et al.
-    (2023). Raises ValueError, too, for matrices, which have no heads.
+    Raises ValueError if the groups are not of one size: Ainslie et al. (2023).
+    Raises ValueError for matrices, too, which have no heads.
     """
     if min(query.dim(), shared.dim()) < 3:
         raise ValueError("expected heads, tokens and features")
@@ -289,7 +310,7 @@ def attention_2d(
 
 # --8<-- [start:steps]
 class AttentionSteps(NamedTuple):
-    """What each operation of attention makes."""
+    """The results of the five steps of attention."""
 
     products: Float[Tensor, "*batch n m"]
     scaled: Float[Tensor, "*batch n m"]
@@ -320,6 +341,29 @@ def attention_steps(
 # --8<-- [end:steps]
 
 
+# --8<-- [start:einsum]
+def products_by_einsum(
+    query: Float[Tensor, "n d_k"], key: Float[Tensor, "m d_k"]
+) -> Float[Tensor, "n m"]:
+    """The dot product of every query with every key."""
+    return torch.einsum("nd,md->nm", query, key)
+
+
+def attention_by_einsum(
+    query: Float[Tensor, "batch n heads d_k"],
+    key: Float[Tensor, "batch m heads d_k"],
+    value: Float[Tensor, "batch m heads d_v"],
+) -> Float[Tensor, "batch n heads d_v"]:
+    """Attention without a mask, for the axes batch, token, head, feature."""
+    products = torch.einsum("bnhd,bmhd->bhnm", query, key)
+    scores = products * max(query.shape[-1], 1) ** -0.5
+    weights = torch.softmax(scores, dim=-1)
+    return torch.einsum("bhnm,bmhv->bnhv", weights, value)
+
+
+# --8<-- [end:einsum]
+
+
 # --8<-- [start:block]
 def self_attention(
     X: Float[Tensor, "*#batch n d"],
@@ -333,9 +377,9 @@ def self_attention(
 
 
 class SelfAttention(nn.Module):
-    """The same with weights that are trained.
+    """The same with matrices that are learned.
 
-    They are drawn so that a projection keeps the variance of its input.
+    They are initialised so that a projection keeps the variance of its input.
     """
 
     def __init__(
@@ -346,7 +390,7 @@ class SelfAttention(nn.Module):
         *,
         generator: torch.Generator | None = None,
     ) -> None:
-        """Weights for inputs of width d, queries and keys of d_k, values of d_v."""
+        """Matrices for inputs of width d, queries and keys of d_k, values of d_v."""
         super().__init__()
 
         def weight(rows: int, columns: int) -> nn.Parameter:
@@ -359,7 +403,7 @@ class SelfAttention(nn.Module):
     def forward(
         self, X: Float[Tensor, "*batch n d"]
     ) -> Float[Tensor, "*batch n d"]:
-        """The input of the next block."""
+        """The output, which has the shape of the input."""
         return self_attention(X, self.W_Q, self.W_K, self.W_V, self.W_O)
 
 
@@ -372,7 +416,7 @@ def scores_by_both_widths_wrong(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch n m"]:
-    """Wrong: the width of the values stands under the root as well."""
+    """Wrong: the width of the values is under the root as well."""
     widths = query.shape[-1] * value.shape[-1]
     return scores(query, key, scale=widths**-0.5)
 

@@ -1,4 +1,4 @@
-"""Masks: filling, deleting, renormalising, and what PyTorch does with a row that is masked throughout.
+"""Masks: filling, deleting, renormalising, and what PyTorch does if every key of a query is masked.
 
 Three texts in one batch, padded to five tokens. What the padding holds does not matter:
 
@@ -42,8 +42,23 @@ Four ways to leave a key out:
 
 --8<-- [end:example-ways]
 
-A finite constant, where all keys are masked. Filled, it gives equal weights. Added, it cancels over the
-real numbers; in fp32 it does so at ten thousand, nearly, and at a billion no score is left at all:
+With one kept key and scores of ordinary size, minus a billion is as good as minus infinity:
+
+--8<-- [start:example-ordinary]
+>>> from snippets.attention.masks import added_weights, filled_weights
+>>> scores = 20 * torch.randn(1000, 64, generator=generator)
+>>> keep = torch.rand(1000, 64, generator=generator) < 0.5
+>>> keep = keep | (torch.arange(64) == 0)  # every query keeps the first key
+>>> exact = filled_weights(scores, keep, constant=-torch.inf)
+>>> torch.equal(filled_weights(scores, keep, constant=-1e9), exact)
+True
+>>> torch.equal(added_weights(scores, keep, constant=-1e9), exact)
+True
+
+--8<-- [end:example-ordinary]
+
+If all keys are masked, a constant that fills all scores gives equal weights. One that is added cancels in
+exact arithmetic. In fp32 it nearly does so at ten thousand. At a billion, the scores are lost:
 
 --8<-- [start:example-all]
 >>> from snippets.attention.masks import added_weights, filled_weights
@@ -64,10 +79,10 @@ real numbers; in fp32 it does so at ten thousand, nearly, and at a billion no sc
 
 --8<-- [end:example-all]
 
-A masked key that wins, and a constant that fp16 does not hold:
+A masked key that takes all the weight, and a constant that fp16 cannot represent:
 
 --8<-- [start:example-constants]
->>> low = torch.tensor([5.0, -2e4])  # the second score is low, and honest
+>>> low = torch.tensor([5.0, -2e4])  # the second key is kept, with a low score
 >>> keep = torch.tensor([False, True])  # the first key is masked
 >>> filled_weights(low, keep, constant=-1e4).tolist()
 [1.0, 0.0]
@@ -81,7 +96,7 @@ RuntimeError: value cannot be converted to type c10::Half without overflow
 
 --8<-- [end:example-constants]
 
-A query without any key, in PyTorch: zero, or not a number:
+A query without keys in PyTorch 2.13: zero, or NaN:
 
 --8<-- [start:example-empty]
 >>> from torch.nn.functional import scaled_dot_product_attention
@@ -92,19 +107,24 @@ A query without any key, in PyTorch: zero, or not a number:
 >>> scaled_dot_product_attention(x, x, x, attn_mask=keep)[0, 1].tolist()
 [0.0, 0.0, 0.0, 0.0]
 >>> minus_infinity = torch.full((2,), -torch.inf)
->>> torch.softmax(minus_infinity, -1).tolist()  # as its documented formula has it
+>>> torch.softmax(minus_infinity, -1).tolist()  # as in its documented formula
 [nan, nan]
->>> module = torch.nn.MultiheadAttention(4, num_heads=1, batch_first=True)
->>> blocked = ~keep  # of the module a mask blocks what is True
+>>> module = torch.nn.MultiheadAttention(4, num_heads=2, batch_first=True)
+>>> blocked = ~keep  # for the module, True means masked
 >>> for need_weights in (True, False):
 ...     output, _ = module(x, x, x, attn_mask=blocked, need_weights=need_weights)
 ...     print(f"need_weights {need_weights}:", output[0, 1].tolist())
 need_weights True: [nan, nan, nan, nan]
 need_weights False: [0.0, 0.0, 0.0, 0.0]
+>>> with torch.no_grad():  # in evaluation, a faster implementation
+...     output, _ = module.eval()(
+...         x, x, x, attn_mask=blocked, need_weights=False)
+>>> output[0, 1].tolist()
+[nan, nan, nan, nan]
 
 --8<-- [end:example-empty]
 
-Ours. A query without any key gets 0, where a plain softmax would give NaN:
+The functions of this site return 0 for a query without keys, where plain softmax would return NaN:
 
 --8<-- [start:example-masks]
 >>> import torch
@@ -118,7 +138,7 @@ Ours. A query without any key gets 0, where a plain softmax would give NaN:
 
 --8<-- [end:example-masks]
 
-One boolean mask, two readings:
+One boolean mask, with two meanings:
 
 --8<-- [start:example-boolean]
 >>> first = torch.tensor([[True, False], [True, False]])
@@ -130,8 +150,8 @@ One boolean mask, two readings:
 
 --8<-- [end:example-boolean]
 
-A causal mask for two queries and four keys: PyTorch's triangle starts at the upper left. Where the
-queries are the last of the keys, as in generating text, it should end at the lower right:
+A causal mask for two queries and four keys: PyTorch's triangle starts at the upper left. If the queries
+are the last tokens of the text, as in generation, it should end at the lower right:
 
 --8<-- [start:example-causal]
 >>> from snippets.attention.masks import lower_right
@@ -144,7 +164,7 @@ queries are the last of the keys, as in generating text, it should end at the lo
 
 --8<-- [end:example-causal]
 
-ALiBi: a bias by distance, and one by the key's place alone:
+ALiBi: a bias by distance, and a bias by the key's position alone:
 
 --8<-- [start:example-alibi]
 >>> from snippets.attention.masks import weights_by_distance, weights_by_place
@@ -162,7 +182,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 # --8<-- [start:masks]
-# For scores (*batch, n, m): what is True is kept, what is a number is added.
+# For scores (*batch, n, m): True keeps a key, and numbers are added to scores.
 Mask = (
     Bool[Tensor, "*#batch #n #m"]
     | Float[Tensor, "*#batch #n #m"]
@@ -179,9 +199,9 @@ def mask_scores(
 ) -> Float[Tensor, "*batch n m"]:
     """The scores, with -inf where a query may not look.
 
-    is_causal keeps as many keys for a query as its own place counts from the
-    first: the triangle starts at the upper left, as in PyTorch.
-    Raises TypeError for a mask of whole numbers: is a 1 kept, or added?
+    With is_causal, query i keeps the first i keys: the triangle starts at the
+    upper left, as in PyTorch.
+    Raises TypeError for a mask of integers, which could mean either.
     Raises ValueError for is_causal beside a mask, as PyTorch raises an error.
     """
     if is_causal and attn_mask is not None:
@@ -194,7 +214,7 @@ def mask_scores(
         scores = torch.where(lower, scores, -torch.inf)
     if attn_mask is None:
         return scores
-    attn_mask = attn_mask.expand_as(scores)  # the scores never grow to fit it
+    attn_mask = attn_mask.expand_as(scores)  # the mask must fit the scores
     if attn_mask.dtype == torch.bool:
         return torch.where(attn_mask, scores, -torch.inf)
     if not attn_mask.is_floating_point():
@@ -207,9 +227,9 @@ def mask_scores(
 def masked_softmax(
     scores: Float[Tensor, "*batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """The softmax of each row; 0 where a row is -inf throughout, as in PyTorch."""
+    """The softmax of each row; 0 if all of a row is -inf, as in PyTorch."""
     empty = (scores == -torch.inf).all(-1, keepdim=True)
-    # Filled before as well: of such a row softmax, and its gradient, is NaN.
+    # Fill it before softmax, too, or the gradient would be NaN.
     weights = torch.softmax(scores.masked_fill(empty, 0), dim=-1)
     return weights.masked_fill(empty, 0)
 
@@ -236,7 +256,7 @@ def filled_weights(
     *,
     constant: float,
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax of each row after a constant took the place of masked scores."""
+    """Softmax of each row, with a constant in place of masked scores."""
     return torch.softmax(scores.masked_fill(~keep, constant), dim=-1)
 
 
@@ -245,7 +265,7 @@ def deleted_weights(
 ) -> Float[Tensor, "*batch m"]:
     """Softmax over the kept keys alone, the same for all rows; others get 0.
 
-    Raises TypeError for a mask of numbers, which would be read as places.
+    Raises TypeError for a mask of numbers, which would be read as indices.
     """
     if keep.dtype != torch.bool:
         raise TypeError(f"keep is {keep.dtype}; expected torch.bool")
@@ -258,7 +278,7 @@ def infinite_weights(
     scores: Float[Tensor, "*#batch m"],
     keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax of scores plus the mask's logarithm: 0 where kept, else minus infinity.
+    """Softmax of scores plus the mask's logarithm, which is 0 or minus infinity.
 
     A row without kept keys is NaN.
     """
@@ -269,9 +289,10 @@ def renormalised_weights(
     scores: Float[Tensor, "*#batch m"],
     keep: Bool[Tensor, "*#batch m"] | Float[Tensor, "*#batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax over all keys, 0 for the masked ones, and each row over its sum.
+    """Softmax over all keys, then 0 for masked keys, then each row over its sum.
 
-    By logarithms: beside a masked key that takes all, the others would round to 0.
+    Computed with logarithms: beside a masked key that takes all the weight,
+    the others would round to 0.
     A row without kept keys is NaN.
     """
     wide = torch.promote_types(scores.dtype, torch.float32)
@@ -291,7 +312,7 @@ def added_weights(
     *,
     constant: float,
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax of each row after a constant was added to masked scores."""
+    """Softmax of each row, with a constant added to masked scores."""
     return torch.softmax(torch.where(keep, scores, scores + constant), dim=-1)
 
 
@@ -302,7 +323,7 @@ def added_weights(
 def lower_right(
     n: int, m: int, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n m"]:
-    """The causal mask of n queries that are the last of m tokens: True keeps."""
+    """The causal mask for n queries that are the last of m tokens: True keeps."""
     return torch.ones(n, m, dtype=torch.bool, device=device).tril(
         diagonal=m - n
     )
@@ -319,7 +340,7 @@ def weights_by_distance(
     *,
     slope: float,
 ) -> Float[Tensor, "*batch n m"]:
-    """Scores lowered by slope times distance: Press, Smith and Lewis (2022)."""
+    """Slope times distance is subtracted: Press, Smith and Lewis (2022)."""
     distance = query_places.unsqueeze(-1) - key_places.unsqueeze(-2)
     return masked_softmax(scores - slope * distance)
 
@@ -330,7 +351,7 @@ def weights_by_place(
     *,
     slope: float,
 ) -> Float[Tensor, "*batch n m"]:
-    """Scores raised by slope times the place of the key."""
+    """Slope times the position of the key is added to the scores."""
     return masked_softmax(scores + slope * key_places.unsqueeze(-2))
 
 

@@ -1,4 +1,4 @@
-"""The worked example to its end: weights and outputs in closed form, and to four places.
+"""The worked example, completed: weights and outputs in closed form, and to four places.
 
 --8<-- [start:example-weights]
 >>> import torch
@@ -29,7 +29,7 @@ True
 
 --8<-- [end:example-outputs]
 
-With the scale, which the example leaves out:
+The weights and outputs with the scale, which the example leaves out:
 
 --8<-- [start:example-scaled]
 >>> for weights_of, output in zip(attention_weights(Q, K), attention(Q, K, V)):
@@ -53,7 +53,7 @@ def closed_weights(
     dtype: torch.dtype = torch.float64,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "3 3"]:
-    """The weights of the example: in each row, exponentials over their sum."""
+    """The weights of the example: exponentials divided by the sum of their row."""
     scores = torch.tensor([[0.0, 2, 2], [0, 12, 8], [0, 8, 6]]).double()
     rows = scores.exp()
     return (rows / rows.sum(-1, keepdim=True)).to(device, dtype)
@@ -64,7 +64,7 @@ def closed_outputs(
     dtype: torch.dtype = torch.float64,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, "3 3"]:
-    """The outputs of the example, by the formulas of the page."""
+    """The outputs of the example, by the formulas on the page."""
     one, two, three = torch.tensor([[1.0, 2, 3], [2, 8, 0], [2, 6, 3]]).double()
     e = torch.tensor(1.0).double().exp()
     first = (one + e**2 * (two + three)) / (1 + 2 * e**2)

@@ -1,4 +1,4 @@
-"""Three tokens by hand: inputs and weights that are small integers, and all up to the scores.
+"""Three tokens by hand: inputs and matrices of small integers, up to the scores.
 
 --8<-- [start:example-project]
 >>> from snippets.example.integers import project_tokens, projections, tokens
@@ -31,7 +31,7 @@ Two texts at once:
 
 --8<-- [end:example-two]
 
-What must fit, and what need not:
+Which sizes must match, and which are free:
 
 --8<-- [start:example-dimensions]
 >>> import torch
@@ -71,7 +71,7 @@ def projections(
     Float[Tensor, "4 3"],
     Float[Tensor, "4 3"],
 ]:
-    """W_Q, W_K and W_V, for queries, keys and values."""
+    """The matrices W_Q, W_K and W_V for queries, keys and values."""
     W_Q = [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
     W_K = [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
     W_V = [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
@@ -85,7 +85,7 @@ def projections(
 def project_tokens(
     X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d p"]
 ) -> Float[Tensor, "*batch n p"]:
-    """Queries, keys or values: every token through one projection."""
+    """Queries, keys or values: every token times one matrix."""
     return X @ W
 
 

@@ -1,4 +1,4 @@
-"""What rounding the weights to one place does to the outputs.
+"""What rounding the weights to one decimal place does to the outputs.
 
 --8<-- [start:example-rounded]
 >>> import torch
@@ -18,18 +18,18 @@
 
 --8<-- [end:example-rounded]
 
-The source's own weights for the first token:
+The source's weights for the first token:
 
 --8<-- [start:example-source]
 >>> source = torch.tensor([[0.0, 0.5, 0.5]]).double()
 >>> (source @ V).tolist()
 [[2.0, 7.0, 1.5]]
->>> to_places(P[:1] @ V, places=1).tolist()  # rounded at the end, and only there
+>>> to_places(P[:1] @ V, places=1).tolist()  # rounded once, at the end
 [[1.9, 6.7, 1.6]]
 
 --8<-- [end:example-source]
 
-How far off each output can be, and how far it is:
+The error of each output, and its bound:
 
 --8<-- [start:example-bound]
 >>> from snippets.example.rounding import gap_bound, output_gap
@@ -42,7 +42,7 @@ the source   gap 0.06 0.32 0.10   bound 0.23 0.79 0.33
 
 --8<-- [end:example-bound]
 
-Rounding scores is not rounding weights, either:
+Rounding scores differs from rounding weights:
 
 --8<-- [start:example-scores]
 >>> z = torch.tensor([0.0, 0.5]).double()
@@ -62,7 +62,7 @@ from torch import Tensor
 def to_places(
     x: Float[Tensor, "*shape"], *, places: int
 ) -> Float[Tensor, "*shape"]:
-    """Each entry to the nearest number of so many decimal places; a tie goes to the
+    """Each entry, rounded to the given number of decimal places; a tie goes to the
     even digit."""
     return x.round(decimals=places)
 
@@ -76,7 +76,7 @@ def output_gap(
     r: Float[Tensor, "*#batch m"],
     V: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch d_v"]:
-    """How far the output of weights r is from that of weights p, in each feature."""
+    """The error of the output with weights r instead of p, in each feature."""
     return ((r - p).unsqueeze(-2) @ V).squeeze(-2).abs()
 
 
@@ -85,8 +85,8 @@ def gap_bound(
     r: Float[Tensor, "*#batch m"],
     V: Float[Tensor, "*#batch m d_v"],
 ) -> Float[Tensor, "*batch d_v"]:
-    """What that gap can be at most: the length of r - p, times that of each column
-    of V."""
+    """A bound on that error: the length of r - p times the length of each column of
+    V."""
     return (r - p).norm(dim=-1, keepdim=True) * V.norm(dim=-2)
 
 

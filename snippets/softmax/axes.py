@@ -1,6 +1,6 @@
-"""Batches of matrices, and the axis that softmax makes sum to one.
+"""Batches of matrices, and the axis along which softmax sums to one.
 
-Three axes are a batch of matrices. The product takes them one by one:
+A tensor with three axes is a batch of matrices. The product multiplies them one by one:
 
 --8<-- [start:example-product]
 >>> import torch
@@ -14,7 +14,7 @@ RuntimeError: Expected size for first two dimensions of batch2 tensor to be: [10
 
 --8<-- [end:example-product]
 
-The scores of every query with every key, whatever axes lead:
+The scores of every query with every key, with two leading axes:
 
 --8<-- [start:example-scores]
 >>> # (batch, head, token, feature)
@@ -24,7 +24,7 @@ The scores of every query with every key, whatever axes lead:
 
 --8<-- [end:example-scores]
 
-How many multiplications that takes; the counter has one addition for each:
+The number of multiplications; the counter adds one addition for each:
 
 --8<-- [start:example-count]
 >>> from torch.utils.flop_counter import FlopCounterMode
@@ -35,7 +35,7 @@ How many multiplications that takes; the counter has one addition for each:
 
 --8<-- [end:example-count]
 
-A reshape gives the same shape as a swap, and other numbers in it:
+A reshape gives the same shape as a swap, but other numbers:
 
 --8<-- [start:example-reshape]
 >>> F = torch.tensor([[1, 2, 3], [4, 5, 6]])
@@ -46,8 +46,8 @@ A reshape gives the same shape as a swap, and other numbers in it:
 
 --8<-- [end:example-reshape]
 
-Softmax along each axis of a (2, 3, 4) tensor. What has been summed away had 2, 3 or 4 entries, and
-every sum is 1; along the other two axes the sums differ:
+Softmax along each axis of a (2, 3, 4) tensor. The sums along that axis are 1, and those along the other
+two are not:
 
 --8<-- [start:example-axes]
 >>> from snippets.softmax.axes import normalised_axes, sums
@@ -64,7 +64,7 @@ dim 2   sums (2, 3)   ones along [2]   in all 6.0
 
 --8<-- [end:example-axes]
 
-With one query the wrong axis makes every weight 1, whatever the scores:
+With one query, softmax along the wrong axis makes every weight 1, whatever the scores:
 
 --8<-- [start:example-wrong]
 >>> from snippets.softmax.axes import mix_values
@@ -87,7 +87,7 @@ from torch import Tensor
 def batched_product(
     A: Float[Tensor, "*#batch n m"], B: Float[Tensor, "*#batch m p"]
 ) -> Float[Tensor, "*batch n p"]:
-    """Each matrix of A times the matrix of B at the same place in the batch."""
+    """Each matrix of A times the matrix at the same position of B."""
     return A @ B
 
 
@@ -103,12 +103,14 @@ def swap_last_axes(
 
 # --8<-- [start:sums]
 def sums(X: Float[Tensor, "*shape"], *, dim: int) -> Float[Tensor, "..."]:
-    """The sums that softmax along an axis makes 1: one for each place on the others."""
+    """The sums along the axis of softmax, all 1: one for each position on the other
+    axes."""
     return torch.softmax(X, dim).sum(dim)
 
 
 def normalised_axes(weights: Float[Tensor, "*shape"]) -> list[int]:
-    """The axes along which weights sum to 1. For attention the last, the keys'."""
+    """The axes along which weights sum to 1. In attention that is the last, the
+    axis of the keys."""
     one = weights.new_ones(())
     return [
         dim
@@ -127,8 +129,8 @@ def mix_values(
     *,
     dim: int = -1,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The outputs for given scores. The axis is the keys', the last; -2 is the
-    classic mistake."""
+    """The outputs for given scores. Softmax belongs to the last axis, that of the
+    keys; -2 is the mistake."""
     return torch.softmax(scores, dim) @ value
 
 

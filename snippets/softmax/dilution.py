@@ -1,4 +1,4 @@
-"""Many keys: how the largest weight thins out, and what copies of a key do.
+"""Many keys: a bound on every weight, and what copies of a key do.
 
 --8<-- [start:example-thin]
 >>> import torch
@@ -38,13 +38,13 @@ from torch import Tensor
 
 # --8<-- [start:thin]
 def most_weight(gap: float, n: int) -> float:
-    """The largest weight among n keys, if its score exceeds every other by the gap
-    or less."""
+    """The largest possible weight among n keys whose scores differ by at most the
+    gap."""
     return 1 / (1 + (n - 1) * math.exp(-gap))
 
 
 def needed_gap(weight: float, n: int) -> float:
-    """How far a score must stand above n - 1 others for this weight."""
+    """How far a score must be above n - 1 equal scores to have this weight."""
     return math.log((n - 1) * weight / (1 - weight))
 
 
@@ -60,7 +60,7 @@ def mean_with_copies(
     *,
     copies: int,
 ) -> Float[Tensor, ""]:
-    """An output, where one key and its value stand several times among others."""
+    """An output, if one key and its value are repeated among others."""
     scores = torch.cat([score.expand(copies), scores])  # (copies + n)
     values = torch.cat([value.expand(copies), values])  # (copies + n)
     return torch.softmax(scores, dim=-1) @ values
@@ -74,8 +74,8 @@ def mean_with_bias(
     *,
     copies: int,
 ) -> Float[Tensor, ""]:
-    """The same with that key once, and the logarithm of the number of copies added
-    to its score."""
+    """The same with one copy of the key, whose score is raised by the logarithm of
+    the number of copies."""
     score = score + math.log(copies)
     return mean_with_copies(score, value, scores, values, copies=1)
 

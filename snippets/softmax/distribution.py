@@ -1,4 +1,4 @@
-"""Softmax gives a distribution, and an output is a mean of values.
+"""Softmax turns scores into weights, and what does not commute with it.
 
 --8<-- [start:example-softmax]
 >>> import torch
@@ -9,13 +9,13 @@
 ([0.042, 0.1142, 0.8438], 1.0)
 >>> softmax(z + 1000).round(decimals=4).tolist()  # exp(1000) alone would overflow
 [0.042, 0.1142, 0.8438]
->>> # the weights still hold every gap between scores
+>>> # differences between scores, read off the weights
 >>> gaps(weights).round(decimals=4).tolist()
 [[0.0, -1.0, -3.0], [1.0, 0.0, -2.0], [3.0, 2.0, 0.0]]
 
 --8<-- [end:example-softmax]
 
-How many keys do the weights spread over? Three, or one, or something between:
+The effective number of keys, for three rows of scores:
 
 --8<-- [start:example-effective]
 >>> from snippets.softmax.distribution import effective_keys
@@ -25,7 +25,7 @@ How many keys do the weights spread over? Three, or one, or something between:
 
 --8<-- [end:example-effective]
 
-The scale goes into the scores. Applied to the weights, it makes rows that do not sum to 1:
+The scale belongs to the scores. If it is applied to the weights, rows do not sum to 1:
 
 --8<-- [start:example-scale]
 >>> from snippets.softmax.distribution import scaled_after_wrong, scaled_before
@@ -36,7 +36,7 @@ The scale goes into the scores. Applied to the weights, it makes rows that do no
 
 --8<-- [end:example-scale]
 
-Rounding first and rounding last are different things. To whole numbers and to one place:
+Rounding before softmax and after it, to whole numbers and to one place:
 
 --8<-- [start:example-rounding]
 >>> z = torch.tensor([0.0, 0.5], dtype=torch.float64)
@@ -47,7 +47,7 @@ Rounding first and rounding last are different things. To whole numbers and to o
 
 --8<-- [end:example-rounding]
 
-In single precision, the same: two scores whose gap is lost, and weights whose sum is off.
+In single precision: two scores whose difference is lost, and weights whose sum is not 1:
 
 --8<-- [start:example-single]
 >>> large = torch.tensor([2.0**24, 2.0**24 + 1], dtype=torch.float64)
@@ -58,6 +58,17 @@ In single precision, the same: two scores whose gap is lost, and weights whose s
 '1.0000000298'
 
 --8<-- [end:example-single]
+
+The logarithm of a weight that is too small for single precision:
+
+--8<-- [start:example-log]
+>>> scores = torch.tensor([0.0, 200.0])
+>>> softmax(scores).log().tolist()
+[-inf, 0.0]
+>>> torch.log_softmax(scores, dim=-1).tolist()
+[-200.0, 0.0]
+
+--8<-- [end:example-log]
 """
 
 import torch
@@ -69,9 +80,9 @@ from snippets.attention.formula import upcast
 
 # --8<-- [start:softmax]
 def softmax(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m"]:
-    """Weights from scores. With the largest score taken off first, no exponential
-    overflows."""
-    if not scores.shape[-1]:  # of no scores there is no largest
+    """Weights from scores. The largest score is subtracted first, so that no
+    exponential overflows."""
+    if not scores.shape[-1]:  # no scores, no largest score
         return scores
     gap = upcast(scores) - scores.amax(-1, keepdim=True)
     exps = torch.exp(gap)  # each from 0 to 1
@@ -79,7 +90,7 @@ def softmax(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m"]:
 
 
 def gaps(weights: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m m"]:
-    """Every score minus every other, read off the weights."""
+    """Every score minus every other score, computed from the weights."""
     logs = weights.log()
     return logs.unsqueeze(-1) - logs.unsqueeze(-2)
 
@@ -91,8 +102,8 @@ def gaps(weights: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch m m"]:
 def effective_keys(
     scores: Float[Tensor, "*batch m"],
 ) -> Float[Tensor, "*batch"]:
-    """How many equal weights have the same sum of squares: m if all are equal, 1 if
-    one has all."""
+    """The number of equal weights with the same sum of squares: m if all weights
+    are equal, 1 if one key has all the weight."""
     squares = torch.softmax(upcast(scores), dim=-1).square()
     return squares.sum(-1).reciprocal().to(scores.dtype)
 
@@ -115,7 +126,7 @@ def scaled_before(
 def scaled_after_wrong(
     scores: Float[Tensor, "*batch m"], *, d_k: int
 ) -> Float[Tensor, "*batch m"]:
-    """Wrong: scaled weights, which are no weights."""
+    """Wrong: the weights are scaled, and no longer sum to 1."""
     return torch.softmax(scores, dim=-1) / d_k**0.5
 
 

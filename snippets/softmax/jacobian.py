@@ -1,4 +1,4 @@
-"""The Jacobian of softmax, by its matrix and without it.
+"""The Jacobian of softmax, as a matrix and applied without building the matrix.
 
 --8<-- [start:example-through]
 >>> import torch
@@ -10,14 +10,28 @@
 >>> gradient = torch.tensor([8.0, 0.0, 0.0], dtype=torch.float64)
 >>> (8 * through_softmax(weights, gradient)).round(decimals=6).tolist()
 [7.0, -2.0, -5.0]
->>> z.requires_grad = True  # autograd agrees
+>>> z.requires_grad = True  # autograd gives the same
 >>> torch.softmax(z, dim=-1).backward(gradient)
 >>> (8 * z.grad).round(decimals=6).tolist()
 [7.0, -2.0, -5.0]
 
 --8<-- [end:example-through]
 
-Its eigenvalues lie between 0 and a half. Two equal weights have the half:
+The gradient of cross-entropy, for targets that sum to 1:
+
+--8<-- [start:example-cross-entropy]
+>>> from snippets.softmax.jacobian import cross_entropy_gradient
+>>> targets = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)
+>>> (8 * cross_entropy_gradient(z, targets)).tolist()
+[1.0, 2.0, -3.0]
+>>> z.grad = None
+>>> torch.nn.functional.cross_entropy(z, targets).backward()
+>>> (8 * z.grad).round(decimals=6).tolist()
+[1.0, 2.0, -3.0]
+
+--8<-- [end:example-cross-entropy]
+
+The eigenvalues lie between 0 and a half. With two equal weights, the largest is a half:
 
 --8<-- [start:example-eigenvalues]
 >>> from snippets.softmax.jacobian import largest_eigenvalue
@@ -44,7 +58,7 @@ from snippets.attention.formula import upcast
 def softmax_jacobian(
     weights: Float[Tensor, "*batch m"],
 ) -> Float[Tensor, "*batch m m"]:
-    """The derivative of each weight by each score."""
+    """The derivative of each weight with respect to each score."""
     outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
     return torch.diag_embed(weights) - outer
 
@@ -56,16 +70,30 @@ def softmax_jacobian(
 def through_softmax(
     weights: Float[Tensor, "*#batch m"], change: Float[Tensor, "*#batch m"]
 ) -> Float[Tensor, "*batch m"]:
-    """The Jacobian times a vector, without the Jacobian.
+    """The Jacobian times a vector, without building the Jacobian.
 
-    A change of the scores gives that of the weights; a gradient by the weights,
-    that by the scores.
+    It turns a change of the scores into the change of the weights, and a
+    gradient with respect to the weights into one with respect to the scores.
     """
     mean = (weights * change).sum(-1, keepdim=True)
     return weights * (change - mean)
 
 
 # --8<-- [end:through]
+
+
+# --8<-- [start:cross-entropy]
+def cross_entropy_gradient(
+    scores: Float[Tensor, "*#batch m"], targets: Float[Tensor, "*#batch m"]
+) -> Float[Tensor, "*batch m"]:
+    """The gradient of the cross-entropy with respect to the scores.
+
+    The targets of each row must sum to 1.
+    """
+    return torch.softmax(scores, dim=-1) - targets
+
+
+# --8<-- [end:cross-entropy]
 
 
 # --8<-- [start:variance]
@@ -80,7 +108,8 @@ def variance(
 def largest_eigenvalue(
     weights: Float[Tensor, "*batch m"],
 ) -> Float[Tensor, "*batch"]:
-    """That of the Jacobian: the largest variance of any x of length 1."""
+    """The largest eigenvalue of the Jacobian: the largest variance of any x of
+    length 1."""
     eigenvalues = torch.linalg.eigvalsh(softmax_jacobian(upcast(weights)))
     return eigenvalues[..., -1].to(weights.dtype)
 

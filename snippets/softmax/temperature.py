@@ -1,4 +1,4 @@
-"""Softmax at any temperature: hot, all keys alike; cold, the largest score has all the weight.
+"""Softmax at any temperature: close to equal weights if it is high, and to the largest score if it is low.
 
 --8<-- [start:example-temperatures]
 >>> import torch
@@ -17,7 +17,7 @@
 
 --8<-- [end:example-temperatures]
 
-A colder softmax is a power of a warmer one:
+The weights at half the temperature are squares of the weights, normalised:
 
 --8<-- [start:example-sharpen]
 >>> from snippets.softmax.temperature import sharpen
@@ -29,7 +29,7 @@ True
 
 --8<-- [end:example-sharpen]
 
-No other weights have so large a sum of mean score and entropy:
+Mean score plus entropy is largest at the softmax with temperature 1:
 
 --8<-- [start:example-objective]
 >>> from snippets.softmax.temperature import objective
@@ -46,7 +46,7 @@ colder  3.8266
 
 --8<-- [end:example-objective]
 
-Distillation: at a high temperature its gradient compares the scores themselves.
+The gradient of distillation, times the squared temperature:
 
 --8<-- [start:example-distillation]
 >>> from snippets.softmax.temperature import distillation_gradient
@@ -74,7 +74,7 @@ from snippets.scaling.saturation import entropy
 def softmax_with_temperature(
     scores: Float[Tensor, "*batch m"], *, tau: float
 ) -> Float[Tensor, "*batch m"]:
-    """Softmax: at temperature 1 the plain one, above it softer, below it sharper."""
+    """Softmax of the scores divided by the temperature."""
     return torch.softmax(scores / tau, dim=-1)
 
 
@@ -85,8 +85,8 @@ def softmax_with_temperature(
 def sharpen(
     weights: Float[Tensor, "*batch m"], *, beta: float
 ) -> Float[Tensor, "*batch m"]:
-    """The weights that scores multiplied by beta would have had, from the weights
-    alone; a weight of 0 stays 0."""
+    """The weights for scores multiplied by beta, computed from the weights alone.
+    A weight of 0 stays 0."""
     none = weights == 0
     logs = weights.masked_fill(none, 1).log()  # finite, and so are gradients
     return masked_softmax((beta * logs).masked_fill(none, -torch.inf))
@@ -104,7 +104,7 @@ def objective(
 ) -> Float[Tensor, "*batch"]:
     """The mean score under the weights, plus the temperature times their entropy.
 
-    A key without weight adds nothing, even if its score is -inf.
+    A key without weight contributes nothing, even if its score is -inf.
     """
     scores = torch.where(weights == 0, 0, scores)
     return (weights * scores).sum(-1) + tau * entropy(weights)
@@ -120,10 +120,10 @@ def distillation_loss(
     *,
     tau: float,
 ) -> Float[Tensor, "*batch"]:
-    """The cross entropy of the student's weights under the teacher's, both at one
-    temperature.
+    """The cross-entropy of the student's weights with the teacher's as targets,
+    both at one temperature.
 
-    A class without weight for the teacher adds nothing, as in `objective`.
+    A class without weight for the teacher contributes nothing.
     """
     weights = softmax_with_temperature(teacher, tau=tau)
     logs = torch.log_softmax(student / tau, dim=-1)
@@ -136,7 +136,7 @@ def distillation_gradient(
     *,
     tau: float,
 ) -> Float[Tensor, "*batch m"]:
-    """The gradient of that loss by the student's scores."""
+    """The gradient of that loss with respect to the student's scores."""
     given = softmax_with_temperature(student, tau=tau)
     return (given - softmax_with_temperature(teacher, tau=tau)) / tau
 

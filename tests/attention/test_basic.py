@@ -1,4 +1,4 @@
-"""Attention without parameters against loops, the two conventions, the forgotten values, and what is false of symmetry."""
+"""Attention without parameters against loops, the two conventions, forgotten values, zero gradients, and false statements about symmetry."""
 
 import math
 
@@ -123,3 +123,29 @@ def test_swapping_queries_and_keys_changes_the_output():
 
 def test_no_tokens_are_no_columns():
     assert project_columns(torch.ones(3, 4), torch.zeros(2, 0, 4)).shape == (2, 0, 3)
+
+
+def test_a_zero_output_matrix_gives_zero_gradients_to_all_projections_and_a_key_bias_never_has_one():
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(8, num_heads=2, batch_first=True, dtype=torch.float64)
+    (x,) = random(3, (3, 5, 8))
+
+    def largest():
+        layer.zero_grad()
+        (layer(x, x, x)[0] - 1).square().sum().backward()
+        q, k, v = layer.in_proj_bias.grad.chunk(3)
+        found = [*layer.in_proj_weight.grad.chunk(3), q, v, k, layer.out_proj.weight.grad, layer.out_proj.bias.grad]
+        return [grad.abs().max().item() for grad in found]
+
+    *projections, key_bias, weight, bias = largest()
+    assert min(*projections, weight, bias) > 1e-3 and key_bias < 1e-12
+    torch.nn.init.zeros_(layer.out_proj.weight)
+    *projections, key_bias, weight, bias = largest()
+    assert max(*projections, key_bias) == 0 and min(weight, bias) > 1e-3
+
+
+def test_numbers_in_the_text():
+    X = torch.tensor([[1.0, 0.0], [2.0, 0.0]], dtype=torch.float64)
+    assert (X @ X.mT).tolist() == [[1, 2], [2, 4]]
+    assert attention_weights(X, X, scale=1.0).round(decimals=2).tolist() == [[0.27, 0.73], [0.12, 0.88]]
+    assert basic_attention(X)[0].round(decimals=2).tolist() == [1.73, 0]

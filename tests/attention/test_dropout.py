@@ -1,4 +1,4 @@
-"""Dropout on the weights: exact means and variances over all outcomes, measured ones, and PyTorch's two ways to switch it off."""
+"""Attention dropout: exact means and variances over all outcomes, measured ones, and how to switch it off in PyTorch."""
 
 import itertools
 import math
@@ -93,3 +93,20 @@ def test_with_probability_0_no_weight_is_dropped_not_even_by_the_smallest_number
     weights = torch.ones(3)
     monkeypatch.setattr(torch, "rand", lambda shape, **more: torch.zeros(shape))
     assert dropout(weights, p=0.0).tolist() == [1.0, 1.0, 1.0] and dropout(weights, p=0.5).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_numbers_in_the_text():
+    equal, one_key = torch.full((8,), 1 / 8, dtype=torch.float64), torch.tensor([0.93] + [0.01] * 7, dtype=torch.float64)
+    sums = [kept / 8 / 0.9 for kept in range(9)]
+    assert (f"{sums[8]:.2f}", f"{sums[7]:.2f}") == ("1.11", "0.97") and 1 not in sums
+    nu = multiplier_variance(0.1)
+    assert [f"{row_sum_variance(row, variance=nu).item():.3f}" for row in (equal, one_key)] == ["0.014", "0.096"]
+    assert {sum(row) for _, row in outcomes([0.5, 0.5], 0.5)} == {0, 1, 2}
+
+
+def test_the_modules_weights_in_training_have_been_through_dropout():
+    torch.manual_seed(0)
+    x = torch.rand(1, 4, 6)
+    module = torch.nn.MultiheadAttention(6, num_heads=1, dropout=0.5, batch_first=True)
+    assert not torch.allclose(module(x, x, x)[1].sum(-1), torch.ones(1, 4))
+    torch.testing.assert_close(module.eval()(x, x, x)[1].sum(-1), torch.ones(1, 4))

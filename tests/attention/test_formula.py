@@ -13,8 +13,10 @@ from snippets.attention.formula import (
     SelfAttention,
     attention,
     attention_2d,
+    attention_by_einsum,
     attention_steps,
     attention_weights,
+    products_by_einsum,
     scores,
     scores_by_both_widths_wrong,
     self_attention,
@@ -179,6 +181,21 @@ def test_elsewhere_they_agree_within_rounding(n, d):
         assert (batched - flat).abs().max() <= 8 * torch.finfo(torch.float32).eps
 
 
+@pytest.mark.parametrize("sizes", [(2, 5, 7, 3, 4, 6), (1, 1, 1, 1, 1, 1), (0, 2, 3, 2, 4, 1)])
+def test_einsum_is_pytorch_with_heads_and_tokens_swapped(sizes):
+    b, n, m, h, d_k, d_v = sizes
+    query, key, value = random(7, (b, n, h, d_k), (b, m, h, d_k), (b, m, h, d_v))
+    expected = scaled_dot_product_attention(*(x.transpose(1, 2) for x in (query, key, value))).transpose(1, 2)
+    torch.testing.assert_close(attention_by_einsum(query, key, value), expected)
+
+
+def test_einsum_over_two_axes_is_the_formula_step_by_step():
+    query, key, value = random(8, (5, 8), (7, 8), (7, 3))
+    steps = attention_steps(query, key, value)
+    torch.testing.assert_close(products_by_einsum(query, key), steps.products)
+    torch.testing.assert_close(torch.einsum("nm,mv->nv", steps.weights, value), steps.output)
+
+
 def test_key_transposed_is_for_matrices():
     with pytest.raises(ValueError, match="query has 3 axes, key 2 and value 2; expected 2 each"):
         attention_2d(torch.zeros(2, 3, 4), torch.zeros(3, 4), torch.zeros(3, 4))
@@ -295,3 +312,12 @@ def test_heads_that_share_have_an_axis(shapes):
     query, key = map(torch.ones, shapes)
     with pytest.raises(ValueError, match="expected heads, tokens and features"):
         attention(query, key, key, enable_gqa=True)
+
+
+def test_numbers_in_the_text():
+    """The example of the page: two queries and three keys, of which the first query may not see the last."""
+    query, key = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 3, 0, 0]])
+    steps = attention_steps(query, key, torch.tensor([[10.0], [20], [30]]), attn_mask=torch.tensor([[0, 0, -torch.inf], [0, 0, 0]]))
+    assert steps.products[0].tolist() == [2, 2, 0] and steps.scaled.tolist() == [[1, 1, 0], [0, 1, 3]]
+    assert steps.masked[0].tolist() == [1, 1, -torch.inf] and steps.weights[0].tolist() == [0.5, 0.5, 0]
+    assert steps.output[0].item() == 15 and f"{steps.output[1].item():.2f}" == "28.02" and steps.weights[1].argmax() == 2

@@ -1,4 +1,4 @@
-"""Three ways to leave keys out, what finite constants do, PyTorch's conventions, and a bias by distance."""
+"""Ways to leave keys out, what finite constants do, PyTorch's conventions, and a bias by distance."""
 
 import itertools
 from fractions import Fraction
@@ -119,6 +119,36 @@ def test_a_row_masked_throughout_keeps_its_weights_at_ten_thousand_and_is_flat_a
     torch.testing.assert_close(added_weights(scores.double(), nothing, constant=-1e9), plain.double(), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("size", [1.0, 20.0, 1000.0])
+def test_with_one_kept_key_a_billion_equals_minus_infinity_bit_for_bit(dtype, size):
+    generator = torch.Generator().manual_seed(0)
+    scores = (size * torch.randn(500, 33, generator=generator)).to(dtype)
+    keep = torch.rand(500, 33, generator=generator) < 0.3
+    keep[torch.arange(500), torch.randint(33, (500,), generator=generator)] = True
+    exact = filled_weights(scores, keep, constant=-torch.inf)
+    assert torch.equal(filled_weights(scores, keep, constant=-1e9), exact)
+    assert torch.equal(added_weights(scores, keep, constant=-1e9), exact)
+    query, key, value = (torch.randn(2, 4, 33, 16, generator=generator).to(dtype) for _ in range(3))
+    keep = keep[:66].view(2, 1, 33, 33)
+    outputs = [
+        scaled_dot_product_attention(query, key, value, attn_mask=torch.zeros(keep.shape, dtype=dtype).masked_fill(~keep, constant))
+        for constant in (-torch.inf, -1e9)
+    ]
+    assert torch.equal(*outputs)
+
+
+def test_a_mask_of_the_lowest_number_is_minus_infinity_with_a_kept_key_and_equal_weights_without():
+    """As in Transformers' eager_mask, which is added, and in JAX, which fills with 0.7 times the lowest number."""
+    (scores,) = random(6, (50, 7))
+    scores, keep = 10 * scores.float(), torch.ones(50, 7, dtype=torch.bool).tril()
+    lowest, nothing = torch.finfo(torch.float32).min, torch.zeros(7, dtype=torch.bool)
+    exact = filled_weights(scores, keep, constant=-torch.inf)
+    for weights, constant in ((added_weights, lowest), (filled_weights, 0.7 * lowest)):
+        assert torch.equal(weights(scores, keep, constant=constant), exact)
+        torch.testing.assert_close(weights(scores, nothing, constant=constant), torch.full((50, 7), 1 / 7))
+
+
 def test_a_filled_key_wins_over_an_honest_key_with_a_lower_score():
     scores, keep = torch.tensor([5.0, -2e4]), torch.tensor([False, True])
     assert filled_weights(scores, keep, constant=-1e4).tolist() == [1, 0]
@@ -146,9 +176,43 @@ def test_a_query_without_keys_in_each_of_pytorchs_functions(need_weights):
     documented = torch.softmax(x @ x.mT / 2 + torch.zeros(2, 2).masked_fill(~keep, -torch.inf), -1) @ x
     assert documented[0, 1].isnan().all() and not documented[0, 0].isnan().any()
     torch.manual_seed(0)
-    module = torch.nn.MultiheadAttention(4, num_heads=1, batch_first=True, dtype=torch.float64)
-    row = module(x, x, x, attn_mask=~keep, need_weights=need_weights)[0][0, 1]
-    assert row.isnan().all() if need_weights else (row == 0).all()
+    module = torch.nn.MultiheadAttention(4, num_heads=2, batch_first=True, dtype=torch.float64)
+    for training in (True, False):
+        row = module.train(training)(x, x, x, attn_mask=~keep, need_weights=need_weights)[0][0, 1]
+        assert row.isnan().all() if need_weights else (row == 0).all()
+
+
+def test_in_evaluation_without_gradients_an_even_number_of_heads_gives_nan_in_pytorchs_module():
+    """PyTorch 2.13. This pins behaviour that may change: https://github.com/pytorch/pytorch/pull/190486 is about it."""
+    (x,) = random(0, (1, 2, 4))
+    keep = torch.tensor([[True, False], [False, False]])
+    torch.manual_seed(0)
+    for heads, is_nan in ((1, False), (2, True)):
+        module = torch.nn.MultiheadAttention(4, num_heads=heads, batch_first=True, dtype=torch.float64).eval()
+        with torch.no_grad():
+            row = module(x, x, x, attn_mask=~keep, need_weights=False)[0][0, 1]
+        assert row.isnan().all() if is_nan else (row == 0).all()
+
+
+def test_the_table_of_conventions_for_pytorch():
+    """Number masks are added in both; axes; and what is_causal needs in the module."""
+    query, key, value = random(7, (2, 3, 4, 8), (2, 3, 5, 8), (2, 3, 5, 6))
+    (added,) = random(8, (2, 1, 4, 5))
+    found = scaled_dot_product_attention(query, key, value, attn_mask=added)
+    expected = torch.softmax(query @ key.mT / 8**0.5 + added, -1) @ value
+    torch.testing.assert_close(found, expected)
+    (x,) = random(9, (4, 2, 6))  # (token, batch, feature), the default of the module
+    torch.manual_seed(0)
+    module = torch.nn.MultiheadAttention(6, num_heads=2, dtype=torch.float64)
+    assert module(x, x, x)[1].shape == (2, 4, 4)  # (batch, n, m)
+    padded = torch.tensor([[False, False, True, True], [False, False, False, False]])  # True: masked
+    assert (module(x, x, x, key_padding_mask=padded)[1][0, :, 2:] == 0).all()
+    (added,) = random(10, (2 * 2, 4, 4))  # (batch * heads, n, m)
+    weights = module(x, x, x, average_attn_weights=False)[1]
+    biased = module(x, x, x, attn_mask=added, average_attn_weights=False)[1]
+    torch.testing.assert_close(biased, (weights.log() + added.view(2, 2, 4, 4)).softmax(-1))
+    with pytest.raises(RuntimeError, match="Need attn_mask if specifying the is_causal hint"):
+        module(x, x, x, is_causal=True)
 
 
 def test_true_keeps_in_one_function_and_blocks_in_the_other():

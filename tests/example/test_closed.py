@@ -12,7 +12,7 @@ SCORES, VALUES = [[2, 4, 4], [4, 16, 12], [4, 12, 10]], [[1, 2, 3], [2, 8, 0], [
 
 
 def with_fifty_digits():
-    """Weights and outputs, from the scores as they stand."""
+    """Weights and outputs, computed from the scores."""
     with mp.workdps(50):
         exponentials = [[mp.exp(score) for score in row] for row in SCORES]
         P = [[one / sum(row) for one in row] for row in exponentials]
@@ -47,3 +47,10 @@ def test_the_outputs_to_four_places():
     expected = [[1.9366, 6.6831, 1.5951], [2.0000, 7.9640, 0.0540], [1.9997, 7.7599, 0.3584]]
     assert closed_outputs().round(decimals=4).tolist() == expected
     assert [[float(mp.nint(entry * 10**4)) / 10**4 for entry in row] for row in with_fifty_digits()[1]] == expected
+
+
+def test_numbers_in_the_text():
+    P, O = closed_weights(), closed_outputs()
+    assert (f"{P[0, 0]:.2f}", f"{P[1, 1]:.2f}") == ("0.06", "0.98") and P.argmax(-1)[1:].tolist() == [1, 1] and P[0, 1] == P[0, 2]
+    assert [[f"{x:.2f}" for x in row] for row in O] == [["1.94", "6.68", "1.60"], ["2.00", "7.96", "0.05"], ["2.00", "7.76", "0.36"]]
+    assert [sum(pair) / 2 for pair in zip(*VALUES[1:])] == [2, 7, 1.5]

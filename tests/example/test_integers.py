@@ -52,3 +52,17 @@ def test_the_dimension_of_the_values_is_free_and_that_of_the_keys_is_not():
         assert attention(torch.ones(3, 2), torch.ones(5, 2), torch.ones(5, d_v)).shape == (3, d_v)
     with pytest.raises(RuntimeError, match="3x2 and 4x5"):
         attention(torch.ones(3, 2), torch.ones(5, 4), torch.ones(5, 7))
+
+
+def test_numbers_in_the_text():
+    X, (W_Q, W_K, _) = tokens(), projections()
+    query, key = project_tokens(X, W_Q), project_tokens(X, W_K)
+    assert (query[1].tolist(), key[0].tolist(), (query[1] * key[0]).tolist()) == ([2, 2, 2], [0, 1, 1], [0, 2, 2])
+    assert scores(query, key, scale=1.0)[1].tolist() == [4, 16, 12]
+    assert round(100 * scores(query, key, scale=1.0).softmax(-1)[1, 1].item()) == 98
+    # Swapped queries and keys give the same scores for three tokens, and others for four.
+    assert torch.equal(scores(key, query), scores(query, key))
+    four = torch.cat([X, torch.tensor([[0.0, 1, 0, 0]], dtype=X.dtype)])
+    query, key = project_tokens(four, W_Q), project_tokens(four, W_K)
+    found = scores(query, key, scale=1.0)
+    assert (found[0, 3].item(), found[3, 0].item()) == (1, 0) and not torch.equal(scores(key, query), scores(query, key))

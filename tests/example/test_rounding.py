@@ -1,4 +1,4 @@
-"""Rounded weights, the outputs that they give, and the bound on the gap."""
+"""Rounded weights, their outputs, and the bound on the error."""
 
 from fractions import Fraction
 
@@ -77,3 +77,15 @@ def test_the_gap_stays_within_its_bound(seed, m, d_v):
 def test_rounding_scores_is_not_rounding_weights():
     z = torch.tensor([0.0, 0.5]).double()
     assert to_places(z.softmax(-1), places=1).tolist() == [0.4, 0.6] and to_places(z, places=0).softmax(-1).tolist() == [0.5, 0.5]
+
+
+def test_numbers_in_the_text():
+    P, V = closed_weights()[0], project_tokens(tokens(), projections()[2])
+    rounded = to_places(P, places=1)
+    assert [f"{w:.3f}" for w in P.tolist()] == ["0.063", "0.468", "0.468"] and [f"{x:.2f}" for x in P @ V] == ["1.94", "6.68", "1.60"]
+    assert (output_gap(P, rounded, V) / (P @ V)).max().item() == pytest.approx(0.128, abs=5e-4)
+    assert [f"{x:.2f}" for x in output_gap(P, rounded, V)] == ["0.16", "0.52", "0.20"]
+    assert [f"{x:.2f}" for x in gap_bound(P, rounded, V)] == ["0.17", "0.59", "0.25"]
+    # Neither rounded row gives the exact output to one place.
+    source, exact = torch.tensor([0.0, 0.5, 0.5]).double(), to_places(P @ V, places=1)
+    assert not torch.equal(to_places(rounded @ V, places=1), exact) and not torch.equal(to_places(source @ V, places=1), exact)

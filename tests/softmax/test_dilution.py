@@ -82,3 +82,8 @@ def test_the_bias_is_a_float_mask_for_merged_tokens():
         for feature in range(5):
             one = mean_with_copies(scores[1], value[1, feature], scores[rest], value[rest, feature], copies=3)
             torch.testing.assert_close(one, repeated[i, feature])
+
+
+def test_numbers_in_the_text():
+    assert [f"{100 * most_weight(4.0, n):.2f}" for n in (2, 101, 10_001, 1_000_001)] == ["98.20", "35.32", "0.54", "0.01"]
+    assert f"{needed_gap(0.5, 1_000_001) - needed_gap(0.5, 101):.2f}" == f"{math.log(10_000):.2f}" == "9.21"

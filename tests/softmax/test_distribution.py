@@ -1,4 +1,4 @@
-"""Softmax written out against PyTorch's, gaps read off weights, outputs within their values, and what does not commute."""
+"""Softmax against PyTorch's, differences read off weights, outputs within their values, and what does not commute with softmax."""
 
 import math
 from fractions import Fraction
@@ -128,3 +128,16 @@ def test_single_precision_loses_a_gap_and_a_sum():
 
 def test_no_scores_have_no_weights():
     assert softmax(torch.zeros(3, 0)).shape == (3, 0)
+
+
+def test_numbers_in_the_text():
+    z = torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64)
+    assert [f"{x:.2f}" for x in z.exp()] == ["1.00", "2.72", "20.09"] and f"{z.exp().sum():.2f}" == "23.80"
+    assert [round(100 * w) for w in softmax(z).tolist()] == [4, 11, 84]
+    torch.testing.assert_close(softmax(z + 1000), softmax(z))
+    assert softmax(10 * z)[2] > 0.999999
+    # Choosing the largest score has the gradient zero; softmax does not.
+    chosen = torch.func.grad(lambda z: (torch.nn.functional.one_hot(z.argmax(), 3) * torch.arange(3.0)).sum())(z)
+    assert (chosen == 0).all() and (torch.func.grad(lambda z: (softmax(z) * torch.tensor([1.0, 5, 2])).sum())(z) != 0).all()
+    third = softmax(torch.zeros(3))
+    assert all(Fraction(w) > Fraction(1, 3) for w in third.tolist())  # all rounded up

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 from snippets.softmax.distribution import softmax
-from snippets.softmax.jacobian import largest_eigenvalue, softmax_jacobian, through_softmax, variance
+from snippets.softmax.jacobian import cross_entropy_gradient, largest_eigenvalue, softmax_jacobian, through_softmax, variance
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 
@@ -51,6 +51,37 @@ def test_the_quadratic_form_is_a_variance_and_a_mean_of_squared_gaps(shape, seed
     torch.testing.assert_close(variance(weights, x + 3), found)
     assert (found <= x.square().sum(-1) / 2 + 1e-12).all()
     assert (found <= (x.amax(-1) - x.amin(-1)).square() / 4 + 1e-12).all()
+
+
+@given(array_shapes(min_dims=1, max_dims=3, max_side=5), st.integers(0, 99))
+@varied
+def test_the_gradient_of_cross_entropy_is_that_of_autograd(shape, seed):
+    z, y = random(seed, shape, shape)
+    targets = y.softmax(-1)
+    loss = lambda z: -(targets * torch.log_softmax(z, -1)).sum()  # noqa: E731
+    torch.testing.assert_close(cross_entropy_gradient(z, targets), torch.func.grad(loss)(z))
+
+
+def test_pytorchs_cross_entropy_has_this_gradient_for_a_class_and_for_targets_that_sum_to_one_only():
+    (z,) = random(5, (4, 6))
+    classes = torch.tensor([0, 3, 3, 5])
+    grad = torch.func.grad(lambda z: torch.nn.functional.cross_entropy(z, classes, reduction="sum"))(z)
+    torch.testing.assert_close(cross_entropy_gradient(z, torch.nn.functional.one_hot(classes, 6).double()), grad)
+    doubled = 2 * torch.nn.functional.one_hot(classes, 6).double()  # rows that sum to two
+    grad = torch.func.grad(lambda z: torch.nn.functional.cross_entropy(z, doubled, reduction="sum"))(z)
+    assert not torch.allclose(cross_entropy_gradient(z, doubled), grad)
+
+
+def test_numbers_in_the_text():
+    """The weights 1/8, 2/8 and 5/8 of the page, and a largest weight of 0.99."""
+    weights = torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64) / 8
+    assert (64 * softmax_jacobian(weights)).tolist() == [[7, -2, -5], [-2, 12, -10], [-5, -10, 15]]
+    assert softmax_jacobian(weights)[2, 2].item() == pytest.approx(0.234, abs=5e-4)
+    assert softmax_jacobian(weights)[2, 1].item() == pytest.approx(-0.156, abs=5e-4)
+    # With a largest weight of 0.99, the trace is largest if the rest is spread thinly.
+    for others in (1, 2, 1000):
+        saturated = torch.tensor([0.99] + [0.01 / others] * others, dtype=torch.float64)
+        assert softmax_jacobian(saturated).trace().item() <= 0.02
 
 
 def test_the_variance_of_a_worked_case():

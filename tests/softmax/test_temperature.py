@@ -183,3 +183,21 @@ def test_a_class_that_student_and_teacher_mask_adds_nothing_to_the_loss():
     torch.testing.assert_close(loss, distillation_loss(student[:, keep], teacher[:, keep], tau=2.0))
     (gradient,) = torch.autograd.grad(loss.sum(), student)
     torch.testing.assert_close(gradient, distillation_gradient(*masked, tau=2.0))
+
+
+def test_numbers_in_the_text():
+    z = torch.tensor([3.0, 3.0, 2.0, 0.0], dtype=torch.float64)
+    assert softmax_with_temperature(z, tau=1.0).round(decimals=2).tolist() == [0.41, 0.41, 0.15, 0.02]
+    assert softmax_with_temperature(z, tau=0.1).round(decimals=2).tolist() == [0.5, 0.5, 0, 0]
+    assert (softmax_with_temperature(z, tau=100.0) - 0.25).abs().max() < 0.006
+
+
+def test_a_temperature_keeps_the_tokens_of_top_k_and_can_change_those_of_top_p():
+    def top_p(weights, p):  # the likeliest tokens that together reach p
+        ordered, order = weights.sort(descending=True)
+        return set(order[: int((ordered.cumsum(-1) < p).sum()) + 1].tolist())
+
+    (z,) = random(8, (50,))
+    weights = [softmax_with_temperature(3 * z, tau=tau) for tau in (0.5, 1.0, 2.0)]
+    assert len({tuple(w.argsort(descending=True).tolist()) for w in weights}) == 1
+    assert len({len(top_p(w, 0.9)) for w in weights}) == 3

@@ -1,4 +1,4 @@
-"""Which token looks at which, without parameters."""
+"""Weights and scores of self-attention without parameters."""
 
 import torch
 
@@ -15,9 +15,9 @@ def mixing() -> Picture:
         weights,
         names,
         names,
-        heads=("asks", "is asked"),
+        heads=("query", "key"),
         title="Three tokens attend to one another",
-        description=f"Lines as strong as the weights. Most of each token's weight goes like this: {largest}.",
+        description=f"The thicker a line, the larger the weight. The largest weight of each token: {largest}.",
     )
 
 
@@ -28,6 +28,6 @@ def mutual() -> Picture:
     pictures = []
     for name, M in matrices.items():
         first, second = M[0, 1].item(), M[1, 0].item()
-        said = f"The first token gives the second {first:.2f}, and gets {second:.2f} from it."
+        said = f"Row 1, column 2 is {first:.2f}; row 2, column 1 is {second:.2f}."
         pictures.append(heat_map(M, names, names, title=name, description=said))
     return beside(*pictures, title="Three tokens as queries and as keys")

@@ -1,4 +1,4 @@
-"""How the sum of a row scatters under dropout."""
+"""The sums of a row after dropout."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The five steps in numbers, and the graph of a whole block of self-attention."""
+"""The five steps in numbers, and the graph of a whole layer of self-attention."""
 
 import torch
 
@@ -65,7 +65,7 @@ def block() -> Picture:
             ("mix", "last", "$n × d_v$"),
             ("last", "Y"),
         ],
-        title="A block of self-attention, from its input to its output",
+        title="A layer of self-attention, from its input to its output",
         description="The input X, n by d, is multiplied by three matrices, which gives the queries and keys, n by d_k, and the values, n by "
         "d_v. Queries and keys are multiplied to n by n products. These are scaled and masked, which makes scores, and softmax turns scores "
         "into weights. "

@@ -1,4 +1,4 @@
-"""A padding mask, what a finite constant lets through, and two triangles for fewer queries than keys."""
+"""A padding mask, the weight that a finite constant lets through, and two causal masks for fewer queries than keys."""
 
 import torch
 
@@ -22,7 +22,7 @@ def padding() -> Picture:
 
 
 def filled() -> Picture:
-    """The weight of a masked key, filled with less and less, beside one key that is kept."""
+    """The weight of a masked key that is filled with lower and lower constants, beside one kept key."""
     constants = torch.arange(0, 20.5, 0.5, dtype=torch.float64)
     keep, nothing = torch.tensor([False, True]), torch.zeros_like(constants)
     lines = []
@@ -34,12 +34,12 @@ def filled() -> Picture:
         lines.append((name, constants, weights))
     return curves(
         lines,
-        across="how far below zero the constant is",
+        across="distance of the constant below zero",
         up="weight of the masked key",
         x_ticks=(0, 5, 10, 15, 20),
         y_ticks=(0, 0.5, 1),
-        title="What a finite constant lets through",
-        description="Two keys, one of them masked by a constant in the place of its score. Beside a score of zero its weight falls at once. "
+        title="The weight of a masked key, by the constant that fills it",
+        description="Two keys, one of them masked by a constant in place of its score. Beside a score of zero, its weight falls at once. "
         "Beside a score 10 below zero it falls only when the constant passes 10. Beside a score twice as low as the constant it rises "
         f"from {lines[2][2][0]:.1f} to {lines[2][2][-1]:.2f}.",
     )

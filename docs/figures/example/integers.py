@@ -17,7 +17,7 @@ def projections() -> Picture:
     picture = below(
         beside(drawn(X, "The tokens", names, row), drawn(W_Q, "The matrix for queries", marked=column), title="A row and a column"),
         drawn(project_tokens(X, W_Q), "The queries", names, {(2, 2)}),
-        beside(drawn(project_tokens(X, W_K), "The keys", names), drawn(project_tokens(X, W_V), "The values"), title="By two more matrices"),
-        title="Three tokens, and their queries, keys and values",
+        beside(drawn(project_tokens(X, W_K), "The keys", names), drawn(project_tokens(X, W_V), "The values"), title="Keys and values"),
+        title="Three tokens with their queries, keys and values",
     )
     return played(picture, tokens=X.int().tolist(), projections=[W.int().tolist() for W in (W_Q, W_K, W_V)])

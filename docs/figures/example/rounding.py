@@ -1,4 +1,4 @@
-"""Pictures of what rounding the weights does to an output."""
+"""A picture of an output with exact and with rounded weights."""
 
 import torch
 
@@ -15,6 +15,6 @@ def outputs() -> Picture:
     return bars(
         [*rows[:3], None, *rows[3:6], None, *rows[6:]],
         digits=4,
-        title="The first output from exact weights, rounded ones, and those of the source",
+        title="The first output with exact weights, rounded weights, and those of the source",
         description="; ".join(f"{label}: {value:.4f}" for label, value in rows) + ".",
     )

@@ -13,7 +13,7 @@ def box() -> Picture:
 
 
 def _along(weights, dim: int) -> Picture:
-    """Both matrices of the batch; framed are the entries that sum to one with the first."""
+    """Both matrices of the batch. The entries that sum to one with the first are framed."""
     places = [(0, 0, 0)] + [tuple(k if axis == dim else 0 for axis in range(3)) for k in range(1, SIZES[dim])]
     matrices = [
         heat_map(
@@ -22,7 +22,7 @@ def _along(weights, dim: int) -> Picture:
             most=1,
             marked=[(i, j) for b, i, j in places if b == a],
             title=f"matrix {a}",
-            description=f"Framed are {sum(b == a for b, _, _ in places)} of the entries that sum to one with the first.",
+            description=f"{sum(b == a for b, _, _ in places)} of the entries that sum to one with the first are framed.",
         )
         for a in range(SIZES[0])
     ]

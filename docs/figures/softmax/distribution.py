@@ -1,4 +1,4 @@
-"""A picture of outputs among values."""
+"""A picture of outputs inside the convex hull of the values."""
 
 import torch
 
@@ -17,7 +17,7 @@ def hull() -> Picture:
         up="second feature",
         x_ticks=(0, 1, 2, 3, 4),
         y_ticks=(0, 1, 2, 3, 4),
-        title="Outputs lie between the values",
+        title="Outputs lie in the convex hull of the values",
         description="Four values at the corners of a quadrangle, and 150 outputs for random scores, which all lie inside it. "
         f"The outputs reach from {outputs[:, 0].min():.2f} to {outputs[:, 0].max():.2f} across and "
         f"from {outputs[:, 1].min():.2f} to {outputs[:, 1].max():.2f} up.",

@@ -16,7 +16,7 @@ def slopes() -> Picture:
         columns,
         across="score",
         digits=4,
-        title="How three weights answer three scores",
+        title="The Jacobian of softmax for three weights",
         description="; ".join(f"{name}: " + ", ".join(f"{x:.4f}" for x in row) for name, row in zip(rows, matrix)) + ".",
     )
 
@@ -32,10 +32,10 @@ def eigenvalues() -> Picture:
     two, three = largest(2), largest(3)
     return curves(
         [("two keys", lead, two), ("three keys", lead, three)],
-        across="lead of the first key over the others",
+        across="difference between the first score and the others",
         up="largest eigenvalue",
         y_range=(0, 0.5),
-        title="The largest eigenvalue of the Jacobian, by the lead of one key",
+        title="The largest eigenvalue of the Jacobian as one score changes",
         description=f"With two keys it is {two.max():.2f} where the scores are equal, and falls to both sides. With three, it "
         f"comes near {three[0]:.2f} where the first key has no weight and the other two share all, is {three[48]:.2f} "
         "where all three are equal, and falls to nothing as the first key takes all.",

@@ -1,4 +1,4 @@
-"""Pictures of weights, entropy and mean score by temperature."""
+"""Pictures of weights, entropy and mean score at different temperatures."""
 
 import torch
 
@@ -38,7 +38,7 @@ def spread() -> Picture:
         across="inverse temperature",
         up="",
         y_range=(0, 3),
-        title="Mean score and entropy, by inverse temperature",
+        title="Mean score and entropy at different inverse temperatures",
         description=f"From inverse temperature 0 to 5 the mean score rises from {mean[0]:.2f} to {mean[-1]:.2f}, and the "
         f"entropy falls from {spread_[0]:.2f} to {spread_[-1]:.2f}.",
     )

@@ -26,6 +26,8 @@ ROWS = {
         ],
         "share_heads": [Row(*GROUPS, source="Ainslie et al. (2023)")],
         "attention_2d": [Row(T(3, 4), T(5, 4), T(5, 6))],
+        "products_by_einsum": [Row(T(3, 4), T(5, 4))],
+        "attention_by_einsum": [Row(T(2, 3, 2, 4), T(2, 5, 2, 4), T(2, 5, 2, 6))],
         "attention_steps": [Row(QUERY, KEY, VALUE), Row(QUERY, KEY, VALUE, attn_mask=T(3, 5), scale=HALF)],
         "self_attention": [Row(T(2, 5, 4), *PROJECTIONS, T(6, 4))],
         "SelfAttention.forward": [Row(T(2, 5, 8), of=Row(8, 3, 6))],

@@ -30,6 +30,7 @@ ROWS = {
         "softmax_jacobian": [Row(WEIGHTS)],
         "through_softmax": [Row(WEIGHTS, T(5)), Row(T(5, kind="weights"), SCORES)],
         "variance": [Row(WEIGHTS, T(5))],
+        "cross_entropy_gradient": [Row(SCORES, T(5, kind="weights")), Row(T(5), WEIGHTS)],
         "largest_eigenvalue": [Row(WEIGHTS)],
     },
     "temperature": {
