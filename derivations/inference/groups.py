@@ -1,4 +1,4 @@
-"""Heads that share keys and values: what they can say, what they save, and what pooling a checkpoint does."""
+"""Heads that share keys and values: what they can compute, what they save, and what pooling a checkpoint does."""
 
 from derivations.kernel import Derivation, diff, index, matrix, rank, sizes, softmax, sqrt, total, vector
 
@@ -11,7 +11,7 @@ W_Q, W_K, W_V = matrix("W_Q", d, d_k), matrix("W_K", d, w), matrix("W_V", d, w)
 R, T = matrix("R", w, d_k), matrix("T", w, d_v)  # pick a head's keys, and its values
 A, C = matrix("A", s, d_k), matrix("C", d, d_k)  # the query projections of all heads, stacked; one key projection
 F, M = matrix("F", r, s), vector("M", s)  # the projections of r heads, one a row; what they are replaced by
-G, H = matrix("G", n, m), matrix("H", n, m)  # slopes of a loss by two heads' scores
+G, H = matrix("G", n, m), matrix("H", n, m)  # gradients of a loss with respect to the scores of two heads
 i, j, t, a = index("i", n), index("j", m), index("t", m), index("a", d_k)
 b, c = index("b", s), index("c", r)
 u, z, x, y = vector("u", d), vector("z", d), vector("x", d), vector("y", d)
@@ -24,7 +24,7 @@ derivation.chain(
     softmax((X @ W_Q) @ ((Z @ W_K) @ R).T) @ ((Z @ W_V) @ T),
     (
         softmax((X @ W_Q) @ (Z @ (W_K @ R)).T) @ (Z @ (W_V @ T)),
-        "regroup: what is picked of a product is a product with what is picked",
+        "regroup: picking columns of a product picks columns of its last factor",
     ),
     title="Each head of GQA is a head of MHA",
 )
@@ -43,14 +43,14 @@ derivation.inequality(
     d_k,
     because=(A, C.T),
     uses=["simplify/bilinear#rank"],
-    title="All heads of MQA together have the rank of one",
+    title="All heads of MQA together have at most the rank of one head",
 )
 
 derivation.identity(
     "minors",
     (u[k] * x[l]) * (z[o] * x[f]),
     (u[k] * x[f]) * (z[o] * x[l]),
-    title="The same for heads of width 1, as minors",
+    title="For two heads of width 1 that share keys, minors vanish",
 )
 
 derivation.refute(
@@ -59,7 +59,7 @@ derivation.refute(
     (u[k] * x[f]) * (z[o] * y[l]),
     at={u: [1, 0], x: [1, 0], z: [0, 1], y: [0, 1], k: 1, l: 1, o: 2, f: 2},
     uses=["minors"],
-    title="Heads with keys of their own can do more",
+    title="With separate keys, minors need not vanish",
 )
 
 derivation.identity(
@@ -67,7 +67,7 @@ derivation.identity(
     Q @ ((K + U) / 2).T - Q @ K.T,
     Q @ (U - K).T / 2,
     code=[("snippets.inference.groups.pooling_error", Q, K, U)],
-    title="What pooling two heads does to the scores of the first",
+    title="The error in the scores of the first head after pooling two heads",
 )
 
 derivation.identity(
@@ -75,7 +75,7 @@ derivation.identity(
     softmax((-1 * Q) @ (-1 * K).T / sqrt(d_k)),
     softmax(Q @ K.T / sqrt(d_k)),
     uses=["simplify/bilinear#gauge"],
-    title="A head and its twin, with both signs turned, are one function",
+    title="Flipping the signs of queries and keys changes no weight",
 )
 
 derivation.identity(
@@ -83,7 +83,7 @@ derivation.identity(
     softmax(Q @ ((K + (-1) * K) / 2).T / sqrt(d_k))[i, j],
     1 / m,
     uses=["twin", "error"],
-    title="Two heads that do the same, pooled, may attend to everything alike",
+    title="Pool a head with its sign-flipped twin, and all weights become equal",
 )
 
 derivation.refute(
@@ -92,7 +92,7 @@ derivation.refute(
     softmax(Q @ K.T),
     at={Q: [[1]], K: [[1], [0]]},
     uses=["twins"],
-    title="Pooling heads that agree does not keep their weights",
+    title="Pooling two heads with equal weights may change the weights",
 )
 
 mean = total(F[c, b], c) / r
@@ -102,7 +102,7 @@ derivation.inequality(
     total((F[c, b] - M[b]) ** 2, c, b),
     because=r * total((M[b] - mean) ** 2, b),
     code=[("snippets.inference.groups.distance_to_mean", F)],
-    title="No shared projection is nearer to those of the heads than their mean",
+    title="The mean has the least sum of squared distances to all projections",
 )
 
 grouped = derivation.define(
@@ -117,7 +117,7 @@ derivation.identity(
     8 * n * d**2 + 4 * n**2 * d - grouped,
     4 * n * d**2 * (1 - h_kv / h),
     uses=["order/cost#forward"],
-    title="What sharing saves in operations, whatever is done with scores",
+    title="Operations that sharing saves: a part of the projections",
 )
 
 derivation.refute(
@@ -126,7 +126,7 @@ derivation.refute(
     h_kv / h,
     at={n: 1, d: 1, h: 8, h_kv: 1},
     uses=["saves"],
-    title="The operations do not shrink as the cache does",
+    title="The operations do not shrink as much as the cache",
 )
 
 derivation.chain(
@@ -144,7 +144,7 @@ derivation.identity(
     diff(both, K[t, a]),
     (G.T @ Q + H.T @ Y)[t, a],
     code=[("snippets.inference.groups.shared_gradient", G, H, Q, Y, K)],
-    title="A shared key learns from all its heads: their gradients add",
+    title="The gradient of shared keys is the sum over their heads",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a cache costs: bytes to hold, and bytes to read, for which a step of decoding has next to no work."""
+"""What a cache costs: bytes to store, and bytes to read, with few operations for each byte in decoding."""
 
 from derivations.kernel import Derivation, sizes
 
@@ -21,7 +21,7 @@ derivation.chain(
     "whole-width",
     2 * L * h * (d / h) * g,
     (2 * L * d * g, "the number of heads cancels"),
-    title="Where all heads have keys and values of their own and share the width",
+    title="Bytes for each token, with separate keys and values for each query head",
 )
 
 derivation.identity(
@@ -30,21 +30,21 @@ derivation.identity(
     2 * L * d * g * (6 * d - B * n),
     uses=["heads/parameters#count", "whole-width"],
     code=[(memory + "weights_less_cache", B * n, d, L, g)],
-    title="The cache outgrows the weights at six times the width",
+    title="Weights less cache: equal at six times as many tokens as the width",
 )
 
 intensity = derivation.define(
     "rho_a",
     B * h * (4 * n * d_k) / (B * h_kv * (2 * n * d_k) * g),
     code=[(memory + "attention_intensity", B, n, h, h_kv, d_k, g)],
-    title="Operations of attention in a step, over the bytes of the caches that are read",
+    title="Operations of attention in a decoding step, over bytes of cache read",
 )
 
 derivation.identity(
     "intensity",
     intensity,
     2 * h / (h_kv * g),
-    title="Neither the batch nor the context changes it",
+    title="The intensity of attention in decoding",
 )
 
 derivation.identity(
@@ -52,7 +52,7 @@ derivation.identity(
     B * (2 * N) / (N * g),
     2 * B / g,
     code=[(memory + "weights_intensity", B, N, g)],
-    title="For the weights the batch counts",
+    title="The intensity of the weights grows with the batch",
 )
 
 derivation.refute(
@@ -61,14 +61,14 @@ derivation.refute(
     2 * (B * h * (4 * n * d_k) / (B * h_kv * (2 * n * d_k) * g)),
     at={B: 1, n: 1, h: 1, h_kv: 1, d_k: 1, g: 2},
     uses=["intensity"],
-    title="Twice the batch does not make attention twice as dense",
+    title="Twice the batch does not double the intensity of attention",
 )
 
 step = derivation.define(
     "rho_s",
     (2 * B * N + 4 * B * n * L * h * d_k) / ((N + 2 * B * n * L * h_kv * d_k) * g),
     code=[(memory + "step_intensity", B, n, N, L, h, h_kv, d_k, g)],
-    title="A whole step: operations with weights and caches, over bytes of weights and caches",
+    title="Operations of a whole step, over bytes of weights and caches",
 )
 most = (N + 2 * n * L * h * d_k) / (n * L * h_kv * d_k * g)
 
@@ -77,17 +77,17 @@ derivation.inequality(
     step,
     most,
     because=(N + 2 * n * L * h * d_k) * N / (n * L * h_kv * d_k * g * (N + 2 * B * n * L * h_kv * d_k)),
-    title="However large the batch, a step stays below a bound",
+    title="The intensity of a step has a bound that does not depend on the batch",
 )
 
-derivation.limit("batch-limit", step, B, "oo", most, uses=["bounded"], title="No smaller bound would do")
+derivation.limit("batch-limit", step, B, "oo", most, uses=["bounded"], title="A large batch comes close to the bound")
 
 derivation.identity(
     "two-parts",
     most,
     N / (n * L * h_kv * d_k * g) + 2 * h / (h_kv * g),
     uses=["intensity"],
-    title="The bound falls with the context, to that of attention alone",
+    title="The bound is a part that falls with the context, plus attention's intensity",
 )
 
 derivation.chain(
@@ -95,7 +95,7 @@ derivation.chain(
     (4 * n**2 * d_k) / (4 * n * d_k * g),
     (n / g, "cancel"),
     code=[(memory + "prefill_intensity", n, d_k, g)],
-    title="In a prefill of $n$ tokens the same ratio grows with $n$",
+    title="The intensity of a prefill of $n$ tokens grows with $n$",
 )
 
 derivation.identity(
@@ -103,7 +103,7 @@ derivation.identity(
     s * h * (4 * n * d_k) / (h_kv * (2 * n * d_k) * g),
     s * (2 * h / (h_kv * g)),
     uses=["intensity"],
-    title="With $s$ new tokens at once",
+    title="The intensity with $s$ new tokens at once",
 )
 
 shared = B * (p + r) * h * (4 * d_k) / ((p + B * r) * h_kv * (2 * d_k) * g)
@@ -114,7 +114,7 @@ derivation.identity(
     (2 * h / (h_kv * g)) * (B * (p + r) / (p + B * r)),
     uses=["intensity"],
     code=[(memory + "shared_intensity", B, p, r, h, h_kv, d_k, g)],
-    title="A prefix that the whole batch shares is read once",
+    title="The intensity with a prefix that the whole batch shares",
 )
 
 derivation.limit(
@@ -124,15 +124,15 @@ derivation.limit(
     "oo",
     (2 * h / (h_kv * g)) * ((p + r) / r),
     uses=["shared-prefix"],
-    title="With many sequences",
+    title="The intensity with a shared prefix, for many sequences",
 )
 
 derivation.chain(
     "half-the-bytes",
     2 * h / (h_kv * (g / 2)),
-    (2 * (2 * h / (h_kv * g)), "half the bytes below the line, twice the ratio"),
+    (2 * (2 * h / (h_kv * g)), "half the bytes, twice the ratio"),
     uses=["intensity"],
-    title="Numbers of half the bytes",
+    title="The intensity with half the bytes a number",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Ring attention: when the keys travel unseen, who works how much under a causal mask, and an assignment that is fair to the last pair."""
+"""Ring attention: when sending is hidden, the pairs of each device under a causal mask, and an even assignment."""
 
 from derivations.kernel import Derivation, index, nonnegative, positive, scalars, sizes, total
 
@@ -17,7 +17,7 @@ derivation.identity(
     compute - send,
     2 * c * d * (2 * c * h * W - g * h_kv * F) / (F * W),
     given=[positive(F), positive(W)],
-    title="Seconds of work in a step, less seconds of sending",
+    title="Seconds of computing in a step, less seconds of sending",
 )
 
 derivation.inequality(
@@ -27,7 +27,7 @@ derivation.inequality(
     because=2 * c * d * (2 * c * h * W - g * h_kv * F) / (F * W),
     given=[positive(F), positive(W), nonnegative(2 * c * h * W - g * h_kv * F)],
     uses=["slack"],
-    title="The keys travel unseen where a device holds enough tokens",
+    title="If each device holds enough tokens, sending takes no longer than computing",
 )
 
 derivation.identity(
@@ -42,10 +42,10 @@ derivation.chain(
     "last",
     total((p - 1) * c + t, t),
     ((p - 1) * c**2 + c * (c + 1) / 2, "the last device sees all pieces before its own"),
-    (p * c**2 - c * (c - 1) / 2, "nearly the whole row of pieces"),
+    (p * c**2 - c * (c - 1) / 2, "regroup: the whole row of pieces, less what is above the diagonal"),
     uses=["own"],
     code=[(counts + "pairs_waited_for", p, c)],
-    title="Pairs of the last device, for which all others wait",
+    title="Pairs of the last device, which the others wait for",
 )
 
 derivation.refute(
@@ -64,15 +64,15 @@ derivation.limit(
     "oo",
     1,
     uses=["last"],
-    title="With many devices it makes it no faster at all",
+    title="With many devices, a causal mask makes the plain ring no faster",
 )
 
 zigzag = b * (2 * p * b + 1)
 derivation.chain(
     "zigzag",
     total((r - 1) * b + s, s) + total((2 * p - r) * b + s, s),
-    (total((2 * p - 1) * b + 2 * s, s), "what the early chunk lacks, the late one has: $r$ cancels"),
-    (zigzag, "sum up"),
+    (total((2 * p - 1) * b + 2 * s, s), "add both sums: $r$ cancels"),
+    (zigzag, "add up"),
     uses=["own"],
     title="Pairs of device $r$ with chunk $r$ from the start and chunk $r$ from the end",
 )
@@ -83,7 +83,7 @@ derivation.identity(
     (2 * p * b) * (2 * p * b + 1) / 2,
     uses=["zigzag", "order/causal#pairs"],
     code=[(counts + "zigzag_pairs", p, b)],
-    title="All devices together do the pairs of the causal mask, and no device waits",
+    title="Together, the devices compute exactly the pairs of the causal mask",
 )
 
 derivation.chain(
@@ -91,10 +91,10 @@ derivation.chain(
     p * (2 * b) ** 2 / zigzag,
     (2 * (2 * p * b) / (2 * p * b + 1), "reduce; the text has $2pb$ tokens"),
     uses=["none-idle"],
-    title="How many times faster the fair ring is under a causal mask",
+    title="How many times faster a causal mask makes the zigzag ring",
 )
 
-derivation.limit("speedup-long", 2 * n / (n + 1), n, "oo", 2, uses=["speedup"], title="In a long text: twice as fast")
+derivation.limit("speedup-long", 2 * n / (n + 1), n, "oo", 2, uses=["speedup"], title="For a long text: twice as fast")
 
 derivation.identity(
     "striped",
@@ -110,7 +110,7 @@ derivation.inequality(
     because=2 * c * d * (c * h * W - g * h_kv * F) / (F * W),
     given=[positive(F), positive(W), nonnegative(c * h * W - g * h_kv * F)],
     uses=["hidden"],
-    title="With half of the work in a step, twice as many tokens are needed",
+    title="With half of the pairs in a step, twice as many tokens are needed",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Split keys: each part answers for itself, with the logarithm of its sum, and a softmax of these logarithms merges the answers."""
+"""Split keys: each part computes its answer and a log-sum, and a softmax of the log-sums merges the answers."""
 
 from derivations.kernel import (
     Derivation,
@@ -39,11 +39,11 @@ derivation.chain(
     "merged",
     softmax(heard) @ said,
     (total(l[i] * (f[i] / l[i]), i) / total(l[s], s), "the exponential of a log-sum is the sum"),
-    (total(f[i], i) / total(l[s], s), "which each answer was divided by"),
+    (total(f[i], i) / total(l[s], s), "cancel: each answer was divided by this sum"),
     given=[positive(l[i])],
     uses=["blocks/merge#averages"],
     code=[(counts + "combine", said, heard)],
-    title="The answers of $p$ parts, under a softmax of their log-sums, are the answer of the whole",
+    title="A softmax of the log-sums merges the answers of $p$ parts exactly",
 )
 
 derivation.identity(
@@ -51,7 +51,7 @@ derivation.identity(
     log(total(exp(log_sums[i]), i)),
     log(total(exp(Z[s, k]), s, k)),
     uses=["merged"],
-    title="The log-sum of the log-sums is the log-sum of all",
+    title="The log-sum of the log-sums is the log-sum of all scores",
 )
 
 derivation.identity(
@@ -71,11 +71,11 @@ derivation.chain(
     (exp(ab) * of_ab + exp(c) * z) / (exp(ab) + exp(c)),
     (
         (exp(a) * x + exp(b) * y + exp(c) * z) / (exp(a) + exp(b) + exp(c)),
-        "the log-sum gives back the weight that the first merge divided by",
+        "the exponential of the merged log-sum cancels the denominator of the first merge",
     ),
-    ((exp(a) * x + exp(bc) * of_bc) / (exp(a) + exp(bc)), "the same, the last two first"),
+    ((exp(a) * x + exp(bc) * of_bc) / (exp(a) + exp(bc)), "the same with the last two first"),
     uses=["order-of-logs"],
-    title="Of three parts, either pair may merge first",
+    title="With three parts, the first two or the last two may merge first",
 )
 
 derivation.identity(
@@ -83,7 +83,7 @@ derivation.identity(
     softmax(c * ones(p)) @ o,
     total(o[i], i) / p,
     uses=["merged"],
-    title="Where all parts have one log-sum, the plain mean is right",
+    title="If all log-sums are equal, the plain mean is right",
 )
 
 derivation.refute(
@@ -99,7 +99,7 @@ derivation.refute(
     (2 * (softmax(u) @ v) + x) / 3,
     (exp(u[1]) * v[1] + exp(u[2]) * v[2] + exp(a) * x) / (exp(u[1]) + exp(u[2]) + exp(a)),
     at={u: [0, 0], v: [1, 1], a: log(2), x: 0},
-    title="To weigh the answers by how many keys they have is wrong, too",
+    title="Weighting the answers by numbers of keys is wrong",
 )
 
 derivation.chain(
@@ -107,7 +107,7 @@ derivation.chain(
     (p * (d_v + 1)) / (p * m * (d_k + d_v)),
     (1 / m * ((d_v + 1) / (d_k + d_v)), "the number of parts cancels"),
     code=[(counts + "sent_to_held", m, d_k, d_v)],
-    title="Numbers that travel, against numbers that stay, with $m$ keys in a part",
+    title="Numbers sent, relative to numbers held, with $m$ keys in a part",
 )
 
 derivation.inequality(
@@ -116,7 +116,7 @@ derivation.inequality(
     1 / m,
     because=1 / m * ((d_k - 1) / (d_k + d_v)),
     uses=["sent"],
-    title="At most one in $m$",
+    title="At most one number is sent for $m$ that are held",
 )
 
 derivation.inequality(
@@ -125,7 +125,7 @@ derivation.inequality(
     y,
     because=total(softmax(log_sums)[i] * (y - answers[i]), i),
     given=[nonnegative(y - answers[i])],
-    title="The whole is never outside of what its parts say",
+    title="The merged answer is at most the largest answer",
 )
 
 derivation.inequality(
@@ -133,7 +133,16 @@ derivation.inequality(
     2 * sqrt(n),
     n / p + p,
     because=(sqrt(n / p) - sqrt(p)) ** 2,
-    title="With one step for each key of a part and one for each merge, no number of parts needs fewer steps",
+    title="A worker for each part, then a merge in sequence: the fewest steps",
+)
+
+derivation.inequality(
+    "more-parts",
+    n * p * (p + m) / (p + m) + (p + m),
+    n * p * (p + m) / p + p,
+    because=m * (n - 1),
+    uses=["best-parts"],
+    title="$np(p + m)$ keys in $p + m$ parts take no more steps than in $p$ parts",
 )
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ True
 
 --8<-- [end:example-cache]
 
-What is hidden by the mask may be anything:
+Changing hidden tokens has no effect:
 
 --8<-- [start:example-hidden]
 >>> later = torch.cat([X[:4], 1e6 * torch.ones(2, 8)])  # another last two tokens
@@ -32,7 +32,7 @@ True
 
 --8<-- [end:example-hidden]
 
-How many times as much the same text costs without a cache:
+How many times as many operations a text takes without a cache, between its two bounds:
 
 --8<-- [start:example-saving]
 >>> from snippets.inference.cache import saving
@@ -47,20 +47,20 @@ How many times as much the same text costs without a cache:
 
 --8<-- [end:example-saving]
 
-Two layers that take the mean of all they see. The first token is taken out of both caches before the
-third comes:
+Two layers that compute the mean of what they see. The first token is dropped from both caches before
+the third comes:
 
 --8<-- [start:example-echo]
 >>> from snippets.inference.cache import last_row
 >>> tokens = torch.tensor([4.0, 0.0, 0.0])
->>> last_row(tokens, forget=1).item()  # an echo of the first
+>>> last_row(tokens, forget=1).item()  # a trace of the first token
 1.0
->>> last_row(tokens[1:], forget=0).item()  # as if it had never been
+>>> last_row(tokens[1:], forget=0).item()  # without the first token
 0.0
 
 --8<-- [end:example-echo]
 
-A prompt of 2,000 tokens, and 500 after it, for a layer of width 1,024:
+A prompt of 2,000 tokens and an answer of 500, for a layer of width 1,024:
 
 --8<-- [start:example-after-prompt]
 >>> from snippets.inference.cache import decode_operations
@@ -102,9 +102,9 @@ def seen_row(
     value: Float[Tensor, "m d_v"],
     keep: Float[Tensor, " m"],
 ) -> Float[Tensor, " d_v"]:
-    """What a query gets from the keys whose factor is 1, and not from those with 0.
+    """The output of a query that sees the keys with factor 1, not those with 0.
 
-    One key at least has the factor 1.
+    At least one key has the factor 1.
     """
     weights = torch.softmax(scores.masked_fill(keep == 0, -torch.inf), dim=-1)
     return weights @ value  # (m) (m, d_v) -> (d_v)
@@ -122,10 +122,10 @@ def attend(
     *,
     cache: Cache | None = None,
 ) -> tuple[Float[Tensor, "*batch n d_v"], Cache]:
-    """Causal attention of n new tokens; the cache is of all tokens before them.
+    """Causal attention for n new tokens; the cache holds all tokens before them.
 
     Without a cache this is a prefill, and with one token a step of decoding.
-    Raises RuntimeError for a cache of other widths, or of another batch.
+    Raises RuntimeError for a cache with other widths or another batch.
     """
     new = Cache(x @ W_K, x @ W_V)
     if cache is not None:  # (*batch, past + n, d_k) and (*batch, past + n, d_v)
@@ -143,7 +143,8 @@ def output_slopes(
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],
 ) -> tuple[Float[Tensor, "n d_v n d_k"], Float[Tensor, "n d_v m d_k"]]:
-    """How each output moves with each query, and with each key; no mask, no scale."""
+    """Derivatives of the outputs with respect to queries and to keys; no mask, no
+    scale."""
 
     def output(query: Tensor, key: Tensor) -> Tensor:
         return attention(query, key, value, scale=1.0)
@@ -166,12 +167,12 @@ def saving(n: int, d: int) -> float:
 
 # --8<-- [start:echo]
 def last_row(tokens: Float[Tensor, " n"], *, forget: int) -> Float[Tensor, ""]:
-    """The last of the tokens after two layers that take the mean of what they see.
+    """The last token after two layers that compute the mean of what they see.
 
-    The first `forget` tokens leave both caches just before the last one comes.
+    The first `forget` tokens are dropped from both caches before the last one.
     """
     places = torch.arange(1, len(tokens), device=tokens.device)
-    # Layer 1: of all but the last token, and of that.
+    # Layer 1: all tokens but the last, and the last.
     middle, new = tokens[:-1].cumsum(0) / places, tokens[forget:].mean()
     return torch.cat([middle[forget:], new[None]]).mean()  # layer 2
 
@@ -179,7 +180,7 @@ def last_row(tokens: Float[Tensor, " n"], *, forget: int) -> Float[Tensor, ""]:
 def echo(
     x: Float[Tensor, ""], y: Float[Tensor, ""], z: Float[Tensor, ""]
 ) -> Float[Tensor, ""]:
-    """What x leaves behind: the last row with x taken out, less that without x."""
+    """The trace of x: the last row with x dropped, minus the last row without x."""
     tokens = torch.stack([x, y, z])
     return last_row(tokens, forget=1) - last_row(tokens[1:], forget=0)
 
@@ -189,7 +190,7 @@ def echo(
 
 # --8<-- [start:after-prompt]
 def decode_operations(prompt: int, tokens: int, d: int) -> int:
-    """A layer's operations for tokens that are decoded after a prompt."""
+    """A layer's operations for tokens decoded after a prompt."""
     return sum(step_operations(prompt + b, d) for b in range(1, tokens + 1))
 
 
@@ -205,7 +206,7 @@ def prefill_in_chunks(
     *,
     size: int,
 ) -> tuple[Float[Tensor, "*batch n d_v"], Cache]:
-    """A prefill that takes `size` tokens at a time."""
+    """A prefill in chunks of `size` tokens."""
     outputs, cache = [], None
     for chunk in x.split(size, dim=-2):
         output, cache = attend(chunk, W_Q, W_K, W_V, cache=cache)
@@ -214,7 +215,7 @@ def prefill_in_chunks(
 
 
 def chunked_pairs(size: int, chunks: int) -> int:
-    """Scores that are computed if each chunk meets all tokens up to its end."""
+    """Scores computed if each chunk meets all tokens up to its own end."""
     return sum(size * (size * c) for c in range(1, chunks + 1))
 
 

@@ -1,6 +1,6 @@
-"""Grouped-query attention, as the heads that it is, and pooled heads of a checkpoint.
+"""Grouped-query attention as ordinary heads, and pooled heads of a checkpoint.
 
-Grouped heads are heads whose projections repeat:
+Grouped heads are heads with repeated projections:
 
 --8<-- [start:example-repeat]
 >>> import torch
@@ -21,7 +21,7 @@ True
 
 --8<-- [end:example-repeat]
 
-One family, from heads with keys of their own to one head of keys for all:
+From separate keys for each head to one head of keys for all:
 
 --8<-- [start:example-family]
 >>> from snippets.inference.groups import grouped_operations, grouped_weights
@@ -39,7 +39,7 @@ One family, from heads with keys of their own to one head of keys for all:
 
 --8<-- [end:example-family]
 
-A head and its twin have the same weights. Their mean has none to speak of:
+A head and its twin have the same weights. Pooled, all weights are equal:
 
 --8<-- [start:example-twins]
 >>> from snippets.attention.formula import attention_weights
@@ -57,13 +57,13 @@ A head and its twin have the same weights. Their mean has none to speak of:
 
 --8<-- [end:example-twins]
 
-Heads that agree up to a change of basis, which is taken away before they are pooled:
+Two heads that agree up to a rotation, which is undone before they are pooled:
 
 --8<-- [start:example-align]
 >>> from snippets.inference.groups import align
 >>> first = draw(16, 4)  # a key projection (d, d_k)
 >>> turn = torch.linalg.qr(draw(4, 4)).Q  # orthogonal
->>> second = first @ turn  # what its twin has, whose queries are turned alike
+>>> second = first @ turn  # the same head, rotated; so are its queries
 >>> found = align(second, first)
 >>> torch.allclose((first + second) / 2, first)
 False
@@ -144,7 +144,7 @@ def pool_heads(
 ) -> Float[Tensor, "*rows pooled"]:
     """The mean of each group of neighbouring heads: Ainslie et al. (2023).
 
-    Raises RuntimeError where the groups do not divide the heads, or these the
+    Raises RuntimeError where the groups do not divide the heads, or the heads the
     width.
     """
     heads = W.unflatten(-1, (num_heads, -1))  # (*rows, h, d_k)
@@ -156,7 +156,7 @@ def pooling_error(
     key: Float[Tensor, "*#batch m d_k"],
     other: Float[Tensor, "*#batch m d_k"],
 ) -> Float[Tensor, "*batch n m"]:
-    """By how much a head's scores, unscaled, change when its keys are pooled."""
+    """The change in a head's scores, without scale, if its keys are pooled."""
     pooled = (key + other) / 2
     return scores(query, pooled, scale=1.0) - scores(query, key, scale=1.0)
 
@@ -168,12 +168,12 @@ def pooling_error(
 def distance(
     heads: Float[Tensor, "r s"], shared: Float[Tensor, " s"]
 ) -> Float[Tensor, ""]:
-    """The squared distances of all heads' projections, one a row, to a shared one."""
+    """The sum of squared distances of all projections, one a row, to a shared one."""
     return (heads - shared).square().sum()
 
 
 def distance_to_mean(heads: Float[Tensor, "r s"]) -> Float[Tensor, ""]:
-    """The same to their mean."""
+    """The sum of squared distances to their mean."""
     return distance(heads, heads.mean(0))
 
 
@@ -188,8 +188,8 @@ def shared_gradient(
     second_query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
 ) -> Float[Tensor, "m d_k"]:
-    """The gradient of keys that two heads share, given the loss's slopes by both
-    heads' scores; these are not scaled."""
+    """The gradient of keys that two heads share, given the gradients of the loss with
+    respect to both heads' scores, which are not scaled."""
 
     def loss(key: Tensor) -> Tensor:
         first = (first_slopes * scores(first_query, key, scale=1.0)).sum()
@@ -207,9 +207,9 @@ def shared_gradient(
 def align(
     W: Float[Tensor, "d d_k"], target: Float[Tensor, "d d_k"]
 ) -> Float[Tensor, "d_k d_k"]:
-    """The orthogonal matrix that brings W nearest to the target, from the right.
+    """The orthogonal matrix R for which W @ R is nearest to the target.
 
-    Give it to the head's queries as well, and no score changes.
+    Multiply the head's queries by it as well, and no score changes.
     """
     left, _, right = torch.linalg.svd(W.mT @ target)  # (d_k, d_k) each
     return left @ right

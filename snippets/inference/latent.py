@@ -1,6 +1,6 @@
-"""Multi-head latent attention: with keys and values made, and with them absorbed.
+"""Multi-head latent attention, with keys and values made or absorbed.
 
-Two forms of one head. The second never makes a key or a value:
+Two forms of one head. The second makes no keys and no values:
 
 --8<-- [start:example-forms]
 >>> import torch
@@ -18,13 +18,13 @@ True
 
 --8<-- [end:example-forms]
 
-What DeepSeek-V2 keeps of a token in each layer, beside what as many heads of their own would:
+What DeepSeek-V2 caches of a token in each layer, and what keys and values of all heads would take:
 
 --8<-- [start:example-size]
 >>> h, d_k, d_c, d_R = 128, 128, 512, 64
 >>> d_c + d_R, 2 * h * d_k
 (576, 32768)
->>> (d_c + d_R) / (2 * d_k)  # as much as so many heads of keys and values
+>>> (d_c + d_R) / (2 * d_k)  # in heads of keys and values
 2.25
 
 --8<-- [end:example-size]
@@ -47,8 +47,19 @@ Operations of the two forms, for the same sizes: one query after m tokens, and a
 
 --8<-- [end:example-costs]
 
-How many numbers of each token a layer of width 4,096 saves if its input is kept in place of keys
-and values, for 32 heads of queries:
+Operations per byte in absorbed decoding, and the ratio of an H100:
+
+--8<-- [start:example-intensity]
+>>> from snippets.inference.latent import absorbed_intensity
+>>> round(absorbed_intensity(8192, 128, 512, 64, itemsize=2), 1)
+241.8
+>>> round(989.4e12 / 3.352e12, 1)  # operations and bytes in a second
+295.2
+
+--8<-- [end:example-intensity]
+
+Numbers per token that a layer of width 4,096 with 32 query heads saves if it caches its input
+instead of keys and values:
 
 --8<-- [start:example-input]
 >>> from snippets.inference.latent import saved_by_input
@@ -57,19 +68,19 @@ and values, for 32 heads of queries:
 
 --8<-- [end:example-input]
 
-Positions between the two matrices. A query is one step, then two steps, from a key:
+Rotations between the two matrices. The query is one step away from the key, then two steps:
 
 --8<-- [start:example-turn]
 >>> from snippets.order.rotary import apply_rotary
 >>> W_Q, W_K = draw(6, 4), draw(3, 4)  # (d, d_k) and (d_c, d_k)
->>> def between(distance):  # what the absorbed matrix would have to be
+>>> def between(distance):  # the matrix that would be absorbed
 ...     return apply_rotary(W_Q, torch.tensor(distance)) @ W_K.T
 >>> torch.allclose(between(1), between(2))
 False
 
 --8<-- [end:example-turn]
 
-Decoding with a latent row and a turned key for each token, in a layer of four heads:
+Decoding with a latent row and a rotated key for each token, in a layer of four heads:
 
 --8<-- [start:example-decode]
 >>> from snippets.inference.latent import decode_latent, latent_attention
@@ -88,7 +99,7 @@ True
 
 --8<-- [end:example-decode]
 
-Shared keys that are kept unturned, and all turned at the last step, beside those in the cache:
+Shared keys that are cached without rotation and rotated in the last step, compared with the cache:
 
 --8<-- [start:example-later]
 >>> unturned = x @ W[-1]  # (batch, n, d_R)
@@ -120,7 +131,7 @@ def latent_head(
     W_UV: Float[Tensor, "d_c d_v"],
     W_O: Float[Tensor, "d_v d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """A head whose keys and values are made of latent rows of the context."""
+    """A head whose keys and values are made from latent rows of the context."""
     latent = context @ W_D  # (m, d_c): all that a cache has to hold
     return attention(x @ W_Q, latent @ W_UK, latent @ W_UV) @ W_O
 
@@ -134,7 +145,7 @@ def absorbed_head(
     W_UV: Float[Tensor, "d_c d_v"],
     W_O: Float[Tensor, "d_v d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """The same: latent rows are its keys and its values."""
+    """The same head: latent rows are its keys and its values."""
     latent = context @ W_D  # (m, d_c)
     query = x @ (W_Q @ W_UK.mT)  # (n, d_c)
     scale = W_Q.shape[-1] ** -0.5  # still that of d_k
@@ -148,19 +159,27 @@ def absorbed_head(
 def expanded_operations(
     n: int, m: int, num_heads: int, d_k: int, d_c: int
 ) -> int:
-    """Keys and values of m latent rows, then scores and mixing for n queries."""
+    """Keys and values from m latent rows, then scores and mixing for n queries."""
     return 4 * m * num_heads * d_c * d_k + 4 * n * m * num_heads * d_k
 
 
 def absorbed_operations(
     n: int, m: int, num_heads: int, d_k: int, d_c: int
 ) -> int:
-    """Queries to the latent width and outputs back, and pairs of that width."""
+    """Queries to the latent width and outputs back, and pairs at that width."""
     return 4 * n * num_heads * d_k * d_c + 4 * n * m * num_heads * d_c
 
 
+def absorbed_intensity(
+    m: int, num_heads: int, d_c: int, d_R: int, itemsize: int
+) -> float:
+    """Operations of one query of each head with m cached rows, over their bytes."""
+    work = m * (2 * num_heads * (d_c + d_R) + 2 * num_heads * d_c)
+    return work / (m * (d_c + d_R) * itemsize)
+
+
 def saved_by_input(d: int, num_heads: int, num_kv_heads: int) -> float:
-    """Numbers of keys and values that a token has, less those of its input."""
+    """Numbers in the keys and values of a token, less those in its input."""
     return 2 * num_kv_heads * (d / num_heads) - d
 
 
@@ -174,13 +193,13 @@ def decoupled_scores(
     turned_query: Float[Tensor, "*#batch n d_R"],
     turned_key: Float[Tensor, "*#batch m d_R"],
 ) -> Float[Tensor, "*batch n m"]:
-    """Scores by features without a position, and by those that are turned; the
-    scale, that of d_k and d_R together, is left out."""
+    """Scores from features without a position plus scores from rotated features,
+    without the scale, which is that of d_k and d_R together."""
     return query @ key.mT + turned_query @ turned_key.mT
 
 
 class LatentCache(NamedTuple):
-    """What is kept of the tokens so far, for all heads together."""
+    """The cache of the tokens so far, for all heads together."""
 
     latent: Float[Tensor, "*batch i d_c"]
     turned_key: Float[Tensor, "*batch i d_R"]
@@ -202,7 +221,7 @@ def decode_latent(
     DeepSeek-AI (2024).
 
     Raises ValueError for an odd d_R, by `apply_rotary`, and RuntimeError for a cache
-    of other widths, or of another batch.
+    with other widths or another batch.
     """
     past = 0 if cache is None else cache.latent.shape[-2]
     place = torch.arange(past, past + x.shape[-2], device=x.device)  # (n)
@@ -236,7 +255,7 @@ def latent_attention(
     W_QR: Float[Tensor, "h d d_R"],
     W_KR: Float[Tensor, "d d_R"],
 ) -> Float[Tensor, "*batch n d"]:
-    """The same with every key and value made, and no cache: for a prefill.
+    """The same for a prefill: makes all keys and values, without a cache.
 
     Raises ValueError for an odd d_R, by `apply_rotary`.
     """

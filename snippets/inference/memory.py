@@ -1,6 +1,6 @@
-"""Bytes of a cache, and how much work there is for each byte that is read.
+"""Bytes of a cache, and operations for each byte that is read.
 
-The cache of published models, for each token and for as many tokens as they were made for, at two
+The cache of published models, for each token and for the context that they were made for, at two
 bytes a number:
 
 --8<-- [start:example-models]
@@ -22,7 +22,7 @@ Llama 3 70B  layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8192
 
 --8<-- [end:example-models]
 
-How many sequences of 2,048 tokens fill as much memory as GPT-3's layers?
+Sequences of 2,048 tokens whose cache is as large as the weights of GPT-3's layers:
 
 --8<-- [start:example-six]
 >>> from snippets.inference.memory import weights_less_cache
@@ -36,7 +36,7 @@ How many sequences of 2,048 tokens fill as much memory as GPT-3's layers?
 
 --8<-- [end:example-six]
 
-Operations for each byte that is read, in a step of decoding by a model of the shape of Llama 2 7B:
+Operations for each byte read, in a decoding step of a model with the sizes of Llama 2 7B:
 
 --8<-- [start:example-intensity]
 >>> from snippets.inference.memory import (
@@ -71,8 +71,7 @@ batch 512   38.03
 
 --8<-- [end:example-shared]
 
-The same number, measured on tensors: numbers of the cache that a step reads, and operations that
-PyTorch counts.
+The same ratio, measured on tensors:
 
 --8<-- [start:example-counted]
 >>> import torch
@@ -110,7 +109,7 @@ def bytes_per_token(
 
 # --8<-- [start:models]
 class Model(NamedTuple):
-    """What the size of a cache depends on."""
+    """The sizes that determine the cache of a model."""
 
     name: str
     layers: int
@@ -133,7 +132,7 @@ MODELS = (
 
 # --8<-- [start:six]
 def weights_less_cache(tokens: int, d: int, layers: int, itemsize: int) -> int:
-    """Bytes of layers of 12 d^2 weights, less those of a cache of MHA."""
+    """Bytes of layers of 12 d^2 weights, less the bytes of a cache of MHA."""
     weights = 12 * d**2 * layers * itemsize
     return weights - tokens * bytes_per_token(layers, 1, d, itemsize)
 
@@ -181,8 +180,8 @@ def step_intensity(
 
 # --8<-- [start:prefill]
 def prefill_intensity(n: int, d_k: int, itemsize: int) -> float:
-    """Attention of n queries in one head that holds nothing but its inputs and its
-    output: operations over their bytes."""
+    """Operations of attention with n queries in one head, over the bytes of its
+    inputs and its output."""
     return (4 * n**2 * d_k) / (4 * n * d_k * itemsize)
 
 
@@ -199,8 +198,8 @@ def shared_intensity(
     d_k: int,
     itemsize: int,
 ) -> float:
-    """The same where all sequences begin with the same tokens, which are read once
-    and not once for each."""
+    """The intensity of attention if all sequences begin with the same tokens, which
+    are read only once."""
     work = batch * (shared + own) * num_heads * (4 * d_k)
     numbers = (shared + batch * own) * num_kv_heads * (2 * d_k)
     return work / (numbers * itemsize)

@@ -1,6 +1,6 @@
 """FlashAttention, with a slow memory that counts what moves.
 
-The same output, fewer numbers moved:
+The same output, with fewer numbers moved:
 
 --8<-- [start:example-moved]
 >>> import torch
@@ -11,40 +11,58 @@ The same output, fewer numbers moved:
 ...     3, 1024, 64, generator=generator, dtype=torch.float64)
 >>> expected = scaled_dot_product_attention(query, key, value)
 >>> plain, tiled = SlowMemory(), SlowMemory()
->>> output = plain_attention(query, key, value, memory=plain)
+>>> output = plain_attention(query, key, value, block_size=128, memory=plain)
 >>> torch.allclose(output, expected)
 True
 >>> output = flash_attention(query, key, value, block_size=128, memory=tiled)
 >>> torch.allclose(output, expected)
 True
->>> plain.moved, tiled.moved
-(4456448, 1179648)
+>>> plain.moved, tiled.moved, plain.moved - tiled.moved
+(5373952, 1179648, 4194304)
 
 --8<-- [end:example-moved]
 
-The counts follow two formulas; and the shorter the tile, the less is saved:
+The counts follow two formulas. The longer the tile, the larger their ratio:
 
 --8<-- [start:example-ratio]
 >>> from snippets.io.flash import moved_ratio, plain_moved, tiled_moved
->>> plain_moved(1024, 64), tiled_moved(1024, 64, 128)
-(4456448, 1179648)
+>>> plain_moved(1024, 64, 128), tiled_moved(1024, 64, 128)
+(5373952, 1179648)
 >>> for block_size in (16, 32, 64, 128, 256):
 ...     times = [f"{moved_ratio(n, 64, block_size):.2f}" for n in (1024, 8192)]
 ...     print(f"tiles of {block_size:3}: fewer by a factor of", *times)
-tiles of  16: fewer by a factor of 0.52 0.50
-tiles of  32: fewer by a factor of 1.03 1.00
-tiles of  64: fewer by a factor of 2.00 2.00
-tiles of 128: fewer by a factor of 3.78 3.97
-tiles of 256: fewer by a factor of 6.80 7.82
+tiles of  16: fewer by a factor of 1.49 1.50
+tiles of  32: fewer by a factor of 1.97 2.00
+tiles of  64: fewer by a factor of 2.88 2.98
+tiles of 128: fewer by a factor of 4.56 4.94
+tiles of 256: fewer by a factor of 7.40 8.76
 
 --8<-- [end:example-ratio]
 
-PyTorch's counter finds the same operations in the products:
+In a small fast memory, square tiles move less. Four tiles of FlashAttention fill it here, or one
+square of scores:
+
+--8<-- [start:example-small]
+>>> from snippets.io.flash import squares_moved
+>>> n, d = 8192, 64
+>>> for side in (16, 32, 64):
+...     fast = side**2  # numbers
+...     block_size = fast // (4 * d)  # tokens
+...     print(f"fast memory {fast:4}: tiles of {block_size:2}"
+...           f" {tiled_moved(n, d, block_size) / 1e6:5.0f} million,"
+...           f" squares {squares_moved(n, d, side) / 1e6:5.0f} million")
+fast memory  256: tiles of  1  8591 million, squares  1276 million
+fast memory 1024: tiles of  4  2149 million, squares   739 million
+fast memory 4096: tiles of 16   538 million, squares   470 million
+
+--8<-- [end:example-small]
+
+PyTorch counts the same operations in the products:
 
 --8<-- [start:example-operations]
 >>> from snippets.io.flash import multiplications_ratio
 >>> from snippets.order.cost import operations
->>> operations(plain_attention, query, key, value)
+>>> operations(plain_attention, query, key, value, block_size=128)
 268435456
 >>> operations(flash_attention, query, key, value, block_size=128)
 268435456
@@ -79,18 +97,18 @@ from snippets.attention.formula import upcast
 
 # --8<-- [start:memory]
 class SlowMemory:
-    """Hands out tensors, takes them back, and counts the numbers that move."""
+    """A slow memory that counts the numbers read from it and written to it."""
 
     def __init__(self):
         self.moved = 0
 
     def load(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """What is read."""
+        """Read a tensor."""
         self.moved += x.numel()
         return x
 
     def store(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """What is written."""
+        """Write a tensor."""
         self.moved += x.numel()
         return x
 
@@ -104,18 +122,78 @@ def plain_attention(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
     *,
+    block_size: int,
     memory: SlowMemory | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Three kernels. Each reads what the one before it wrote."""
+    """Three kernels. Each reads what the one before it wrote.
+
+    The products go tile by tile. Softmax reads each score once, so its fast memory
+    must hold a row of them. Raises RuntimeError for a block_size below 1.
+    """
     memory = memory or SlowMemory()
     load, store = memory.load, memory.store
-    scores = store(scores_of(load(upcast(query)), load(upcast(key))))
-    weights = store(torch.softmax(load(scores), dim=-1))
-    output = load(weights) @ load(upcast(value))
-    return store(output).to(query.dtype)
+    rows, keys, values = (
+        x.split(block_size, -2) for x in map(upcast, (query, key, value))
+    )
+    scores = []
+    for q in map(load, rows):  # a tile of queries stays in fast memory
+        tiles = [store(scores_of(q, load(k))) for k in keys]
+        scores.append(torch.cat(tiles, -1))
+    weights = [store(torch.softmax(load(row), dim=-1)) for row in scores]
+    outputs = []
+    for row in weights:  # a tile of outputs stays in fast memory
+        tiles = zip(row.split(block_size, -1), values)
+        outputs.append(store(sum(load(p) @ load(v) for p, v in tiles)))
+    return torch.cat(outputs, -2).to(query.dtype)
 
 
 # --8<-- [end:plain]
+
+
+# --8<-- [start:squares]
+def square_product(
+    a: Float[Tensor, "*#batch n k"],
+    b: Float[Tensor, "*#batch k m"],
+    *,
+    side: int,
+    memory: SlowMemory,
+) -> Float[Tensor, "*batch n m"]:
+    """A product by square tiles: one tile of the result stays in fast memory while
+    a column of `a` and a row of `b` after the other are read for it.
+
+    Raises RuntimeError for a side below 1.
+    """
+    rows = []
+    for left in a.split(side, -2):
+        tiles = [
+            memory.store(memory.load(left) @ memory.load(right))
+            for right in b.split(side, -1)
+        ]
+        rows.append(torch.cat(tiles, -1))
+    return torch.cat(rows, -2)
+
+
+def square_attention(
+    query: Float[Tensor, "*#batch n d_k"],
+    key: Float[Tensor, "*#batch m d_k"],
+    value: Float[Tensor, "*#batch m d_v"],
+    *,
+    side: int,
+    memory: SlowMemory | None = None,
+) -> Float[Tensor, "*batch n d_v"]:
+    """Plain attention, with products by square tiles.
+
+    Raises RuntimeError for a side below 1.
+    """
+    how = {"side": side, "memory": memory or SlowMemory()}
+    query, key, value, format = *map(upcast, (query, key, value)), query.dtype
+    scale = query.shape[-1] ** -0.5
+    scores = square_product(scale * query, key.mT, **how)
+    weights = torch.softmax(how["memory"].load(scores), dim=-1)
+    return square_product(how["memory"].store(weights), value, **how).to(format)
+
+
+# --8<-- [end:squares]
 
 
 # --8<-- [start:flash]
@@ -158,7 +236,7 @@ def flash_tile(
     is_causal: bool,
     memory: SlowMemory,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The output for a tile of queries, the first of which has a place."""
+    """The output for a tile of queries, whose first query is token `first`."""
     q = upcast(memory.load(query))  # stays in fast memory
     reference = q.new_full((*q.shape[:-1], 1), -torch.inf)
     total = torch.zeros_like(reference)  # (*batch, n, 1)
@@ -186,23 +264,31 @@ def flash_tile(
 
 
 # --8<-- [start:counts]
-def plain_moved(n: int, d: int) -> int:
-    """Numbers that plain_attention reads and writes, for n tokens of width d."""
-    return 4 * n * d + 4 * n * n
+def plain_moved(n: int, d: int, block_size: int) -> int:
+    """Numbers that plain_attention reads and writes, for n tokens of width d.
+
+    Tiles divide the tokens, here and below.
+    """
+    return 4 * n * n + 2 * n * d + 2 * (n // block_size) * n * d
 
 
 def tiled_moved(n: int, d: int, block_size: int) -> int:
-    """The same for flash_attention, where tiles divide the tokens."""
+    """The same for flash_attention."""
     return 2 * n * d + 2 * (n // block_size) * n * d
 
 
 def moved_ratio(n: int, d: int, block_size: int) -> float:
-    """How many times less flash_attention moves."""
-    return plain_moved(n, d) / tiled_moved(n, d, block_size)
+    """How many times as much plain_attention moves."""
+    return plain_moved(n, d, block_size) / tiled_moved(n, d, block_size)
+
+
+def squares_moved(n: int, d: int, side: int) -> int:
+    """The same for square_attention, where the side divides the width, too."""
+    return 3 * n * n + n * d + (3 * n * d) * (n // side) + n * n * (d // side)
 
 
 def causal_moved(n: int, d: int, block_size: int) -> int:
-    """As tiled_moved, under a causal mask."""
+    """As tiled_moved, under a causal mask, if hidden tiles are not read."""
     return n * d * (n // block_size + 3)
 
 
@@ -211,10 +297,10 @@ def causal_moved(n: int, d: int, block_size: int) -> int:
 
 # --8<-- [start:operations]
 def multiplications_ratio(d: int, block_size: int) -> float:
-    """Multiplications of flash_attention, over those of plain_attention.
+    """Multiplications of flash_attention, relative to plain_attention.
 
-    For each query and tile: two products, and the corrections of a sum and of
-    d numbers.
+    For each query and tile: two products, and corrections to a sum and to d
+    numbers.
     """
     products = 2 * block_size * d
     return (products + d + 1) / products

@@ -1,6 +1,6 @@
-"""Ring attention, in one process: devices in a ring, keys that travel, and who holds which tokens.
+"""Ring attention in one process: devices in a ring, keys that travel, and assignments of tokens.
 
-Whoever holds which tokens, the output is the same:
+The assignment of tokens to devices does not change the output:
 
 --8<-- [start:example-ring]
 >>> import torch
@@ -19,7 +19,7 @@ True [1, 5, 9, 13, 17, 21]
 
 --8<-- [end:example-ring]
 
-Pairs that each of four devices computes in each step. Where a row is uneven, the others wait:
+Pairs that each of four devices computes in each step. If a row is uneven, some devices wait:
 
 --8<-- [start:example-pairs]
 >>> from snippets.io.ring import step_pairs
@@ -45,7 +45,7 @@ tensor([[21, 21, 21, 21],
 
 --8<-- [end:example-pairs]
 
-Tokens that a device has to hold, so that sending takes no longer than computing:
+Tokens that a device must hold so that sending takes no longer than computing:
 
 --8<-- [start:example-hidden]
 >>> from snippets.io.ring import tokens_to_hide
@@ -98,7 +98,7 @@ def in_order(
 def contiguous(
     n: int, devices: int, *, device: torch.device | str | None = None
 ) -> Int[Tensor, "p c"]:
-    """Each device holds a piece of the text.
+    """Each device holds one piece of the text.
 
     Raises ValueError, by `in_order`, unless the devices divide n.
     """
@@ -108,7 +108,7 @@ def contiguous(
 def zigzag(
     n: int, devices: int, *, device: torch.device | str | None = None
 ) -> Int[Tensor, "p c"]:
-    """Each holds a chunk, and the one that is as far from the other end.
+    """Each holds a chunk, and the chunk that is as far from the other end.
 
     Raises ValueError, by `in_order`, unless twice the devices divide n.
     """
@@ -139,12 +139,12 @@ def ring_attention(
     *,
     is_causal: bool = False,
 ) -> Float[Tensor, "n d_v"]:
-    """Attention where each device keeps its queries and passes its keys on.
+    """Attention in which each device keeps its queries and passes its keys on.
 
-    Row r of places says which tokens device r holds, each token once. After
-    as many steps as there are devices every query has met every key: Liu,
-    Zaharia and Abbeel (2023). Raises ValueError for other than matrices with a row for each
-    place; `torch.vmap` takes batches and heads.
+    Row r of places lists the tokens that device r holds; each token occurs once.
+    After as many steps as there are devices, every query has met every key: Liu,
+    Zaharia and Abbeel (2023). Raises ValueError unless the inputs are matrices
+    with a row for each place; use `torch.vmap` for batches and heads.
     """
     n = places.numel()
     if any(x.shape[:-1] != (n,) for x in (query, key, value)):
@@ -178,13 +178,13 @@ def step_pairs(places: Int[Tensor, "p c"]) -> Int[Tensor, "p p"]:
 
 
 def pairs_waited_for(devices: int, tokens: int) -> int:
-    """Pieces in order: what the slowest device does, added over the steps."""
+    """Pieces in order: pairs of the slowest device in each step, added up."""
     pairs = step_pairs(contiguous(devices * tokens, devices))
     return int(pairs.amax(1).sum())
 
 
 def zigzag_pairs(devices: int, chunk: int) -> int:
-    """Two chunks each: what the slowest does, for each of the devices."""
+    """Two chunks each: pairs of the slowest device, times the number of devices."""
     pairs = step_pairs(zigzag(2 * devices * chunk, devices))
     return devices * int(pairs.amax(1).sum())
 
@@ -196,9 +196,9 @@ def zigzag_pairs(devices: int, chunk: int) -> int:
 def tokens_to_hide(
     speed: float, link: float, bytes_each: int, *, sharing: int = 1
 ) -> float:
-    """Tokens that each device has to hold, so that a step is no longer than
-    its computing: operations and bytes in a second, bytes of a number, and how
-    many query heads share a head of keys and values.
+    """Tokens that each device must hold so that sending takes no longer than
+    computing: operations and bytes in a second, bytes of a number, and how many
+    query heads share a head of keys and values.
     """
     return bytes_each * speed / (2 * link * sharing)
 
@@ -210,7 +210,7 @@ def tokens_to_hide(
 def window_step_pairs(
     places: Int[Tensor, "p c"], *, window: int
 ) -> Int[Tensor, "p p"]:
-    """As step_pairs, where a query sees its own token and window - 1 before."""
+    """As step_pairs, if a query sees its own token and window - 1 before it."""
     nearer = step_pairs(places)
     held = torch.stack([places.roll(step, 0) for step in range(len(places))])
     queries = (places - window).expand_as(held).contiguous()

@@ -1,6 +1,6 @@
-"""Split-K decoding: parts of the keys answer for themselves, and their answers merge.
+"""Split-K decoding: each part of the keys has its own answer, and the answers merge.
 
-Any number of parts gives the same answer. The plain mean of the parts does not:
+Any number of parts gives the same result. The plain mean of the answers does not:
 
 --8<-- [start:example-parts]
 >>> import torch
@@ -38,7 +38,7 @@ In a tree, in a row, or all at once:
 
 --8<-- [end:example-order]
 
-Two at a time, with what merges averages, and the log-sum beside it:
+Two at a time, with a function that merges averages:
 
 --8<-- [start:example-pairs]
 >>> from functools import reduce
@@ -53,7 +53,7 @@ True
 
 --8<-- [end:example-pairs]
 
-What travels, for 131,072 keys in 32 parts and heads of width 128:
+Numbers held and sent, for 131,072 keys in 32 parts and heads of width 128:
 
 --8<-- [start:example-sent]
 >>> from snippets.io.split import numbers_held, numbers_sent
@@ -62,7 +62,7 @@ What travels, for 131,072 keys in 32 parts and heads of width 128:
 
 --8<-- [end:example-sent]
 
-Steps, if a part takes one for each of its keys, and each part then one to merge:
+Steps with a worker for each part, and a merge in sequence:
 
 --8<-- [start:example-steps]
 >>> from snippets.io.split import steps
@@ -87,7 +87,7 @@ def part(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
-    """The output over some of the keys, and its log-sum; of none 0 and -inf."""
+    """The output over some of the keys, and its log-sum; 0 and -inf without keys."""
     scores = scores_of(upcast(query), upcast(key))
     log_sum = torch.logsumexp(scores, dim=-1, keepdim=True)
     return move(1.0, scores, log_sum) @ upcast(value), log_sum
@@ -101,7 +101,7 @@ def merge(
     outputs: Float[Tensor, "p *batch n d_v"],
     log_sums: Float[Tensor, "p *batch n 1"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
-    """What p parts say together: an output, and its log-sum."""
+    """Merge p parts into an output and its log-sum."""
     log_sum = torch.logsumexp(log_sums, dim=0)
     weights = move(1.0, log_sums, log_sum)  # none above 1
     return (weights * outputs).sum(0), log_sum
@@ -121,7 +121,7 @@ def attention_in_parts(
     *,
     parts: int,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention over keys in parts that could be anywhere: Dao et al. (2023)."""
+    """Attention over keys in parts: Dao et al. (2023)."""
     pieces = zip(key.chunk(parts, -2), value.chunk(parts, -2), strict=True)
     outputs, log_sums = zip(*(part(query, k, v) for k, v in pieces))
     output, _ = merge(torch.stack(outputs), torch.stack(log_sums))
@@ -138,17 +138,17 @@ def numbers_held(n: int, d_k: int, d_v: int) -> int:
 
 
 def numbers_sent(parts: int, d_v: int) -> int:
-    """Numbers that the parts hand on for one query of one head."""
+    """Numbers that all parts send for one query of one head."""
     return parts * (d_v + 1)
 
 
 def sent_to_held(keys: int, d_k: int, d_v: int) -> float:
-    """For each number that a part of so many keys holds, how many it sends."""
+    """Numbers that a part sends, relative to the numbers that it holds."""
     return numbers_sent(1, d_v) / numbers_held(keys, d_k, d_v)
 
 
 def steps(n: int, parts: int) -> int:
-    """One for each key of a part, all parts at once; then one for each part."""
+    """One step for each key of a part, all parts at once; then one for each part."""
     return n // parts + parts
 
 

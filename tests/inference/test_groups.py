@@ -17,6 +17,7 @@ from snippets.inference.groups import (
     repeat_heads,
     shared_gradient,
 )
+from snippets.inference.memory import MODELS, bytes_per_token
 from snippets.order.cost import forward_operations
 
 
@@ -107,6 +108,25 @@ def test_a_shared_key_gets_the_sum_of_both_gradients():
     torch.testing.assert_close(shared_gradient(first, second, Q, Y, K), first.T @ Q + second.T @ Y)
 
 
+def test_training_unties_the_copies_of_a_shared_key():
+    first, second, Q, Y, K = random(9, (3, 5), (3, 5), (3, 4), (3, 4), (5, 4))
+    copies = [K.clone().requires_grad_() for _ in range(2)]
+    loss = (first * (Q @ copies[0].T)).sum() + (second * (Y @ copies[1].T)).sum()
+    loss.backward()
+    assert not torch.allclose(copies[0].grad, copies[1].grad)
+    torch.testing.assert_close(copies[0].grad + copies[1].grad, shared_gradient(first, second, Q, Y, K))
+
+
+def test_numbers_in_the_text():
+    h, d = 32, 4096
+    assert grouped_weights(d, h, 8) / grouped_weights(d, h, h) == 0.625
+    assert grouped_operations(4096, d, h, 8) / grouped_operations(4096, d, h, h) == 0.75
+    models = {model.name: model for model in MODELS}
+    sizes = [bytes_per_token(one.layers, one.num_kv_heads, one.d_k, 2) / 1024 for one in (models["Llama 3 8B"], models["Llama 2 7B"])]
+    assert sizes == [128, 512]
+    assert models["Llama 3 8B"].num_heads == models["Llama 2 7B"].num_heads == 32
+
+
 def test_aligned_twins_may_be_pooled():
     W_Q, W_K, turn = random(7, (6, 4), (6, 4), (4, 4))
     turn = torch.linalg.qr(turn).Q
@@ -115,7 +135,7 @@ def test_aligned_twins_may_be_pooled():
     torch.testing.assert_close((W_Q @ turn @ back) @ (W_K @ turn @ back).T, W_Q @ W_K.T)
 
 
-def test_align_brings_nearer_than_any_other_turn():
+def test_align_is_nearer_than_other_rotations():
     W, target, *turns = random(8, (6, 4), (6, 4), *[(4, 4)] * 20)
     found = align(W, target)
     torch.testing.assert_close(found @ found.T, torch.eye(4).double())

@@ -7,6 +7,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from snippets.inference.latent import (
     LatentCache,
     absorbed_head,
+    absorbed_intensity,
     absorbed_operations,
     decode_latent,
     decoupled_scores,
@@ -51,7 +52,7 @@ def test_decoding_with_latent_rows_gives_the_rows_of_a_prefill(split):
     assert [kept.shape for kept in cache] == [(2, 6, d_c), (2, 6, d_R)]
 
 
-def test_a_prefill_is_a_sum_of_heads_with_two_sorts_of_features():
+def test_a_prefill_is_a_sum_of_heads_with_two_kinds_of_features():
     x, W = made(3)
     place, latent, expected = torch.arange(6), x @ W[1], 0
     mask = torch.ones(6, 6).tril().bool()
@@ -70,7 +71,7 @@ def test_an_odd_rotary_width_is_refused():
             function(x, *W[:5], W[5][..., :1], W[6][..., :1])
 
 
-def test_decoupled_scores_are_those_of_both_sorts_of_features_side_by_side():
+def test_decoupled_scores_are_those_of_both_kinds_of_features_side_by_side():
     query, key, turned_query, turned_key = random(4, (3, 7), (5, 7), (3, 2), (5, 2))
     both = torch.cat([query, turned_query], -1) @ torch.cat([key, turned_key], -1).T
     torch.testing.assert_close(decoupled_scores(query, key, turned_query, turned_key), both)
@@ -95,6 +96,33 @@ def test_decoding_absorbs_and_a_prefill_does_not():
     for m in (2, 10, 1000):
         assert absorbed_operations(1, m, 8, 16, 64) < expanded_operations(1, m, 8, 16, 64)
         assert absorbed_operations(m, m, 8, 16, 64) > expanded_operations(m, m, 8, 16, 64)
+
+
+def test_a_norm_on_the_latent_row_changes_neither_form():
+    x, W_Q, W_D, W_UK, W_UV, W_O = random(6, (2, 5, d), (d, d_k), (d, d_c), (d_c, d_k), (d_c, d_v), (d_v, d))
+    latent = torch.nn.functional.rms_norm(x @ W_D, (d_c,))  # cached as it is
+    expected = scaled_dot_product_attention(x @ W_Q, latent @ W_UK, latent @ W_UV) @ W_O
+    head = x, latent, W_Q, torch.eye(d_c).double(), W_UK, W_UV, W_O
+    torch.testing.assert_close(latent_head(*head), expected)
+    torch.testing.assert_close(absorbed_head(*head), expected)
+
+
+def test_intensity_is_counted_work_over_bytes():
+    query, key, value = torch.zeros(h, 1, d_c + d_R), torch.zeros(20, d_c + d_R), torch.zeros(20, d_c)
+    work = operations(lambda q, k, v: (q @ k.T) @ v, query, key, value)
+    assert absorbed_intensity(20, h, d_c, d_R, 4) == pytest.approx(work / key.nbytes)
+
+
+def test_numbers_in_the_text():
+    heads, width, latent, rotary = 128, 128, 512, 64
+    ours = absorbed_intensity(1, heads, latent, rotary, 2)
+    machine = 989.4e12 / 3.352e12  # operations over bytes of an H100
+    assert (round(ours), round(machine)) == (242, 295)
+    assert 2 * ours > machine and absorbed_intensity(1, heads, latent, rotary, 1) > machine
+    assert 2 * heads * width == 32768 and round(32768 / (latent + rotary)) == 57
+    for m in (1024, 8192, 10**6):
+        assert 100 * absorbed_operations(1, m, heads, width, latent) < expanded_operations(1, m, heads, width, latent)
+    assert 3.8 < absorbed_operations(8192, 8192, heads, width, latent) / expanded_operations(8192, 8192, heads, width, latent) < 4
 
 
 def test_the_input_is_smaller_than_keys_and_values_of_more_than_half_the_heads():

@@ -58,6 +58,17 @@ def test_the_intensity_is_what_pytorch_counts():
         assert counted_intensity(query, key, value) == expected
 
 
+def test_numbers_in_the_text():
+    llama = {"num_heads": 32, "num_kv_heads": 32, "d_k": 128, "itemsize": 2}
+    assert attention_intensity(1, 4096, **llama) == 1
+    assert attention_intensity(1, 4096, **{**llama, "num_kv_heads": 8}) == 4
+    machine = 989.4e12 / 3.352e12  # operations over bytes of an H100
+    assert round(machine) == 295 and 1 / machine == pytest.approx(0.0034, abs=0.00005)
+    weights = 12 * 4096**2 * 32
+    assert weights / (4096 * 32 * 32 * 128 * 2) + 1 == 7
+    assert 6.9 < step_intensity(10**4, 4096, weights, layers=32, **llama) < 7
+
+
 def test_weights_are_shared_by_the_batch():
     assert [weights_intensity(batch, 1000, 2) for batch in (1, 2, 300)] == [1, 2, 300]
 

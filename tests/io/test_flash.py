@@ -1,4 +1,4 @@
-"""Attention in tiles against PyTorch's, and what both ways move against their formulas."""
+"""Attention in tiles against PyTorch's, and the numbers that each way moves against its formula."""
 
 import pytest
 import torch
@@ -13,6 +13,9 @@ from snippets.io.flash import (
     multiplications_ratio,
     plain_attention,
     plain_moved,
+    square_attention,
+    square_product,
+    squares_moved,
     tiled_moved,
 )
 from snippets.order.cost import operations
@@ -32,7 +35,8 @@ def test_tiles_change_nothing(n, m, is_causal, block_size):
     output = flash_attention(query, key, value, block_size=block_size, is_causal=is_causal)
     torch.testing.assert_close(output, expected)
     if not is_causal:
-        torch.testing.assert_close(plain_attention(query, key, value), expected)
+        torch.testing.assert_close(plain_attention(query, key, value, block_size=block_size), expected)
+        torch.testing.assert_close(square_attention(query, key, value, side=block_size), expected)
 
 
 def test_large_scores_do_not_overflow():
@@ -45,13 +49,43 @@ def test_large_scores_do_not_overflow():
 def test_what_moves_is_what_the_formulas_say(n, d, block_size):
     query, key, value = random(2, (n, d), (n, d), (n, d))
     plain, tiled, causal = SlowMemory(), SlowMemory(), SlowMemory()
-    plain_attention(query, key, value, memory=plain)
+    plain_attention(query, key, value, block_size=block_size, memory=plain)
     flash_attention(query, key, value, block_size=block_size, memory=tiled)
     flash_attention(query, key, value, block_size=block_size, is_causal=True, memory=causal)
-    assert plain.moved == plain_moved(n, d)
+    assert plain.moved == plain_moved(n, d, block_size)
+    assert plain.moved - tiled.moved == 4 * n * n
     assert tiled.moved == tiled_moved(n, d, block_size)
     assert causal.moved == causal_moved(n, d, block_size)
     assert moved_ratio(n, d, block_size) == pytest.approx(plain.moved / tiled.moved)
+
+
+@pytest.mark.parametrize(("n", "d", "side"), [(12, 4, 2), (12, 12, 4), (6, 2, 1), (8, 4, 4)])
+def test_square_tiles_move_what_their_formula_says(n, d, side):
+    memory = SlowMemory()
+    square_attention(*random(7, (n, d), (n, d), (n, d)), side=side, memory=memory)
+    assert memory.moved == squares_moved(n, d, side)
+
+
+def test_a_product_by_square_tiles_is_the_product():
+    memory = SlowMemory()
+    a, b = random(8, (2, 6, 5), (5, 4))
+    torch.testing.assert_close(square_product(a, b, side=2, memory=memory), a @ b)
+    assert memory.moved == 6 * (2 * 2 * 5 + 5 * 2) + 2 * 6 * 4  # six tiles; the batch shares b
+
+
+def test_numbers_in_the_text():
+    n, d = 8192, 64
+    assert [round(moved_ratio(n, d, size), 1) for size in (16, 32, 128)] == [1.5, 2.0, 4.9]
+    assert [round(count / 1e6) for count in (n * n, 4 * n * n, tiled_moved(n, d, 128))] == [67, 268, 68]
+    assert plain_moved(n, d, n) / tiled_moved(n, d, 16) == pytest.approx(0.5, abs=0.005)  # the unfair comparison
+    # The fast memory from which FlashAttention moves less than the best of both: about the square of the width, up to a constant.
+    sides = torch.linspace(0.5, 2, 1501, dtype=torch.float64) * d
+    flash = 2 * n * d + 8 * n**2 * d**2 / sides**2
+    squares = 3 * n**2 + n * d + 3 * n**2 * d / sides + n**2 * (d / sides).clamp(min=1)
+    first = sides[flash <= squares][0] ** 2 / d**2
+    assert first == pytest.approx(1.2, abs=0.05)
+    assert 228 * 1024 / 2 > 128**2  # numbers of two bytes in the shared memory of an H100's multiprocessor
+    assert pytest.approx(590, abs=1) == 989.4 / 3.352 * 2  # operations in the time of reading a number of two bytes
 
 
 def test_a_slow_memory_counts_both_ways():
@@ -62,7 +96,7 @@ def test_a_slow_memory_counts_both_ways():
 
 def test_the_products_are_the_same():
     query, key, value = random(3, (8, 4), (8, 4), (8, 4))
-    plain = operations(plain_attention, query, key, value)
+    plain = operations(plain_attention, query, key, value, block_size=2)
     assert plain == operations(flash_attention, query, key, value, block_size=2) == 2 * 2 * 8 * 8 * 4
     n, d, size = 8, 4, 2
     corrections = n * (n // size) * (d + 1)

@@ -58,6 +58,16 @@ def test_root_is_the_best_number_of_parts():
     assert min(found, key=found.get) == 64 and found[64] == 128
 
 
+def test_numbers_in_the_text():
+    answers, log_sums = torch.tensor([1.0, 0.0]), torch.tensor([1.0, 3.0]).log()
+    assert answers.mean() == 0.5 and combine(answers, log_sums).item() == pytest.approx(0.25)
+    n = 65536
+    few = {parts: steps(n, parts) for parts in range(1, 133)}
+    assert min(few, key=few.get) == 132  # with one part for each multiprocessor of an H100
+    in_a_tree = {parts: n // parts + (parts - 1).bit_length() for parts in (2**k for k in range(1, 17))}
+    assert in_a_tree[32768] == min(in_a_tree.values()) < in_a_tree[256] < steps(n, 256) == 512
+
+
 def test_half_precision_keeps_its_format():
     query, key, value = (x.bfloat16() for x in random(5, (1, 4), (6, 4), (6, 4)))
     output = attention_in_parts(query, key, value, parts=2)

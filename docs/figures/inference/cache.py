@@ -1,4 +1,4 @@
-"""Pictures of what a prefill and a step of decoding compute, and of what a cache saves."""
+"""Pictures of a prefill and of decoding, and of the factor that a cache saves."""
 
 import torch
 
@@ -49,9 +49,9 @@ def factor() -> Picture:
         ],
         log="x",
         across="tokens",
-        up="factor saved, over tokens",
+        up="factor, divided by tokens",
         y_range=(0.4, 1),
-        title="What a cache saves, as a factor, divided by the number of tokens",
-        description="From one token on the quotient falls from 1. It stays between two curves that come close to a half and to two "
-        f"thirds. At a width of 64 it is {ends[0]:.3f} in the end, and at a width of 1024 {ends[1]:.3f}.",
+        title="The factor that a cache saves, divided by the number of tokens",
+        description="The ratio starts at 1 and falls. It stays between two curves that approach one half and two thirds. With "
+        f"100,000 tokens it is {ends[0]:.3f} at a width of 64 and {ends[1]:.3f} at a width of 1024.",
     )

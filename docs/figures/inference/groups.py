@@ -1,4 +1,4 @@
-"""Pictures of which query heads share a head of keys and values, and of what that shrinks."""
+"""Pictures of query heads that share keys and values, and of the sizes that shrink."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, operations
 from snippets.inference.groups import grouped_operations, grouped_weights
@@ -12,7 +12,7 @@ def family() -> Picture:
 
 
 def shared(name: str, kept: int) -> Picture:
-    """Query heads above, and below what each of them reads."""
+    """Query heads above, and below them the keys and values that each reads."""
     size = 4 // kept
     queries = {f"q{i}": (f"$Q_{i + 1}$", i, 0) for i in range(4)}
     keys = {f"k{j}": (f"$K_{j + 1}, V_{j + 1}$", size * j + (size - 1) / 2, 1) for j in range(kept)}
@@ -35,8 +35,8 @@ def shrinks() -> Picture:
         x_ticks=kept,
         y_range=(0, 1),
         across="heads of keys and values, of 32",
-        up="part of what MHA has",
-        title=f"A layer {d} wide with {h} query heads, on {n} tokens",
+        up="relative to MHA",
+        title=f"A layer of width {d} with {h} query heads, on {n} tokens",
         description=f"With one head of keys and values the cache is {1 / h:.3f} of that of MHA, the weights are {weights[0]:.3f} and "
         f"the operations {work[0]:.3f}. With 8 they are 0.25, {weights[3]:.3f} and {work[3]:.3f}.",
     )

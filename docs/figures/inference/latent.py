@@ -1,4 +1,4 @@
-"""Pictures of latent attention in its two forms, and of what each costs."""
+"""Pictures of the two forms of latent attention, and of their costs."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, operations
 from snippets.inference.latent import absorbed_operations, expanded_operations
@@ -17,8 +17,8 @@ def forms() -> Picture:
         },
         [("c", "up k"), ("c", "up v"), ("q", "scores"), ("up k", "scores"), ("scores", "mix"), ("up v", "mix"), ("mix", "out")],
         title="Keys and values are made",
-        description="Every latent row goes up to a key and to a value. The query meets the keys, the weights mix the values, and the "
-        "output matrix follows.",
+        description="A key and a value are made from each latent row. The query meets the keys, the weights mix the values, and "
+        "the output matrix follows.",
     )
     absorbed = operations(
         {
@@ -30,8 +30,8 @@ def forms() -> Picture:
             "out": ("$W_V W_O$", 0.5, 4),
         },
         [("q", "turn"), ("turn", "scores"), ("c", "scores"), ("c", "mix"), ("scores", "mix"), ("mix", "out")],
-        title="They are absorbed",
-        description="The query goes up to the latent width. It meets the latent rows themselves, and the weights mix these.",
+        title="Keys and values are absorbed",
+        description="The query is mapped to the latent width. It meets the latent rows themselves, and the weights mix these rows.",
     )
     return below(expanded, absorbed, title="One head of latent attention, in two forms with the same output")
 
@@ -47,9 +47,9 @@ def costs() -> Picture:
         [("prefill", tokens, prefill), ("decode", tokens, decode)],
         log="xy",
         across="tokens",
-        up="absorbed, over made",
+        up="absorbed, relative to made",
         x_ticks=(2, 16, 128, 1024, 8192),
-        title="Operations of the absorbed form, over those of the form that makes keys and values",
-        description=f"In a prefill the quotient rises from {prefill[0]:.2f} to {prefill[-1]:.2f}. For one query it falls from "
+        title="Operations of the absorbed form, relative to the form that makes keys and values",
+        description=f"In a prefill the ratio rises from {prefill[0]:.2f} to {prefill[-1]:.2f}. For one query it falls from "
         f"{decode[0]:.2f} to {decode[-1]:.3f}.",
     )

@@ -1,4 +1,4 @@
-"""Pictures of how much work there is for each byte, and of what published models keep of a token."""
+"""Pictures of operations for each byte read, and of the caches of published models."""
 
 from derivations.kernel.site.diagrams import Picture, bars, curves
 from snippets.inference.memory import MODELS, attention_intensity, bytes_per_token, step_intensity, weights_intensity
@@ -20,7 +20,7 @@ def intensity() -> Picture:
         y_ticks=(1, 16, 256, 4096),
         across="sequences in a batch",
         up="operations for each byte read",
-        title="A step of decoding after 4,096 tokens, for 32 layers of width 4,096 with 32 heads",
+        title="A decoding step after 4,096 tokens, for 32 layers of width 4,096 with 32 heads",
         description="For the weights the line rises in proportion to the batch. For attention it stays at 1. Both together rise at "
         f"first and then level off: {whole[4]:.1f} for 16 sequences, {whole[8]:.1f} for 256 and {whole[-1]:.1f} for 4,096.",
     )

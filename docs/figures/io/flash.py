@@ -1,4 +1,4 @@
-"""Pictures of FlashAttention: where a tile is while it is worked on, and what moves for tiles of several sizes."""
+"""Pictures of FlashAttention: a tile on its way, and the numbers moved for several tiles."""
 
 from derivations.kernel.site.diagrams import Picture, bars, operations
 from snippets.io.flash import plain_moved, tiled_moved
@@ -28,17 +28,22 @@ def tile() -> Picture:
         nodes,
         arrows,
         title="One tile of queries on its way",
-        description="A tile of queries is read once. Tiles of keys and values come one after the other. Scores and exponentials of a tile "
-        "are made in fast memory and forgotten there; the largest score and the sums stay. At the end a tile of outputs is written once.",
+        description="A tile of queries is read once. Tiles of keys and values are read one after another. Scores and exponentials of a "
+        "tile exist only in fast memory. The largest score and the sums are kept there. At the end, a tile of outputs is written once.",
     )
 
 
 def moved() -> Picture:
-    rows = [("no tiles", plain_moved(TOKENS, WIDTH) / 1e6), None]
-    rows += [(f"tiles of {size}", tiled_moved(TOKENS, WIDTH, size) / 1e6) for size in (16, 32, 64, 128, 256)]
+    rows: list[tuple[str, float] | None] = []
+    for size in (16, 32, 64, 128):
+        rows += [
+            (f"plain, tiles of {size}", plain_moved(TOKENS, WIDTH, size) / 1e6),
+            (f"FlashAttention, tiles of {size}", tiled_moved(TOKENS, WIDTH, size) / 1e6),
+            None,
+        ]
     said = "; ".join(f"{name}: {count:.0f}" for name, count in filter(None, rows))
     return bars(
-        rows,
+        rows[:-1],
         digits=0,
         unit="million",
         title="Millions of numbers moved by one head",

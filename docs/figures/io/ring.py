@@ -1,4 +1,4 @@
-"""Pictures of a ring: what is where in each step, and who works how much."""
+"""Pictures of a ring: the keys on each device in each step, and the pairs of each device."""
 
 from derivations.kernel.site.diagrams import Picture, bars, heat_map
 from snippets.io.ring import contiguous, step_pairs, striped, zigzag
@@ -14,7 +14,7 @@ def moves() -> Picture:
         [f"device {device}" for device in devices],
         [f"step {step}" for step in steps],
         marked=seen,
-        title="Whose keys are on which of four devices, step by step",
+        title="The keys on each of four devices, step by step",
         description=f"The number of the piece of keys in four steps. {said}. A piece is framed where it is the device's own or an earlier one.",
     )
 

@@ -1,4 +1,4 @@
-"""A picture of how many parts are best."""
+"""A picture of the best number of parts."""
 
 from derivations.kernel.site.diagrams import Picture, curves
 from snippets.io.split import steps as steps_of
@@ -16,7 +16,7 @@ def steps() -> Picture:
         across="parts",
         up="steps",
         log="xy",
-        title=f"Steps for {KEYS:,} keys, by the number of parts",
-        description="The keys of a part become fewer as parts become more, and the merge gets longer. Together they are fewest, "
+        title=f"Steps for {KEYS:,} keys: a worker for each part, then a merge in sequence",
+        description="With more parts, each part has fewer keys and the merge takes longer. The sum is smallest, "
         f"{least} steps, at {PARTS[both.index(least)]} parts.",
     )

@@ -65,6 +65,7 @@ ROWS = {
         "absorbed_head": [Row(X, T(2, 3, 4), *LATENT)],
         "expanded_operations": [Row(3, 5, 2, 4, 6)],
         "absorbed_operations": [Row(3, 5, 2, 4, 6)],
+        "absorbed_intensity": [Row(5, 2, 4, 2, 2)],
         "saved_by_input": [Row(8, 4, 2)],
         "decoupled_scores": [Row(T(2, 3, 7), T(2, 5, 7), T(2, 3, 2), T(2, 5, 2))],
         "decode_latent": [Row(X, *LAYER, source=DEEPSEEK), Row(X, *LAYER, cache=latent_cache, source=DEEPSEEK)],
