@@ -1,4 +1,4 @@
-"""QK-norm: scores that are bounded by their scale, and what a bound on scores does to weights."""
+"""QK-norm: scores that are bounded by their scale, and how a bound on scores bounds the weights."""
 
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ derivation.inequality(
     (q @ k) ** 2,
     (q @ q) * (k @ k),
     because=total((q[a] * k[b] - q[b] * k[a]) ** 2, a, b) / 2,
-    title="A dot product is at most the product of the lengths",
+    title="The inequality of Cauchy and Schwarz",
 )
 
 derivation.inequality(
@@ -46,7 +46,7 @@ derivation.inequality(
     because=g**2 / (2 * (q @ q)) * (total((q[a] * k[b] - q[b] * k[a]) ** 2, a, b) / (k @ k)),
     given=[positive(q @ q), positive(k @ k)],
     uses=["cauchy-schwarz"],
-    title="With QK-norm no score exceeds the scale",
+    title="With QK-norm, no score exceeds the scale in absolute value",
 )
 
 derivation.identity(
@@ -54,7 +54,7 @@ derivation.identity(
     norm(each(q[a] / sqrt(q @ q / d_k), a)) ** 2,
     d_k,
     given=[positive(q @ q)],
-    title="After RMSNorm a vector has the squared length of its width",
+    title="After RMSNorm, the squared length of a vector is its width",
 )
 
 derivation.inequality(
@@ -65,7 +65,7 @@ derivation.inequality(
     + total((c**2 - w[a] ** 2) * q[a] ** 2, a) * total(k[b] ** 2, b),
     given=[nonnegative(c**2 - w[a] ** 2)],
     uses=["cauchy-schwarz"],
-    title="Gains stretch the bound by the largest of them",
+    title="With gains, the bound grows by at most their largest product",
 )
 
 derivation.identity(
@@ -73,7 +73,7 @@ derivation.identity(
     g * ((t * q) @ k) / (norm(t * q) * norm(k)),
     g * (q @ k) / (norm(q) * norm(k)),
     given=[positive(t), positive(q @ q), positive(k @ k)],
-    title="A longer query is no sharper query",
+    title="The length of the query drops out",
 )
 
 bounds = [nonnegative(c - z[j]), nonnegative(c + z[j])]
@@ -85,7 +85,7 @@ derivation.inequality(
     because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(z[j] - z[i]) - exp(-(2 * c))), j) / (1 + (n - 1) * exp(-(2 * c))),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 1}},
-    title="The most that a bounded score can win",
+    title="The largest possible weight if all scores are between $-c$ and $c$",
 )
 
 derivation.inequality(
@@ -95,7 +95,7 @@ derivation.inequality(
     because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(2 * c) - exp(z[j] - z[i])), j) / (1 + (n - 1) * exp(2 * c)),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 2}},
-    title="The least that a bounded score can get",
+    title="The smallest possible weight if all scores are between $-c$ and $c$",
 )
 
 derivation.identity(
@@ -103,7 +103,7 @@ derivation.identity(
     exp(c) / (exp(c) + total(exp(-c), l)),
     1 / (1 + m * exp(-(2 * c))),
     uses=["most"],
-    title="The bound is reached: one key with the query, all others against it",
+    title="The ceiling is reached by one score of $c$ among scores of $-c$",
 )
 
 derivation.limit(
@@ -113,7 +113,7 @@ derivation.limit(
     "oo",
     0,
     uses=["most"],
-    title="At a fixed scale every weight is lost among enough keys",
+    title="At a fixed scale, the ceiling tends to zero",
 )
 
 derivation.identity(
@@ -121,7 +121,7 @@ derivation.identity(
     1 / (1 + m * exp(-(2 * (log(m) / 2)))),
     Fraction(1, 2),
     uses=["most"],
-    title="Half the weight asks for half the logarithm",
+    title="With half the logarithm as the scale, the ceiling is one half",
 )
 
 derivation.refute(
@@ -131,14 +131,14 @@ derivation.refute(
     / (exp((q @ q) / (norm(q) * norm(q))) + total(exp((K @ q)[l] / (norm(q) * norm(each(K[l, a], a)))), l)),
     relation="<=",
     at={q: [1], K: [[-1]] * 8},
-    title="A perfect match is no majority",
+    title="At a scale of one, a perfect match can get less than half",
 )
 
 derivation.identity(
     "exercise-unrelated",
     exp(c) / (exp(c) + total(exp(0 * z[j]), j)),
     1 / (1 + n * exp(-c)),
-    title="Against keys at right angles only half the gap is there",
+    title="The weight of a match among keys at right angles to the query",
 )
 
 if __name__ == "__main__":

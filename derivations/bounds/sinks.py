@@ -1,4 +1,4 @@
-"""Attention sinks: a key that takes weight and brings nothing is a gate on the output."""
+"""Attention sinks: a key that gets weight and has no value is a gate on the output."""
 
 from fractions import Fraction
 
@@ -13,14 +13,14 @@ derivation = Derivation("Attention sinks")
 mass = total(exp(z[j]), j)
 values = total(exp(z[j]) * v[j], j)
 
-r = derivation.define("r", mass / (exp(b) + mass), title="What the sink leaves to the keys, $r$")
+r = derivation.define("r", mass / (exp(b) + mass), title="The total weight of the other keys, $r$")
 
 derivation.chain(
     "mixture",
     (exp(b) * u + values) / (exp(b) + mass),
     (exp(b) / (exp(b) + mass) * u + mass / (exp(b) + mass) * (values / mass), "split; multiply and divide by the sum over the keys"),
-    ((1 - r) * u + r * (softmax(z) @ v), "the sink and the keys share a weight of one"),
-    title="A sink mixes its value into the output",
+    ((1 - r) * u + r * (softmax(z) @ v), "the weight of the sink and that of the keys sum to one"),
+    title="The output with a sink is a mixture",
 )
 
 derivation.identity(
@@ -28,7 +28,7 @@ derivation.identity(
     (exp(b) * 0 + values) / (exp(b) + mass),
     r * (softmax(z) @ v),
     uses=["mixture"],
-    title="Without a value it shrinks the output",
+    title="A sink with the value zero multiplies the output by $r$",
 )
 
 derivation.identity(
@@ -36,7 +36,7 @@ derivation.identity(
     r,
     1 / (1 + exp(-(log(mass) - b))),
     code=[("snippets.bounds.sinks.sink_gate", log(mass), b)],
-    title="A sink is a gate",
+    title="The total weight of the other keys is a sigmoid",
 )
 
 derivation.inequality(
@@ -46,7 +46,7 @@ derivation.inequality(
     because=total(exp(-g) - exp(z[j] - b), j) + mass**2 / (exp(b) * (exp(b) + mass)),
     given=[nonnegative(b - g - z[j])],
     uses=["gate"],
-    title="When all scores are far below the sink, almost nothing comes out",
+    title="If all scores are far below the sink, the keys get little weight",
 )
 
 derivation.limit(
@@ -56,7 +56,7 @@ derivation.limit(
     "oo",
     1,
     uses=["gate"],
-    title="Enough keys outvote any sink",
+    title="With enough keys, the sink loses all its weight",
 )
 
 derivation.identity(
@@ -64,7 +64,7 @@ derivation.identity(
     softmax(z - c * ones(n)) @ v,
     softmax(z) @ v,
     uses=["simplify/softmax#shift"],
-    title="Without a sink, low scores say as much as high ones",
+    title="Without a sink, lowering all scores changes nothing",
 )
 
 derivation.refute(
@@ -73,7 +73,7 @@ derivation.refute(
     Fraction(1, 100),
     relation="<=",
     at={z: [0, 0], v: [1, 1], c: 1000},
-    title="Low scores are no silence",
+    title="Without a sink, low scores do not make the output small",
 )
 
 everything = mass + total(exp(y[l]), l)
@@ -82,8 +82,8 @@ derivation.chain(
     "dropped",
     exp(z[i]) / mass,
     (exp(z[i]) / everything / (mass / everything), "divide both by the sum over all keys"),
-    (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "what all the keys that stay had between them"),
-    title="Dropping keys divides each weight that stays by the share that stays",
+    (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "the second factor is the total weight of the keys that stay"),
+    title="Dropping keys divides each remaining weight by their total weight",
 )
 
 derivation.identity(
@@ -91,7 +91,7 @@ derivation.identity(
     softmax(z) @ v,
     ((exp(b) * u + values) / (exp(b) + mass) - (1 - r) * u) / r,
     uses=["mixture", "dropped"],
-    title="The output after the sink has left the cache",
+    title="The output after the sink is dropped",
 )
 
 derivation.refute(
@@ -99,14 +99,14 @@ derivation.refute(
     values / (exp(b) + mass),
     values / mass,
     at={z: [0], v: [1], b: 0},
-    title="A key whose value is zero is not idle",
+    title="A key with the value zero changes the output",
 )
 
 derivation.identity(
-    "exercise-nine-tenths", x / (1 - Fraction(9, 10)), 10 * x, uses=["dropped"], title="A sink with nine tenths of the weight"
+    "exercise-nine-tenths", x / (1 - Fraction(9, 10)), 10 * x, uses=["dropped"], title="A sink with nine tenths of the weight is dropped"
 )
 
-derivation.identity("exercise-gradient", diff(r * x, b), -(1 - r) * r * x, title="How a sink's score learns")
+derivation.identity("exercise-gradient", diff(r * x, b), -(1 - r) * r * x, title="The derivative with respect to the sink's score")
 
 if __name__ == "__main__":
     derivation.main()

@@ -1,4 +1,4 @@
-"""Logit soft-capping: what c tanh(s / c) keeps of a score, and what it does not."""
+"""Logit soft-capping: which properties of a score c tanh(s / c) keeps, and which it does not."""
 
 from derivations.kernel import (
     Derivation,
@@ -38,7 +38,7 @@ def capped(scores, at=c):
 
 
 def clipped(score):
-    """A score between -c and c as it is, and the nearer end for any other."""
+    """A score between -c and c unchanged, and the nearer limit for any other."""
     return (absolute(score + c) - absolute(score - c)) / 2
 
 
@@ -58,7 +58,7 @@ derivation.inequality(
     c**2,
     because=c**2 * 4 / (exp(s / c) + exp(-s / c)) ** 2,
     given=[nonzero(c)],
-    title="No score gets past the cap",
+    title="No capped score exceeds the cap in absolute value",
 )
 
 derivation.chain(
@@ -67,7 +67,7 @@ derivation.chain(
     (1 - tanh(s / c) ** 2, "the chain rule: the two factors of the cap cancel"),
     (4 / (exp(s / c) + exp(-s / c)) ** 2, "write the hyperbolic tangent with exponentials"),
     given=[nonzero(c)],
-    title="The slope of a capped score is positive",
+    title="The derivative of a capped score",
 )
 
 derivation.inequality(
@@ -77,7 +77,7 @@ derivation.inequality(
     because=tanh(s / c) ** 2,
     given=[nonzero(c)],
     uses=["slope"],
-    title="The slope of a capped score is never more than one",
+    title="The derivative of a capped score is at most one",
 )
 
 derivation.inequality(
@@ -86,17 +86,17 @@ derivation.inequality(
     cap(t),
     because=2 * c * exp(2 * s / c) * (exp(2 * (t - s) / c) - 1) / ((exp(2 * t / c) + 1) * (exp(2 * s / c) + 1)),
     given=[positive(c), nonnegative(t - s)],
-    title="Capping keeps the order of scores",
+    title="A larger score stays at least as large",
 )
 
-derivation.limit("wide", cap(s, 1 / x), x, 0, s, title="A cap that rises without bound does nothing")
+derivation.limit("wide", cap(s, 1 / x), x, 0, s, title="As the cap grows, the capped score tends to the score")
 
 derivation.identity(
     "clip-flat",
     diff(clipped(s), s),
     0,
     given=[positive(c), positive(s - c)],
-    title="Beyond its end a clip is flat",
+    title="Beyond its limit, the derivative of a clip is zero",
 )
 
 derivation.refute(
@@ -105,7 +105,7 @@ derivation.refute(
     0,
     at={s: 2, c: 1},
     uses=["slope", "clip-flat"],
-    title="A soft cap and a clip have different gradients",
+    title="Beyond the cap, the derivative of a soft cap is not zero",
 )
 
 derivation.refute(
@@ -113,7 +113,7 @@ derivation.refute(
     softmax(capped(z + s * ones(n))),
     softmax(capped(z)),
     at={z: [1, 0], s: 1, c: 1},
-    title="A shift of all scores no longer drops out",
+    title="A constant added to all scores no longer drops out",
 )
 
 derivation.limit(
@@ -123,10 +123,10 @@ derivation.limit(
     "oo",
     1 / (1 + m * exp(-(2 * c))),
     uses=["bounded", "bounds/qknorm#most"],
-    title="However far a key leads, its weight has a ceiling",
+    title="The weight of a key whose lead grows without bound",
 )
 
-derivation.limit("mask-leaks", c * tanh(s - x), x, "oo", -c, title="A mask that is capped ends at the cap")
+derivation.limit("mask-leaks", c * tanh(s - x), x, "oo", -c, title="A masked score that is then capped tends to minus the cap")
 
 derivation.limit(
     "masked-weight",
@@ -136,7 +136,7 @@ derivation.limit(
     exp(-c) / (exp(-c) + total(exp(cap(z[j])), j)),
     given=[nonzero(c)],
     uses=["mask-leaks"],
-    title="A key that is masked before the cap keeps weight",
+    title="A key that is masked before the cap keeps some weight",
 )
 
 derivation.identity(
@@ -145,17 +145,17 @@ derivation.identity(
     softmax(capped(z))[i] * (eye(n)[i, j] - softmax(capped(z))[j]) * (1 - tanh(z[j] / c) ** 2),
     given=[nonzero(c)],
     uses=["slope", "scaling/saturation#jacobian"],
-    title="The gradient through a cap and softmax",
+    title="The derivative through cap and softmax",
 )
 
-derivation.identity("exercise-half", cap(c * log(3) / 2), c / 2, given=[nonzero(c)], title="The score that comes out at half the cap")
+derivation.identity("exercise-half", cap(c * log(3) / 2), c / 2, given=[nonzero(c)], title="The score that becomes half the cap")
 
 derivation.refute(
     "exercise-twice",
     cap(cap(s)),
     cap(s),
     at={s: 1, c: 1},
-    title="Capping twice is not capping once",
+    title="Capping twice differs from capping once",
 )
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ n, m, d, p, h = sizes("n m d p h")
 P, X, W = matrix("P", n, m), matrix("X", m, d), matrix("W", d, p)
 P_1, P_2, X_1 = matrix("P_1", n, n), matrix("P_2", n, n), matrix("X_1", n, d)
 W_1, W_2 = matrix("W_1", d, d), matrix("W_2", d, d)
+P_3, P_4 = matrix("P_3", n, n), matrix("P_4", n, n)  # two heads of a second layer
+W_3, W_4 = matrix("W_3", d, d), matrix("W_4", d, d)
 P_h, W_h = symbol("A", "real", (h, n, m)), symbol("B", "real", (h, d, p))  # the weights and the maps of h heads
 i, j, k, l = index("i", n), index("j", m), index("k", n), index("l", m)
 a, b, c, e = index("a", d), index("b", d), index("c", p), index("f", p)
@@ -19,7 +21,7 @@ derivation.identity(
     (P @ X @ W)[i, c],
     total(P[i, j] * W.T[c, a] * X[j, a], j, a),
     code=[("snippets.heads.kronecker.head", P, X, W), ("snippets.heads.kronecker.by_rows", P, X, W)],
-    title="Read by rows: weights first, map second",
+    title="A head as one matrix on the input, flattened by rows",
 )
 
 derivation.identity(
@@ -27,7 +29,7 @@ derivation.identity(
     (P @ X @ W).T[c, i],
     total(W.T[c, a] * P[i, j] * X.T[a, j], a, j),
     code=[("snippets.heads.kronecker.by_columns", P, X, W)],
-    title="Read by columns: the factors change places",
+    title="Flattened by columns, the factors change places",
 )
 
 derivation.identity(
@@ -35,7 +37,23 @@ derivation.identity(
     P_2 @ (P_1 @ X_1 @ W_1) @ W_2,
     (P_2 @ P_1) @ X_1 @ (W_1 @ W_2),
     code=[("snippets.heads.kronecker.head", P_2, ("snippets.heads.kronecker.head", P_1, X_1, W_1), W_2)],
-    title="With fixed weights, two heads in a row are one",
+    title="With fixed weights, two single heads in a row are one head",
+)
+
+derivation.identity(
+    "two-layers",
+    P_3 @ (P_1 @ X_1 @ W_1 + P_2 @ X_1 @ W_2) @ W_3 + P_4 @ (P_1 @ X_1 @ W_1 + P_2 @ X_1 @ W_2) @ W_4,
+    (P_3 @ P_1) @ X_1 @ (W_1 @ W_3) + (P_3 @ P_2) @ X_1 @ (W_2 @ W_3) + (P_4 @ P_1) @ X_1 @ (W_1 @ W_4) + (P_4 @ P_2) @ X_1 @ (W_2 @ W_4),
+    uses=["in-a-row"],
+    title="Two layers of two heads: a sum of four heads",
+)
+
+derivation.identity(
+    "residual",
+    (X_1 + P_1 @ X_1 @ W_1) + P_2 @ (X_1 + P_1 @ X_1 @ W_1) @ W_2,
+    X_1 + P_1 @ X_1 @ W_1 + P_2 @ X_1 @ W_2 + (P_2 @ P_1) @ X_1 @ (W_1 @ W_2),
+    uses=["in-a-row"],
+    title="Two heads in a row with residual connections: a sum of four terms",
 )
 
 derivation.identity(
@@ -43,14 +61,14 @@ derivation.identity(
     total(P_h[s, i, j] * X[j, a] * W_h[s, a, c], s, j, a),
     total(total(P_h[s, i, j] * W_h[s, a, c], s) * X[j, a], j, a),
     code=[("snippets.heads.kronecker.heads", P_h, X, W_h), ("snippets.heads.kronecker.heads_by_rows", P_h, X, W_h)],
-    title="Several heads: the matrices add",
+    title="The matrices of several heads add up",
 )
 
 derivation.identity(
     "exchange",
     (P[i, j] * W[a, c]) * (P[k, l] * W[b, e]),
     (P[k, l] * W[a, c]) * (P[i, j] * W[b, e]),
-    title="One head: who attends and what is brought can be exchanged",
+    title="One head: the weights of two entries can be exchanged",
 )
 
 pairs, maps = sizes("r q")
@@ -61,9 +79,9 @@ derivation.inequality(
     rank(T_1.T @ T_2),
     h,
     because=(T_1.T, T_2),
-    reason="it factors through the heads",
+    reason="a product whose inner dimension is the number of heads",
     uses=["simplify/bilinear#rank"],
-    title="The rearranged matrix of several heads has at most their number as its rank",
+    title="The rank of the rearranged matrix is at most the number of heads",
 )
 
 R, U = matrix("R", 2, 2), matrix("U", 2, 2)  # two heads: the weights of two keys for one query; from one feature to two
@@ -79,7 +97,7 @@ derivation.refute(
     entry(1, 1) * entry(2, 2),
     entry(2, 1) * entry(1, 2),
     at={R: [[1, 0], [0, 1]], U: [[1, 0], [0, 1]]},
-    title="Several heads: they cannot",
+    title="Two heads: the weights of two entries cannot be exchanged",
 )
 
 if __name__ == "__main__":

@@ -44,17 +44,30 @@ derivation.identity(
     X @ B_1.T,
     given=[product_is(E_1, E_1.T, 1), product_is(E_2, E_1.T, 0)],
     uses=["heads/split#combine-split"],
-    title="Projections stacked in one matrix",
+    title="A projection taken out of the stacked matrix",
+)
+
+O, E = symbol("O", "real", (h, n, d_v)), symbol("E", "real", (h, d_v, w))  # the outputs of all heads; selectors of their columns
+W_O = matrix("W_O", w, d)
+i, t, f, r, s = index("i", h), index("t", n), index("f", d_v), index("r", w), index("s", d)
+
+derivation.chain(
+    "concat",
+    total(total(total(O[i, t, f] * E[i, f, r], f), i) * W_O[r, s], r),
+    (total(total(total(O[i, t, f] * E[i, f, r], f) * W_O[r, s], r), i), "multiply each head's columns by $W_O$, and add up"),
+    (total(total(O[i, t, f] * total(E[i, f, r] * W_O[r, s], r), f), i), "regroup: the inner sum is the head's block of rows of $W_O$"),
+    uses=["heads/split#all-heads-add"],
+    title="Concatenated heads times $W_O$: a sum over heads, each times its block",
 )
 
 derivation.chain(
     "renamed",
     (X @ W_K) @ (Z @ W_Q).T,
     (X @ (W_K @ W_Q.T) @ Z.T, "a transpose reverses a product; regroup"),
-    (X @ (W_Q @ W_K.T).T @ Z.T, "again"),
+    (X @ (W_Q @ W_K.T).T @ Z.T, "the same rule, for the product in the middle"),
     uses=["simplify/bilinear#merged"],
     code=[("snippets.attention.formula.scores", X @ W_K, Z @ W_Q, {"scale": 1})],
-    title="Queries from the layer named key: the product of the two matrices is transposed",
+    title="Swapped projections transpose the product of the two matrices",
 )
 
 derivation.refute(
@@ -62,7 +75,7 @@ derivation.refute(
     (X @ W_K) @ (X @ W_Q).T,
     (X @ W_Q) @ (X @ W_K).T,
     at={X: [[1, 0], [0, 1]], W_Q: [[1], [0]], W_K: [[0], [1]]},
-    title="Weights loaded by name do not survive it",
+    title="Loading weights into swapped names changes the scores",
 )
 
 derivation.chain(
@@ -71,7 +84,7 @@ derivation.chain(
     ((Q @ K.T / sqrt(d_k)) / sqrt(h), "take the number of heads out of the root"),
     (((1 / sqrt(h)) * Q) @ K.T / sqrt(d_k), "a scalar moves through a product"),
     uses=["associativity/products#scalar"],
-    title="The scale of the whole width is too small by the root of the number of heads",
+    title="Scaling by the whole width divides scores by another root",
 )
 
 derivation.identity(
@@ -80,13 +93,13 @@ derivation.identity(
     1 / h,
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#scaled"],
-    title="Its scores have variance one over the number of heads",
+    title="Scaled by the whole width, scores have variance one over the number of heads",
 )
 
 x, y, z = vector("x", d), vector("y", d), vector("z", d)
 W_S, W_B = symbol("A", "real", (h, d, d)), symbol("B", "real", (h, d, d))  # each head's two merged matrices
 g, j, a, b, c = index("g", h), index("j", m), index("a", d), index("b", d), index("c", d)
-T = derivation.define("T", each(total(x[a] * W_S[g, a, b], a), g, b), title="A query as each head compares it with keys, $T$")
+T = derivation.define("T", each(total(x[a] * W_S[g, a, b], a), g, b), title="The query, mapped by each head's merged matrix, $T$")
 
 
 def weight(key):
@@ -115,7 +128,7 @@ derivation.identity(
     "no-order",
     output(y, z),
     output(z, y),
-    title="No number of heads recovers the order of the words",
+    title="Swapping two tokens of the context does not change the output",
 )
 
 if __name__ == "__main__":

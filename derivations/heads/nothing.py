@@ -15,8 +15,8 @@ scores = K @ q
 derivation.chain(
     "zero-key",
     (total(exp(scores[j]) * V[j, f], j) + exp(q @ zeros(d_k)) * 0) / (total(exp(scores[j]), j) + exp(q @ zeros(d_k))),
-    (total(exp(scores[j]) * V[j, f], j) / (1 + total(exp(scores[j]), j)), "a key of zero has the score zero"),
-    title="An extra zero key and value",
+    (total(exp(scores[j]) * V[j, f], j) / (1 + total(exp(scores[j]), j)), "a key of zeros has the score zero"),
+    title="An extra key and value of zeros adds one to the denominator",
 )
 
 derivation.chain(
@@ -25,7 +25,7 @@ derivation.chain(
     (exp(z[i]) / sum_exp * (sum_exp / (1 + sum_exp)), "multiply and divide by the old sum"),
     (softmax(z)[i] * (sum_exp / (1 + sum_exp)), "the first factor is softmax"),
     code=[("snippets.heads.nothing.softmax_plus_one", z)],
-    title="Every weight shrinks by one factor",
+    title="All weights shrink by the same factor",
 )
 
 derivation.inequality(
@@ -41,7 +41,7 @@ derivation.identity(
     exp(z[i]) / (exp(c) + sum_exp),
     exp(z[i] - c) / (1 + total(exp(z[j] - c), j)),
     code=[("snippets.heads.nothing.softmax_with_sink", z, c), ("snippets.heads.nothing.softmax_plus_one", z - c * ones(m))],
-    title="A learned score in place of the one",
+    title="A learned score is a shift of all other scores",
 )
 
 derivation.limit(
@@ -51,7 +51,7 @@ derivation.limit(
     "oo",
     0,
     uses=["sink"],
-    title="Low scores: it attends to nothing",
+    title="As the extra key's score grows, the other weights tend to zero",
 )
 
 derivation.limit(
@@ -62,7 +62,7 @@ derivation.limit(
     exp(x) / s,
     given=[positive(s)],
     uses=["sink"],
-    title="High scores: it is softmax",
+    title="As the extra key's score falls, the weights tend to softmax",
 )
 
 derivation.refute(
@@ -71,7 +71,7 @@ derivation.refute(
     exp(z) / (1 + sum_exp),
     at={z: [0], c: 1},
     code=[("snippets.heads.nothing.softmax_plus_one", z + c * ones(m)), ("snippets.heads.nothing.softmax_plus_one", z)],
-    title="A shift no longer drops out",
+    title="A constant added to all scores no longer drops out",
 )
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ derivation.chain(
     "key-bias",
     softmax(Q @ (K + keys @ b_K).T / sqrt(d_k)),
     (softmax(Q @ K.T / sqrt(d_k) + (Q @ b_K.T / sqrt(d_k)) @ keys.T), "multiply out: every score of a row gains one number"),
-    (softmax(Q @ K.T / sqrt(d_k)), "softmax does not see what all scores of a row share"),
+    (softmax(Q @ K.T / sqrt(d_k)), "softmax ignores a number that is added to all scores of a row"),
     uses=["simplify/softmax#shift"],
     code=[
         ("snippets.heads.parameters.weights_with_biases", Q, K, {"key_bias": b_K}),
         ("snippets.attention.formula.attention_weights", Q, K),
     ],
-    title="A bias of the keys does nothing",
+    title="A bias that all keys share does not change the weights",
 )
 
 derivation.identity(
@@ -38,7 +38,7 @@ derivation.refute(
     softmax((Q + rows @ b_Q) @ K.T),
     softmax(Q @ K.T),
     at={Q: [[0]], b_Q: [[1]], K: [[0], [1]]},
-    title="A bias of the queries does something",
+    title="A bias of the queries changes the weights",
 )
 
 derivation.refute(
@@ -46,7 +46,7 @@ derivation.refute(
     softmax(Q @ (K + B).T),
     softmax(Q @ K.T),
     at={Q: [[1, 0]], K: [[0, 0], [0, 0]], B: [[1, 0], [0, 1]]},
-    title="A bias of the keys that turns with position does something",
+    title="A bias that differs from key to key changes the weights",
 )
 
 derivation.chain(
@@ -55,7 +55,7 @@ derivation.chain(
     (softmax(S) @ V + (softmax(S) @ keys) @ b_V, "multiply out"),
     (softmax(S) @ V + rows @ b_V, "the weights of each row sum to one"),
     uses=["simplify/softmax#sums-to-one"],
-    title="A bias of the values passes through",
+    title="A bias of the values passes through the weights unchanged",
 )
 
 derivation.chain(
@@ -64,7 +64,7 @@ derivation.chain(
     ((softmax(S) @ V + rows @ b_V) @ W_O + rows @ b_O, "the bias passes through the weights"),
     (softmax(S) @ V @ W_O + rows @ (b_V @ W_O + b_O), "regroup"),
     uses=["value-bias"],
-    title="A bias of the values folds into that of the output",
+    title="A bias of the values can be folded into the bias of the output",
 )
 
 derivation.identity(
@@ -72,7 +72,7 @@ derivation.identity(
     softmax(S) @ (V + keys @ b_V) @ W_O + softmax(R) @ (U + keys @ b_U) @ W_U,
     softmax(S) @ V @ W_O + softmax(R) @ U @ W_U + rows @ (b_V @ W_O + b_U @ W_U),
     uses=["fold"],
-    title="The same for a second head, and so for any number",
+    title="The biases of two heads fold into one",
 )
 
 derivation.refute(
@@ -80,34 +80,34 @@ derivation.refute(
     P @ (V + keys @ b_V),
     P @ V + rows @ b_V,
     at={P: [[0]], V: [[0]], b_V: [[1]]},
-    title="Not if the weights do not sum to one",
+    title="Without weights that sum to one, the bias changes",
 )
 
 derivation.define(
     "N_w",
     h * (2 * d * d_k + d * d_v) + h * d_v * d,
     code=[("snippets.heads.parameters.weight_count", d, h, d_k, d_v)],
-    title="Weights of $h$ heads, $N_w$",
+    title="The number of weights in $h$ heads, $N_w$",
 )
 derivation.define(
     "N_b",
     h * (2 * d_k + d_v) + d,
     code=[("snippets.heads.parameters.bias_count", d, h, d_k, d_v)],
-    title="Biases of $h$ heads, $N_b$",
+    title="The number of biases in $h$ heads, $N_b$",
 )
 derivation.identity(
     "count",
     h * (2 * d * (d / h) + d * (d / h)) + h * (d / h) * d,
     4 * d**2,
     uses=["define-n-w"],
-    title="Heads that share the width: their number does not matter",
+    title="If heads share the width, the number of weights is independent of $h$",
 )
 derivation.identity(
     "count-biases",
     h * (2 * (d / h) + d / h) + d,
     4 * d,
     uses=["define-n-b"],
-    title="For the biases, too, the number of heads does not matter",
+    title="If heads share the width, the number of biases is independent of $h$",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Splitting features into heads and combining them again: what a concatenation is, and why no loop over heads is needed."""
+"""Splitting features into heads and combining them: why no loop over heads is needed, and why the output is a sum."""
 
 from derivations.kernel import Derivation, index, log, matrix, product_is, rank, sizes, softmax, total
 from derivations.kernel.core.expr import symbol
@@ -20,14 +20,14 @@ derivation.chain(
     "fused",
     (X @ W) @ E_1.T,
     (X @ (W @ E_1.T), "regroup"),
-    title="One wide projection, or one for each head",
+    title="Select columns after the projection or before it",
 )
 
 derivation.chain(
     "combine-split",
     (H_1 @ E_1 + H_2 @ E_2) @ E_1.T,
     (H_1 @ (E_1 @ E_1.T) + H_2 @ (E_2 @ E_1.T), "multiply out"),
-    (H_1, "a head's columns select the head, and no other"),
+    (H_1, "the selector of a head keeps this head and removes the other"),
     given=apart,
     title="Splitting undoes combining",
 )
@@ -36,7 +36,7 @@ derivation.identity(
     "heads-add",
     (H_1 @ E_1 + H_2 @ E_2) @ W_O,
     H_1 @ (E_1 @ W_O) + H_2 @ (E_2 @ W_O),
-    title="Combine and project, or project and add",
+    title="Projecting the combined heads adds up the projected heads",
 )
 
 O, E = symbol("O", "real", (h, n, d_v)), symbol("E", "real", (h, d_v, w))  # all heads, and all selectors
@@ -47,7 +47,7 @@ derivation.identity(
     "all-heads-add",
     total(total(O[i, t, f] * E[i, f, a], i, f) * W_O[a, c], a),
     total(total(O[i, t, f] * total(E[i, f, a] * W_O[a, c], a), f), i),
-    title="The same for any number of heads",
+    title="The output is a sum over heads, for any number of heads",
 )
 
 derivation.identity(
@@ -55,7 +55,7 @@ derivation.identity(
     total(total(O[i, t, f] * B[i, f, c], f), i),
     total(total(O[i, t, f] * B[i, f, c], i), f),
     code=[("snippets.heads.split.project_and_add", O, B), ("snippets.heads.split.combine_and_project", O, B)],
-    title="Add up the features of each head, or the heads of each feature",
+    title="The sums over heads and features can be exchanged",
 )
 
 derivation.identity(
@@ -63,7 +63,7 @@ derivation.identity(
     (H_1 @ E_1 + H_2 @ E_2) @ (E_1.T @ B_1 + E_2.T @ B_2),
     H_1 @ B_1 + H_2 @ B_2,
     given=layout,
-    title="The order of the columns means nothing",
+    title="The order of the heads' columns does not matter",
 )
 
 derivation.identity(
@@ -81,7 +81,7 @@ derivation.inequality(
     because=(Q_1, K_1.T),
     reason="it factors through the columns of the head",
     uses=["simplify/bilinear#rank"],
-    title="The scores of each head have low rank",
+    title="The rank of a head's scores is at most its width",
 )
 
 A, C, V = matrix("A", n, m), matrix("C", n, m), matrix("V", m, d)
@@ -91,7 +91,7 @@ derivation.refute(
     softmax(A + C) @ (V + V),
     at={A: [[0, log(3)]], C: [[0, log(3)]], V: [[0], [1]]},
     code=[("snippets.heads.split.sum_of_heads", A, C, V), ("snippets.heads.split.one_wide_head", A, C, V)],
-    title="Several heads are not one wide head",
+    title="The sum of two heads is not one wide head",
 )
 
 M = matrix("M", n, n)
@@ -100,7 +100,7 @@ derivation.refute(
     M,
     M.T,
     at={M: [[0, 1], [0, 0]]},
-    title="A view without a transpose mixes tokens",
+    title="A view without the transpose differs from the split",
 )
 
 if __name__ == "__main__":

@@ -9,16 +9,19 @@ from derivations.kernel import (
     gaussian,
     has_moment,
     independent,
+    index,
     mean,
     nonzero,
     random,
     scalars,
     sizes,
     sqrt,
+    total,
     variance,
 )
 
 d = sizes("d")
+i = index("i", d)
 q, k = random("q", d), random("k", d)
 x, y, z = random("x"), random("y"), random("z")
 s, t, sigma, tau = scalars("s t sigma tau")
@@ -35,7 +38,7 @@ derivation.identity(
     E((q @ k) ** 3),
     0,
     given=[independent(q, k), mean(q, 0), gaussian(q), has_moment(k, 3)],
-    title="The third moment is zero",
+    title="The third moment is zero if one vector is Gaussian with mean zero",
 )
 
 derivation.identity(
@@ -44,7 +47,7 @@ derivation.identity(
     8 * d,
     given=standard_normal(q),
     uses=["scaling/variance#self-mean"],
-    title="A vector with itself: the third moment about the mean",
+    title="A Gaussian vector with itself: the third central moment",
 )
 
 derivation.identity(
@@ -53,7 +56,15 @@ derivation.identity(
     3 * d**2 + 6 * d,
     given=standard_normal(q, k),
     code=[("snippets.scaling.normal.predicted_fourth_moment", d)],
-    title="The fourth moment",
+    title="The fourth moment of a dot product of Gaussian vectors",
+)
+
+derivation.identity(
+    "fourth-moment-any",
+    E((q @ k) ** 4),
+    total(E(q[i] ** 4) * E(k[i] ** 4), i) + 3 * d * (d - 1),
+    given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1), has_moment(q, 4), has_moment(k, 4)],
+    title="The fourth moment, for any distribution that has one",
 )
 
 derivation.chain(
@@ -73,7 +84,7 @@ derivation.chain(
     ],
     uses=["fourth-moment", "scaling/variance#variance"],
     code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)],
-    title="The excess kurtosis",
+    title="The excess kurtosis is six over the width",
 )
 
 derivation.limit(
@@ -82,7 +93,7 @@ derivation.limit(
     d,
     "oo",
     0,
-    title="The excess kurtosis goes to zero",
+    title="The excess kurtosis tends to zero",
 )
 
 derivation.chain(
@@ -91,7 +102,7 @@ derivation.chain(
     (E(exp(-(s**2 * y**2) / 2)), "average over $x$ with $y$ fixed: a Gaussian integral"),
     (1 / sqrt(1 + s**2), "average over $y$: another Gaussian integral"),
     given=standard_normal(x, y),
-    title="The characteristic function of one product",
+    title="The characteristic function of a product of two normal numbers",
 )
 
 derivation.identity(
@@ -120,9 +131,9 @@ derivation.limit(
     d,
     "oo",
     exp(-(t**2) / 2),
-    reason="the series of the logarithm has one term that survives",
+    reason="in the series of the logarithm, only the first term does not vanish",
     uses=["characteristic", "normal-characteristic"],
-    title="The limit is the normal one",
+    title="The characteristic function tends to that of a normal variable",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What large gaps between scores do to softmax: the slope of a weight, its bound, and its limit."""
+"""What large gaps between scores do to softmax: the derivative of a weight, its bounds, and its limit."""
 
 from fractions import Fraction
 
@@ -16,9 +16,9 @@ derivation.chain(
     "two-scores",
     softmax(pair)[1],
     (exp(pair[1]) / (exp(pair[1]) + exp(pair[2])), "write softmax out"),
-    (1 / (1 + exp(-(pair[1] - pair[2]))), "divide both parts by the first exponential"),
+    (1 / (1 + exp(-(pair[1] - pair[2]))), "divide numerator and denominator by the first exponential"),
     code=[("snippets.scaling.saturation.two_key_weight", pair[1] - pair[2])],
-    title="With two scores only their gap matters",
+    title="With two keys, a weight depends only on the gap between the scores",
 )
 
 p = derivation.define(
@@ -33,16 +33,16 @@ derivation.identity(
     diff(p, gap),
     p * (1 - p),
     code=[("snippets.scaling.saturation.two_key_gradient", gap)],
-    title="The slope of the weight",
+    title="The derivative of the weight with respect to the gap",
 )
 
 derivation.chain(
     "hyperbolic",
     p * (1 - p),
     (exp(-gap) / (1 + exp(-gap)) ** 2, "insert the weight"),
-    (1 / (exp(gap / 2) + exp(-gap / 2)) ** 2, "multiply both parts by $e^{\\Delta}$"),
+    (1 / (exp(gap / 2) + exp(-gap / 2)) ** 2, "multiply numerator and denominator by $e^{\\Delta}$"),
     code=[("snippets.scaling.saturation.two_key_gradient", gap)],
-    title="The same slope, symmetric in the gap",
+    title="The same derivative, symmetric in the gap",
 )
 
 derivation.inequality(
@@ -50,12 +50,23 @@ derivation.inequality(
     p * (1 - p),
     Fraction(1, 4),
     because=(p - Fraction(1, 2)) ** 2,
-    title="The slope is at most a quarter",
+    title="The derivative is at most a quarter",
 )
 
-derivation.limit("one-wins", p, gap, "oo", 1, title="The larger weight goes to one")
+derivation.limit("one-wins", p, gap, "oo", 1, title="As the gap grows, the first weight tends to one")
 
-derivation.limit("slope-vanishes", p * (1 - p), gap, "oo", 0, uses=["slope"], title="The slope goes to zero")
+derivation.limit(
+    "slope-vanishes", p * (1 - p), gap, "oo", 0, uses=["slope"], title="As the gap grows, the derivative of the weight tends to zero"
+)
+
+derivation.inequality(
+    "exponential",
+    p * (1 - p),
+    exp(-gap),
+    because=exp(-gap) * (2 * exp(-gap) + exp(-gap) ** 2) / (1 + exp(-gap)) ** 2,
+    uses=["hyperbolic"],
+    title="The derivative falls exponentially with the gap",
+)
 
 derivation.chain(
     "jacobian",
@@ -64,7 +75,7 @@ derivation.chain(
     (eye(n)[i, j] * exp(z[i]) / total(exp(z[k]), k) - exp(z[i]) * exp(z[j]) / total(exp(z[k]), k) ** 2, "the quotient rule"),
     (softmax(z)[i] * (eye(n)[i, j] - softmax(z)[j]), "each quotient is a weight"),
     code=[("snippets.softmax.jacobian.softmax_jacobian", softmax(z))],
-    title="The slope of any weight by any score",
+    title="The derivative of any weight with respect to any score",
 )
 
 derivation.identity(
@@ -72,7 +83,7 @@ derivation.identity(
     total(diff(softmax(z)[i], z[j]), j),
     0,
     uses=["jacobian"],
-    title="Raising all scores together changes no weight",
+    title="The derivatives of a weight with respect to all scores sum to zero",
 )
 
 derivation.identity(
@@ -80,7 +91,7 @@ derivation.identity(
     diff(softmax(z)[i], z[j]),
     diff(softmax(z)[j], z[i]),
     uses=["jacobian"],
-    title="The slopes are symmetric",
+    title="The matrix of derivatives is symmetric",
 )
 
 derivation.refute(
@@ -88,7 +99,7 @@ derivation.refute(
     softmax(2 * z),
     softmax(z),
     at={z: [1, 0]},
-    title="Scaling the scores is not free",
+    title="Doubling all scores changes the weights",
 )
 
 if __name__ == "__main__":

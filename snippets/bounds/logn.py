@@ -1,11 +1,22 @@
 """Log-n scaling: scores times the logarithm of the number of keys.
 
-One key leads all others by a gap. At a scale of log n its weight goes up or
-down with the number of keys, and which of the two the gap decides:
+One key leads all others by a gap of 5. At a fixed scale its weight falls as keys are added:
 
---8<-- [start:example]
+--8<-- [start:example-fixed]
 >>> import math
 >>> from snippets.bounds.logn import leader_weight
+>>> for n in (10, 1000, 100_000, 10_000_000):
+...     print(f"{n:8} keys   gap 5 at a fixed scale: {leader_weight(5.0, n, scale=1.0):.4f}")
+      10 keys   gap 5 at a fixed scale: 0.9428
+    1000 keys   gap 5 at a fixed scale: 0.1293
+  100000 keys   gap 5 at a fixed scale: 0.0015
+10000000 keys   gap 5 at a fixed scale: 0.0000
+
+--8<-- [end:example-fixed]
+
+At a scale of log n the weight rises if the gap is above one, and falls if it is below one:
+
+--8<-- [start:example]
 >>> for n in (10, 1000, 100_000, 10_000_000):
 ...     found = [leader_weight(gap, n, scale=math.log(n)) for gap in (0.5, 1.0, 1.5)]
 ...     print(f"{n:8} keys   gap 0.5: {found[0]:.4f}   1: {found[1]:.4f}   1.5: {found[2]:.4f}")
@@ -16,19 +27,7 @@ down with the number of keys, and which of the two the gap decides:
 
 --8<-- [end:example]
 
-With a fixed scale every gap loses:
-
---8<-- [start:example-fixed]
->>> for n in (10, 1000, 100_000, 10_000_000):
-...     print(f"{n:8} keys   gap 5 at a fixed scale: {leader_weight(5.0, n, scale=1.0):.4f}")
-      10 keys   gap 5 at a fixed scale: 0.9428
-    1000 keys   gap 5 at a fixed scale: 0.1293
-  100000 keys   gap 5 at a fixed scale: 0.0015
-10000000 keys   gap 5 at a fixed scale: 0.0000
-
---8<-- [end:example-fixed]
-
-Attention that was trained at 1,024 keys, at that length and at longer ones:
+A model trained with 1,024 keys, at that length and at longer ones:
 
 --8<-- [start:example-trained]
 >>> import torch
@@ -46,7 +45,7 @@ Attention that was trained at 1,024 keys, at that length and at longer ones:
 
 --8<-- [end:example-trained]
 
-The scale that holds the leader's weight where it is:
+The scale that keeps the weight of the first key:
 
 --8<-- [start:example-constant]
 >>> from snippets.bounds.logn import constant_scale
@@ -59,7 +58,7 @@ The scale that holds the leader's weight where it is:
 
 --8<-- [end:example-constant]
 
-Under a causal mask each query has its own number of keys. The last one has all:
+Under a causal mask each query has its own number of keys. The last query sees all of them:
 
 --8<-- [start:example-causal]
 >>> from snippets.attention.formula import attention_weights
@@ -86,7 +85,7 @@ from snippets.attention.formula import attention_weights
 
 # --8<-- [start:leader]
 def leader_weight(gap: float, n: int, *, scale: float) -> float:
-    """The weight of a key whose score is ahead of n - 1 equal ones by the gap."""
+    """The weight of a key whose score leads n - 1 equal ones by the gap."""
     return 1 / (1 + (n - 1) * math.exp(-scale * gap))
 
 
@@ -100,10 +99,10 @@ def logn_attention_weights(
     *,
     trained_at: int,
 ) -> Float[Tensor, "*batch n m"]:
-    """The weights, with scores times log m over the logarithm of the number of
-    keys in training, at which they are those of attention.
+    """The weights of scores times log m / log trained_at, for m keys.
 
-    Raises ValueError if trained_at is below 2, where the logarithm is no scale.
+    With trained_at keys they are the weights of attention.
+    Raises ValueError if trained_at is below 2, where its logarithm is 0.
     """
     if trained_at < 2:
         raise ValueError(
@@ -121,10 +120,10 @@ def logn_attention_weights(
 def logn_queries(
     query: Float[Tensor, "*batch n d_k"], *, trained_at: int
 ) -> Float[Tensor, "*batch n d_k"]:
-    """Queries for causal attention with log-n scaling in any kernel: each times
-    the logarithm of how many keys it sees, over that of trained_at.
+    """Queries that give any causal attention kernel log-n scaling.
 
-    Raises ValueError if trained_at is below 2, where the logarithm is no scale.
+    Each is multiplied by log m / log trained_at, for the m keys that it sees.
+    Raises ValueError if trained_at is below 2, where its logarithm is 0.
     """
     if trained_at < 2:
         raise ValueError(
@@ -140,8 +139,7 @@ def logn_queries(
 
 # --8<-- [start:constant]
 def constant_scale(gap: float, n: int, *, weight: float) -> float:
-    """The scale at which a key that leads n - 1 equal ones by the gap has the
-    weight."""
+    """The scale that gives this weight to a key that leads n - 1 equal ones."""
     return math.log((n - 1) * weight / (1 - weight)) / gap
 
 

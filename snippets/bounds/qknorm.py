@@ -1,6 +1,6 @@
-"""QK-norm: queries and keys are normalised before they meet.
+"""QK-norm: queries and keys are normalised before they are multiplied.
 
-A hundred times longer, a query has the same scores:
+A query that is a hundred times as long has the same scores:
 
 --8<-- [start:example]
 >>> import torch
@@ -34,7 +34,7 @@ largest score 8.42, never above 16.00
 
 --8<-- [end:example-gains]
 
-The most that any key can win, at three scales:
+The largest weight that any key can have, at three scales:
 
 --8<-- [start:example-most]
 >>> from snippets.bounds.qknorm import bounded_weights
@@ -48,7 +48,7 @@ The most that any key can win, at three scales:
 
 --8<-- [end:example-most]
 
-And the scale that half the weight asks for:
+The scale that half of the weight needs:
 
 --8<-- [start:example-needed]
 >>> from snippets.bounds.qknorm import needed_scale
@@ -61,7 +61,7 @@ And the scale that half the weight asks for:
 --8<-- [end:example-needed]
 
 Attention with QK-norm finds a copy of its query among many keys only if the
-scale lets it:
+scale is large enough:
 
 --8<-- [start:example-find]
 >>> key = torch.randn(8192, 64, generator=generator)  # m = 8192
@@ -74,8 +74,8 @@ scale  8.0   weight of the copy 0.1829
 scale 16.0   weight of the copy 0.9938
 >>> others = cosine_scores(query, key[1:], scale=8.0)
 >>> copy = torch.tensor(8.0).exp()
->>> print(f"were the others zero: {copy / (copy + 8191):.4f}")
-were the others zero: 0.2668
+>>> print(f"if the others were zero: {copy / (copy + 8191):.4f}")
+if the others were zero: 0.2668
 >>> print(f"mean of their exponentials: {others.exp().mean():.2f}")
 mean of their exponentials: 1.63
 
@@ -99,7 +99,7 @@ def cosine_scores(
     *,
     scale: float,
 ) -> Float[Tensor, "*batch n m"]:
-    """Scores of queries and keys of length one: Henry et al. (2020).
+    """Scores of queries and keys of length one, as in Henry et al. (2020).
 
     The scale is learned, and bounds every score.
     """
@@ -128,7 +128,7 @@ def rms_scores(
 def gain_bound(
     query_gain: Float[Tensor, " d_k"], key_gain: Float[Tensor, " d_k"]
 ) -> Float[Tensor, ""]:
-    """What no score after RMSNorm with these gains exceeds."""
+    """A bound on the scores after RMSNorm with these gains."""
     largest = (query_gain * key_gain).abs().max()
     return largest * math.sqrt(len(query_gain))
 
@@ -138,15 +138,15 @@ def gain_bound(
 
 # --8<-- [start:weights]
 def bounded_weights(bound: float, n: int) -> tuple[float, float]:
-    """The least and the most that one of n keys can weigh, if all scores lie
-    between -bound and bound."""
+    """The smallest and the largest possible weight of one of n keys, if all
+    scores lie between -bound and bound."""
     least = 1 / (1 + (n - 1) * math.exp(2 * bound))
     most = 1 / (1 + (n - 1) * math.exp(-2 * bound))
     return least, most
 
 
 def needed_scale(n: int, *, weight: float = 0.5) -> float:
-    """The least bound on scores at which one of n keys can weigh so much."""
+    """The smallest bound on scores at which one of n keys can have this weight."""
     return math.log((n - 1) * weight / (1 - weight)) / 2
 
 

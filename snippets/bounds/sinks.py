@@ -1,6 +1,6 @@
-"""Attention sinks: a key that takes weight, and what happens when it is dropped.
+"""Attention sinks: keys that get weight without a value, and what happens when they are dropped.
 
-However low the scores, the weights sum to one. With a sink they need not:
+Without a sink the weights sum to one, however low the scores are. With a sink they can sum to less:
 
 --8<-- [start:example]
 >>> import torch
@@ -20,7 +20,7 @@ scores -1000.0   without a sink 1.000, with one 0.000
 
 --8<-- [end:example]
 
-A sink can be added after any kernel that returns the logarithm of its sum:
+A sink can be applied to the output of any kernel that returns the logarithm of its sum:
 
 --8<-- [start:example-gate]
 >>> from snippets.attention.formula import attention, scores
@@ -36,7 +36,7 @@ True
 
 --8<-- [end:example-gate]
 
-A sink with nine tenths of the weight leaves a sliding window:
+A sink with nine tenths of the weight is dropped:
 
 --8<-- [start:example-dropped]
 >>> from snippets.bounds.sinks import without_keys
@@ -50,7 +50,7 @@ output 0.16, without the sink 1.60
 
 --8<-- [end:example-dropped]
 
-And the three oldest words instead:
+Three old keys are dropped instead:
 
 --8<-- [start:example-window]
 >>> weights = torch.tensor([0.90, 0.001, 0.001, 0.001, 0.03, 0.067])
@@ -61,7 +61,7 @@ the others are multiplied by 1.0030
 
 --8<-- [end:example-window]
 
-The gradient of a sink's score, as autograd has it and by the formula:
+The gradient of a sink's score, by autograd and by the formula:
 
 --8<-- [start:example-gradient]
 >>> sink = sink.requires_grad_()
@@ -93,8 +93,8 @@ def attention_with_sink(
     attn_mask: Mask | None = None,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch h n d_v"]:
-    """Attention with a learned score for each head that stands for one more key,
-    whose value is zero: OpenAI (2025)."""
+    """Attention with one more key for each head, with a learned score and the
+    value zero, as in OpenAI (2025)."""
     logits = scores(upcast(query), upcast(key))
     logits = mask_scores(logits, attn_mask=attn_mask, is_causal=is_causal)
     weights = softmax_with_sink(logits, upcast(sink))  # rows sum to less than 1
@@ -108,8 +108,8 @@ def attention_with_sink(
 def sink_gate(
     log_sum: Float[Tensor, "*#batch"], sink: Float[Tensor, "*#batch"]
 ) -> Float[Tensor, "*batch"]:
-    """What a sink leaves of the output of attention without one, from the
-    logarithm of the sum of the exponentials of all scores."""
+    """The factor by which a sink multiplies the output, from the logarithm of
+    the sum of the exponentials of all scores."""
     return torch.sigmoid(upcast(log_sum) - upcast(sink)).to(log_sum.dtype)
 
 
@@ -120,7 +120,7 @@ def sink_gate(
 def without_keys(
     weights: Float[Tensor, "*batch m"], dropped: Bool[Tensor, " m"]
 ) -> Float[Tensor, "*batch m"]:
-    """The weights that softmax gives when some keys have left the cache."""
+    """The weights after some keys are dropped from the cache."""
     kept = upcast(weights).masked_fill(dropped, 0)
     return (kept / kept.sum(-1, keepdim=True)).to(weights.dtype)
 

@@ -8,29 +8,29 @@ A cap of 50 on small scores and on large ones:
 >>> for score in (1.0, 10.0, 50.0, 200.0, 1000.0):
 ...     z = torch.tensor(score, requires_grad=True)
 ...     soft_cap(z, cap=50.0).backward()
-...     print(f"{score:6.0f} becomes {soft_cap(z, cap=50.0):6.3f}   slope {z.grad:.5f}")
-     1 becomes  1.000   slope 0.99960
-    10 becomes  9.869   slope 0.96104
-    50 becomes 38.080   slope 0.41997
-   200 becomes 49.966   slope 0.00134
-  1000 becomes 50.000   slope 0.00000
+...     print(f"{score:6.0f} becomes {soft_cap(z, cap=50.0):6.3f}   derivative {z.grad:.5f}")
+     1 becomes  1.000   derivative 0.99960
+    10 becomes  9.869   derivative 0.96104
+    50 becomes 38.080   derivative 0.41997
+   200 becomes 49.966   derivative 0.00134
+  1000 becomes 50.000   derivative 0.00000
 
 --8<-- [end:example]
 
-A clip, beside it, at 1.5 times its end:
+A soft cap and a clip, at 1.5 times the limit:
 
 --8<-- [start:example-clip]
 >>> z = torch.tensor(75.0, requires_grad=True)
 >>> for cap in (soft_cap(z, cap=50.0), z.clamp(-50, 50)):
-...     (slope,) = torch.autograd.grad(cap, z)
-...     print(f"{cap.item():.2f}   slope {slope:.4f}")
-45.26   slope 0.1807
-50.00   slope 0.0000
+...     (derivative,) = torch.autograd.grad(cap, z)
+...     print(f"{cap.item():.2f}   derivative {derivative:.4f}")
+45.26   derivative 0.1807
+50.00   derivative 0.0000
 
 --8<-- [end:example-clip]
 
-A mask that is capped is no mask. Here the second key is masked, and a small
-cap shows it:
+A mask before the cap is not a mask. The second key is masked, and a small cap
+shows the mistake:
 
 --8<-- [start:example-mask]
 >>> from snippets.bounds.softcap import capped_weights, capped_weights_wrong
@@ -46,7 +46,7 @@ cap 50.0   masked key: 0e+00, if capped: 2e-22
 
 --8<-- [end:example-mask]
 
-Its gradient, by the formula and by autograd:
+The gradient, by the formula and by autograd:
 
 --8<-- [start:example-gradient]
 >>> from snippets.bounds.softcap import through_soft_cap
@@ -70,9 +70,9 @@ from snippets.attention.masks import Mask, mask_scores, masked_softmax
 def soft_cap(
     scores: Float[Tensor, "*shape"], *, cap: float
 ) -> Float[Tensor, "*shape"]:
-    """Scores between -cap and cap, in their order: Gemma Team (2024).
+    """Scores compressed between -cap and cap, as in Gemma Team (2024).
 
-    The cap is any number but 0, and its sign makes no difference.
+    The cap is any number except 0, and its sign makes no difference.
     """
     return (cap * torch.tanh(upcast(scores) / cap)).to(scores.dtype)
 
@@ -103,7 +103,7 @@ def capped_weights_wrong(
     cap: float,
     attn_mask: Mask | None = None,
 ) -> Float[Tensor, "*batch n m"]:
-    """The same with the mask before the cap, which lets masked keys through."""
+    """Wrong: the mask comes before the cap, so masked keys keep some weight."""
     logits = mask_scores(upcast(scores), attn_mask=attn_mask)
     return torch.softmax(soft_cap(logits, cap=cap), dim=-1).to(scores.dtype)
 
@@ -118,8 +118,9 @@ def through_soft_cap(
     *,
     cap: float,
 ) -> Float[Tensor, "*shape"]:
-    """The gradient by the scores from that by the capped ones. Only the capped
-    scores have to be kept."""
+    """The gradient with respect to the scores, from that of the capped scores.
+
+    Only the capped scores need to be kept."""
     return gradient * (1 - (capped / cap) ** 2)
 
 

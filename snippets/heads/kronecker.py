@@ -4,7 +4,7 @@
 >>> import torch
 >>> from snippets.heads.kronecker import by_columns, by_rows, head, kronecker
 >>> P = torch.tensor([[0.5, 0.5], [0.0, 1.0]])  # the weights of two tokens, (n, m)
->>> W = torch.tensor([[1.0, 2.0], [0.0, 3.0]])  # what becomes of features, (d, p)
+>>> W = torch.tensor([[1.0, 2.0], [0.0, 3.0]])  # the map of the features, (d, p)
 >>> kronecker(P, W.mT)
 tensor([[0.5000, 0.0000, 0.5000, 0.0000],
         [1.0000, 1.5000, 1.0000, 1.5000],
@@ -18,7 +18,7 @@ tensor([[0.5000, 0.0000, 0.5000, 0.0000],
 
 --8<-- [end:example]
 
-A matrix is a Kronecker product exactly if its rearrangement has rank one at most:
+The rank of the rearranged matrix counts the heads:
 
 --8<-- [start:example-rank]
 >>> from snippets.heads.kronecker import heads_by_rows, heads_matrix, rearranged
@@ -46,7 +46,7 @@ def head(
     X: Float[Tensor, "*#batch m d"],
     W: Float[Tensor, "*#batch d p"],
 ) -> Float[Tensor, "*batch n p"]:
-    """A head with its weights P given, and W for values and output merged."""
+    """A head with given weights P, and W for the merged value and output maps."""
     return P @ X @ W
 
 
@@ -59,7 +59,7 @@ def kronecker(
 ) -> Float[Tensor, "n*p m*d"]:
     """Every entry of A times a copy of B.
 
-    As torch.kron, which refuses some transposed matrices.
+    Like torch.kron, which rejects some transposed matrices.
     """
     products = A[:, None, :, None] * B[:, None, :]  # (n, p, m, d)
     return products.flatten(2).flatten(0, 1)
@@ -68,7 +68,7 @@ def kronecker(
 def by_rows(
     P: Float[Tensor, "n m"], X: Float[Tensor, "m d"], W: Float[Tensor, "d p"]
 ) -> Float[Tensor, "n p"]:
-    """The head as one matrix on the input read row by row, as it is stored."""
+    """The head as one matrix on the input, flattened row by row as in memory."""
     whole = kronecker(P, W.mT)  # (n * p, m * d)
     return (whole @ X.flatten()).view(len(P), W.shape[-1])
 
@@ -76,7 +76,7 @@ def by_rows(
 def by_columns(
     P: Float[Tensor, "n m"], X: Float[Tensor, "m d"], W: Float[Tensor, "d p"]
 ) -> Float[Tensor, "p n"]:
-    """The transpose: the input read column by column, the factors swapped."""
+    """The transposed output: the input flattened by columns, the factors swapped."""
     whole = kronecker(W.mT, P)  # (p * n, d * m)
     return (whole @ X.mT.flatten()).view(W.shape[-1], len(P))
 
@@ -90,16 +90,16 @@ def heads(
     X: Float[Tensor, "m d"],
     W: Float[Tensor, "heads d p"],
 ) -> Float[Tensor, "n p"]:
-    """The sum over heads, each with weights and a matrix of its own."""
+    """The sum over heads, each with its own weights and map."""
     return (P @ X @ W).sum(-3)  # of (heads, n, p)
 
 
 def heads_matrix(
     P: Float[Tensor, "heads n m"], W: Float[Tensor, "heads d p"]
 ) -> Float[Tensor, "n*p m*d"]:
-    """The one matrix of all heads: a sum of Kronecker products.
+    """The matrix of all heads: a sum of Kronecker products.
 
-    Raises ValueError without heads, and where P and W hold different numbers.
+    Raises ValueError without heads, or if P and W have different numbers of them.
     """
     if not len(P):
         raise ValueError("P holds no heads; expected one at least")
@@ -111,9 +111,9 @@ def heads_by_rows(
     X: Float[Tensor, "m d"],
     W: Float[Tensor, "heads d p"],
 ) -> Float[Tensor, "n p"]:
-    """The sum over heads by way of that matrix.
+    """The sum over heads, computed with this matrix.
 
-    Raises ValueError without heads, by `heads_matrix`.
+    Raises ValueError without heads.
     """
     output = heads_matrix(P, W) @ X.flatten()  # (n * p)
     return output.view(P.shape[-2], W.shape[-1])
@@ -126,7 +126,7 @@ def heads_by_rows(
 def rearranged(
     whole: Float[Tensor, "np md"], *, n: int, m: int, d: int, p: int
 ) -> Float[Tensor, "nm dp"]:
-    """The entries with a row for each pair of tokens, a column for features.
+    """The entries with a row for each pair of tokens, a column for each of features.
 
     The matrix is a Kronecker product if and only if this has rank 1 or 0.
     Raises ValueError for a matrix of another shape.

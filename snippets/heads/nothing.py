@@ -15,7 +15,7 @@ scores  20   each weight 0.3333   their sum 1.0000
 
 --8<-- [end:example]
 
-The same with an extra key and value of zeros, and as PyTorch's option:
+The same result with an extra key and value of zeros, and with PyTorch's option:
 
 --8<-- [start:example-zero]
 >>> from torch import nn
@@ -35,7 +35,7 @@ True
 
 --8<-- [end:example-zero]
 
-A query without any key needs no special case:
+A query whose keys are all masked needs no special case:
 
 --8<-- [start:example-masked]
 >>> softmax_plus_one(torch.tensor([-torch.inf, -torch.inf])).tolist()
@@ -58,10 +58,10 @@ def softmax_with_sink(
     scores: Float[Tensor, "*batch n m"] | Float[Tensor, " m"],
     sink: Float[Tensor, "*#batch"],
 ) -> Float[Tensor, "*batch n m"] | Float[Tensor, " m"]:
-    """The weights where one more key takes its share and brings nothing.
+    """The weights beside one more key, which has the value zero.
 
-    Its score is sink: one for all, or one for each head, for scores of shape
-    (batch, heads, n, m).
+    Its score is sink: one number, or one for each head if the scores have the
+    shape (batch, heads, n, m).
     """
     if sink.dim():
         sink = sink[..., None, None]  # the same for all queries of a head
@@ -73,7 +73,7 @@ def softmax_with_sink(
 def softmax_plus_one(
     scores: Float[Tensor, "*batch m"],
 ) -> Float[Tensor, "*batch m"]:
-    """The same with the score 0: exp(s) / (1 + the sum of all exp(s))."""
+    """The same with a sink of 0: exp(s) / (1 + the sum of all exp(s))."""
     return softmax_with_sink(scores, scores.new_zeros(()))
 
 
@@ -90,7 +90,7 @@ def attention_or_nothing(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention whose weights sum to less than one."""
+    """Attention with softmax plus one, whose weights sum to less than one."""
     logits = scores(upcast(query), upcast(key), scale=scale)
     logits = mask_scores(logits, attn_mask=attn_mask, is_causal=is_causal)
     return (softmax_plus_one(logits) @ upcast(value)).to(query.dtype)
@@ -103,7 +103,7 @@ def attention_with_zero_key(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention proper, to one more key and value, both of them zero."""
+    """Plain attention with one more key and value, both of them zero."""
     key, value = (pad(one, (0, 0, 0, 1)) for one in (key, value))  # m + 1
     return attention(query, key, value, scale=scale)
 

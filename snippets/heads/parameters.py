@@ -1,6 +1,6 @@
 """Which biases of attention do something, and how many parameters there are.
 
-PyTorch's own layer, with all its biases drawn at random, and the same layer with two of them removed:
+PyTorch's layer with random biases, and the same layer with two of them set to zero:
 
 --8<-- [start:example-fold]
 >>> import torch
@@ -19,7 +19,7 @@ True
 
 --8<-- [end:example-fold]
 
-A bias that does nothing gets no gradient, but for rounding:
+A bias that does nothing gets no gradient, up to rounding:
 
 --8<-- [start:example-gradient]
 >>> layer(x, x, x)[0].square().sum().backward()
@@ -62,7 +62,7 @@ def weights_with_biases(
     query_bias: Float[Tensor, "#n d_k"] | Float[Tensor, " d_k"] | None = None,
     key_bias: Float[Tensor, "#m d_k"] | Float[Tensor, " d_k"] | None = None,
 ) -> Float[Tensor, "*batch n m"]:
-    """The weights where a bias is added to every query, and one to every key."""
+    """The weights if a bias is added to every query and another to every key."""
     if query_bias is not None:
         query = query + query_bias
     if key_bias is not None:
@@ -79,17 +79,17 @@ def folded_bias(
     W_O: Float[Tensor, "d_v d"],
     output_bias: Float[Tensor, " d"],
 ) -> Float[Tensor, " d"]:
-    """The output's bias with the values' bias folded in."""
+    """The bias of the output with the bias of the values folded in."""
     return value_bias @ W_O + output_bias
 
 
 @torch.no_grad()
 def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
-    """The same layer without a bias for keys or values, where its dropout is off
-    and no query has all its keys masked.
+    """The same function without biases of keys and values, if dropout is off and
+    no query has all its keys masked.
 
-    Raises ValueError for a layer with a key that has no such bias, since the
-    bias of the others is then not idle.
+    Raises ValueError for a layer with an extra key that has no such bias, since
+    the bias of the others then changes the weights.
     """
     if layer.bias_k is not None or layer.add_zero_attn:
         raise ValueError("expected a layer without bias_k and add_zero_attn")
@@ -109,12 +109,12 @@ def without_idle_biases(layer: nn.MultiheadAttention) -> nn.MultiheadAttention:
 
 # --8<-- [start:count]
 def weight_count(d: int, num_heads: int, d_k: int, d_v: int) -> int:
-    """Numbers in the matrices for queries, keys, values and the output."""
+    """The number of weights for queries, keys, values and the output."""
     return num_heads * (2 * d * d_k + d * d_v) + num_heads * d_v * d
 
 
 def bias_count(d: int, num_heads: int, d_k: int, d_v: int) -> int:
-    """Numbers in the biases that go with them."""
+    """The number of their biases."""
     return num_heads * (2 * d_k + d_v) + d
 
 

@@ -1,4 +1,4 @@
-"""Splitting features into heads, and combining them again: no loop is needed.
+"""Splitting features into heads and combining them, without a loop.
 
 Two tokens of four features, split into two heads:
 
@@ -18,7 +18,7 @@ ValueError: 3 heads do not divide the 4 features of x (2, 4); expected x (..., n
 
 --8<-- [end:example-split]
 
-Without the transpose, the first head gets the whole first token, and the second head the second:
+Without the transpose, the first head gets the whole first token, and the second head the whole second token:
 
 --8<-- [start:example-view]
 >>> from snippets.heads.split import split_heads_wrong
@@ -27,7 +27,7 @@ Without the transpose, the first head gets the whole first token, and the second
 
 --8<-- [end:example-view]
 
-One wide projection gives what a loop over the heads gives, and so does one product at the end:
+One wide projection gives the same result as a loop over the heads, and so does one product at the end:
 
 --8<-- [start:example-fused]
 >>> from snippets.heads.split import (
@@ -47,7 +47,7 @@ True
 
 --8<-- [end:example-fused]
 
-The scores of the heads add up to those of one wide head, but each head takes a softmax of its own:
+The scores of the heads add up to those of one wide head:
 
 --8<-- [start:example-ranks]
 >>> from snippets.attention.formula import scores
@@ -62,11 +62,11 @@ True
 
 --8<-- [end:example-ranks]
 
-Two heads alike, and the head with the sums of their scores and values:
+Two identical heads, and one head with the sums of their scores and values:
 
 --8<-- [start:example-wide]
 >>> from snippets.heads.split import one_wide_head, sum_of_heads
->>> # two heads alike
+>>> # two identical heads
 >>> A = C = torch.tensor([[1.0, 3.0]], dtype=torch.float64).log()
 >>> V = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
 >>> for output in sum_of_heads(A, C, V), one_wide_head(A, C, V):
@@ -86,7 +86,7 @@ from torch import Tensor
 def split_heads(
     x: Float[Tensor, "*batch n d"], *, num_heads: int
 ) -> Float[Tensor, "*batch heads n d_k"]:
-    """Each token's features in equal parts, the heads; heads before tokens.
+    """The features of each token cut into heads, with the heads before the tokens.
 
     Raises ValueError for a number of heads that does not divide d.
     """
@@ -101,7 +101,7 @@ def split_heads(
 def combine_heads(
     x: Float[Tensor, "*batch heads n d_v"],
 ) -> Float[Tensor, "*batch n heads*d_v"]:
-    """The way back: the heads of each token side by side."""
+    """The inverse: the heads of each token side by side."""
     return x.transpose(-3, -2).flatten(-2)
 
 
@@ -112,7 +112,7 @@ def combine_heads(
 def split_heads_wrong(
     x: Float[Tensor, "*batch n d"], *, num_heads: int
 ) -> Float[Tensor, "*batch heads n d_k"]:
-    """Wrong: the right shape, but a head has all features of a few tokens.
+    """Wrong: the shape is right, but a head gets all features of a few tokens.
 
     Raises RuntimeError for a number of heads that does not divide n * d.
     """
@@ -158,7 +158,7 @@ def combine_and_project(
     O: Float[Tensor, "*#batch heads n d_v"],
     W_O: Float[Tensor, "*#batch heads d_v d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """The heads side by side, times one tall matrix: the blocks of W_O."""
+    """The heads side by side, times the blocks of W_O on top of each other."""
     return combine_heads(O) @ W_O.flatten(-3, -2)
 
 
@@ -166,7 +166,7 @@ def project_and_add(
     O: Float[Tensor, "*#batch heads n d_v"],
     W_O: Float[Tensor, "*#batch heads d_v d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """Each head times its own block, and the sum over the heads."""
+    """Each head times its own block of W_O, added up over the heads."""
     return (O @ W_O).sum(-3)
 
 

@@ -17,7 +17,7 @@ d 32   measured 0.17   predicted 0.19
 
 --8<-- [end:example-kurtosis]
 
-The characteristic function where t is 1, measured on 20,000 draws and predicted; and its limit:
+The characteristic function at t = 1, measured on 20,000 draws and predicted, and its limit:
 
 --8<-- [start:example-characteristic]
 >>> from snippets.scaling.normal import (
@@ -38,7 +38,7 @@ limit 0.6065
 
 --8<-- [end:example-characteristic]
 
-Entries of plus and minus one instead of Gaussian ones: the excess kurtosis is negative, and goes to zero all the same.
+Entries of plus and minus one instead of Gaussian ones: the excess kurtosis is negative, and also tends to zero.
 
 --8<-- [start:example-signs]
 >>> from snippets.scaling.variance import dot, draw
@@ -94,7 +94,7 @@ def predicted_fourth_moment(d: int) -> float:
 def excess_kurtosis(
     x: Float[Tensor, "*batch draws"],
 ) -> Float[Tensor, "*batch"]:
-    """The standardised fourth moment over the draws, less a normal variable's 3."""
+    """The fourth standardised moment over the draws, minus 3 for a normal variable."""
     centred = x - x.mean(-1, keepdim=True)
     return fourth_moment(centred) / centred.square().mean(-1).square() - 3
 
@@ -111,7 +111,7 @@ def predicted_excess_kurtosis(d: int) -> float:
 def characteristic_function(
     t: Float[Tensor, "*batch"], *, d: int
 ) -> Float[Tensor, "*batch"]:
-    """The mean of `exp(i t x)`, x being `q.k / sqrt(d)`; real, by symmetry."""
+    """The mean of `exp(i t x)` for x = `q.k / sqrt(d)`; real, by symmetry."""
     return (1 + t**2 / d) ** (-d / 2)
 
 

@@ -16,7 +16,7 @@ gap 64   weight 1.0000   gradient 1.6e-28
 
 --8<-- [end:example-two-keys]
 
-With 16 keys, for 500 Gaussian queries, with the scale and without:
+With 16 keys and 500 Gaussian queries, with the scale and without:
 
 --8<-- [start:example-concentration]
 >>> from snippets.scaling.saturation import concentration
@@ -48,7 +48,7 @@ from snippets.attention.formula import attention, attention_weights
 
 # --8<-- [start:two-keys]
 def two_key_weight(gap: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-    """The weight of the first of two keys, whose score leads by the gap."""
+    """The weight of the first of two keys if its score leads by the gap."""
     return torch.sigmoid(gap)
 
 
@@ -64,7 +64,7 @@ def two_key_gradient(gap: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
 # --8<-- [start:entropy]
 def entropy(weights: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch"]:
     """The entropy of each row, in nats: 0 for one key, log m for equal weights."""
-    # A weight of 0 adds nothing, but its slope is infinite: 1 adds nothing too.
+    # A weight of 0 adds 0, but with an infinite derivative; a 1 adds 0 as well.
     return torch.special.entr(weights.masked_fill(weights == 0, 1)).sum(-1)
 
 
@@ -92,7 +92,7 @@ def concentration(
     """Over all queries: the mean of the largest weight, the mean of the
     entropy, and the median of the sum of the weights' gradients.
 
-    Of two sums in the middle the median is the smaller.
+    Of two middle values, the median is the smaller one.
     """
     weights = attention_weights(query, key, scale=scale)
     total = weight_gradients(weights).sum(-1)
@@ -110,7 +110,7 @@ def query_gradients(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch n"]:
-    """How long a gradient each query gets from the sum of the outputs."""
+    """The length of each query's gradient, for the sum of all outputs."""
     query = query.detach().requires_grad_()
     with torch.enable_grad():  # wherever this is called
         total = attention(query, key, value, scale=scale).sum()

@@ -57,3 +57,35 @@ def test_a_training_length_without_a_logarithm_is_refused():
 @pytest.mark.parametrize("n", [2, 17, 4096])
 def test_the_constant_scale_holds_the_weight(n):
     assert leader_weight(0.7, n, scale=constant_scale(0.7, n, weight=0.8)) == pytest.approx(0.8)
+
+
+# What the page says
+
+
+def logn_weight(behind):
+    """The weight of a first key at a scale of log n, if the others are that far behind."""
+    scores = -torch.cat([torch.zeros(1, dtype=torch.float64), behind.double()])
+    return (math.log(len(scores)) * scores).softmax(-1)[0].item()
+
+
+def test_numbers_in_the_text():
+    assert [f"{leader_weight(5.0, n, scale=1.0):.2%}" for n in (10, 1000, 100_000)] == ["94.28%", "12.93%", "0.15%"]
+    counts = {gap: 1000**-gap for gap in (1.5, 0.5, 1)}
+    assert (f"{counts[1.5]:.5f}", f"{999 * counts[1.5]:.2f}") == ("0.00003", "0.03")
+    assert (f"{counts[0.5]:.2f}", f"{999 * counts[0.5]:.0f}") == ("0.03", "32")
+    assert counts[1] == 1 / 1000
+    assert f"{math.log(1024):.1f}" == "6.9"
+
+
+def test_a_runner_up_does_not_decide_and_many_keys_as_close_do():
+    n = 100_000
+    assert f"{n**-0.99:.5f}" == "0.00001"
+    one_close = torch.full((n - 1,), 100.0)
+    one_close[0] = 0.99
+    assert f"{logn_weight(one_close):.4f}" == "1.0000"
+    assert logn_weight(torch.full((n - 1,), 0.99)) < n**-0.01 < 0.9
+    two_behind = [torch.full((n - 1,), 2.0) for n in (100, 10_000, 1_000_000)]
+    for behind in two_behind:
+        behind[0] = 0.99
+    assert sorted(map(logn_weight, two_behind)) == list(map(logn_weight, two_behind))
+    assert logn_weight(two_behind[-1]) > 0.9999

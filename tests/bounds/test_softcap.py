@@ -1,9 +1,14 @@
 """Soft-capping: what it keeps of scores, and masks before it and after."""
 
+import inspect
+import math
+
 import pytest
 import torch
+from torch.nn.attention.flex_attention import flex_attention
 
 from snippets.attention.masks import mask_scores, masked_softmax
+from snippets.bounds.qknorm import bounded_weights
 from snippets.bounds.softcap import capped_weights, capped_weights_wrong, soft_cap, through_soft_cap
 
 
@@ -68,3 +73,20 @@ def test_the_ceiling_of_a_lead():
 def test_the_sign_of_a_cap_makes_no_difference():
     scores = torch.randn(5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     assert torch.equal(soft_cap(scores, cap=-3.0), soft_cap(scores, cap=3.0))
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    assert f"{bounded_weights(50.0, 10**6)[1]:.4f}" == "1.0000"
+    assert f"{bounded_weights(2.0, 100)[1]:.0%}" == "36%"
+    assert f"{math.log(3) / 2:.2f}" == "0.55"
+    scores, mask = torch.tensor([[0.0, 9.0]]), torch.tensor([[0.0, -torch.inf]])
+    small, large = (capped_weights_wrong(scores, cap=cap, attn_mask=mask)[0, 1].item() for cap in (2.0, 50.0))
+    assert 0.1 < small < 0.13 and f"{large:.0e}" == "2e-22"
+
+
+def test_what_the_practice_box_says_of_pytorch():
+    assert "score_mod" in inspect.signature(flex_attention).parameters
+    assert "softcap" not in torch.nn.functional.scaled_dot_product_attention.__doc__.lower()

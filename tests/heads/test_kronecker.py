@@ -61,6 +61,30 @@ def test_two_heads_in_a_row_are_one_while_their_weights_are_fixed():
     torch.testing.assert_close(whole, kronecker(P2 @ P1, (W1 @ W2).T))
 
 
+def rank(whole, n, d):
+    return torch.linalg.matrix_rank(rearranged(whole, n=n, m=n, d=d, p=d)).item()
+
+
+def test_two_layers_with_fixed_weights_can_be_more_than_two_heads():
+    n, d = 5, 4
+    P, W = random(9, (4, n, n), (4, d, d))
+    first, second = heads_matrix(P[:2], W[:2]), heads_matrix(P[2:], W[2:])
+    assert rank(first, n, d) == rank(second, n, d) == 2
+    assert rank(second @ first, n, d) == 4
+    one, other = (kronecker(P_i, W_i.mT) for P_i, W_i in zip(P[:2], W[:2]))
+    assert rank(other @ one, n, d) == 1
+    eye = torch.eye(n * d, dtype=torch.float64)
+    assert rank((eye + other) @ (eye + one), n, d) == 4
+
+
+def test_squared_singular_values_from_two_small_tables():
+    P, W = random(10, (3, 4, 4), (3, 2, 2))
+    of_weights, of_maps = (rows @ rows.mT for rows in (P.flatten(1), W.flatten(1)))
+    squares = torch.linalg.svdvals(rearranged(heads_matrix(P, W), n=4, m=4, d=2, p=2))[:3] ** 2
+    found = torch.linalg.eigvals(of_weights @ of_maps).real.sort(descending=True).values
+    torch.testing.assert_close(found, squares)
+
+
 def test_the_rearrangement_has_the_entries_in_their_places():
     P, W = random(7, (2, 3), (4, 5))
     expected = torch.outer(P.flatten(), W.flatten())

@@ -249,3 +249,7 @@ def test_no_number_of_heads_recovers_the_order(heads):
     torch.testing.assert_close(layer(x[:, order]), layer(x)[:, order])
     torch.testing.assert_close(layer(x, context=x[:, order]), layer(x))  # for queries of their own, the order of the context is nothing
     assert not torch.allclose(layer(x[:, order], is_causal=True), layer(x, is_causal=True)[:, order])
+
+
+def test_numbers_in_the_text():
+    assert f"{512**0.5:.1f} {(512 // 8) ** 0.5:g} {512 // 8}" == "22.6 8 64"

@@ -111,3 +111,14 @@ def test_masked_keys_get_no_weight():
 def test_the_weights_have_the_format_of_the_scores():
     scores, sink = torch.zeros(2, 3, dtype=torch.bfloat16), torch.zeros(())
     assert softmax_with_sink(scores, sink).dtype == torch.bfloat16
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    ten = softmax_plus_one(torch.zeros(10, dtype=torch.float64))
+    torch.testing.assert_close(ten, torch.full_like(ten, 1 / 11))
+    level = -torch.tensor(10.0, dtype=torch.float64).log()
+    assert f"{level:.1f}" == "-2.3"
+    assert softmax_plus_one(level.expand(10)).sum().item() == pytest.approx(0.5)

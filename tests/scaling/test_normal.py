@@ -112,3 +112,37 @@ def test_empirical_characteristic_function_of_few_points_in_batches():
     t = torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)
     expected = torch.tensor([[1, 0, 1], [1, 0.5 + 0.5j, 0]], dtype=torch.complex128)
     torch.testing.assert_close(empirical_characteristic_function(x, t), expected)
+
+
+# What the page says
+
+
+def beyond(deviations, d):
+    """The probability of a scaled dot product of Gaussian vectors this far from zero: given the query, it is normal."""
+    squares = torch.linspace(1e-9, 12 * d + 200, 400_001, dtype=torch.float64)  # of the length of the query: chi-squared
+    log_density = (d / 2 - 1) * squares.log() - squares / 2 - d / 2 * math.log(2) - math.lgamma(d / 2)
+    tail = torch.erfc(deviations * math.sqrt(d) / (2 * squares).sqrt())
+    return torch.trapezoid(log_density.exp() * tail, squares).item()
+
+
+def test_numbers_in_the_text():
+    normal = math.erfc(4 / math.sqrt(2))
+    assert beyond(4, 2) == pytest.approx(math.exp(-4 * math.sqrt(2)), rel=1e-3)  # with two features it is Laplace's law
+    assert f"{beyond(4, 2):.2%} {beyond(4, 64):.3%} {normal:.3%}" == "0.35% 0.012% 0.006%"
+    assert 50 < beyond(4, 2) / normal < 60 and 1.9 < beyond(4, 64) / normal < 2.1
+    assert f"{predicted_excess_kurtosis(2)} {predicted_excess_kurtosis(64):.2f}" == "3.0 0.09"
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_entries_that_are_not_gaussian_can_have_the_same_fourth_moment(d):
+    queries = torch.tensor(list(itertools.product([-3.0, *[0.0] * 16, 3.0], repeat=d)), dtype=torch.float64)
+    keys = torch.tensor(list(itertools.product([-1.0, 1.0], repeat=d)), dtype=torch.float64)
+    x = dot(queries[:, None], keys).flatten()
+    assert fourth_moment(x).item() == pytest.approx(predicted_fourth_moment(d))
+    assert excess_kurtosis(x).item() == pytest.approx(predicted_excess_kurtosis(d))
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_signs_have_an_excess_kurtosis_of_minus_two_over_the_width(d):
+    signs = torch.tensor(list(itertools.product([-1.0, 1.0], repeat=2 * d)), dtype=torch.float64)
+    assert excess_kurtosis(dot(signs[:, :d], signs[:, d:])).item() == pytest.approx(-2 / d)

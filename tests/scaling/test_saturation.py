@@ -102,3 +102,16 @@ def test_query_gradients_are_found_where_gradients_are_off():
     expected = query_gradients(query, key, value)
     with torch.no_grad():
         assert torch.equal(query_gradients(query, key, value), expected)
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    at = {gap: two_key_gradient(torch.tensor(float(gap), dtype=torch.float64)).item() for gap in (0, 4, 16)}
+    assert (at[0], f"{at[4]:.3f}", f"{at[16]:.7f}") == (0.25, "0.018", "0.0000001")
+    assert f"{math.log(16):.2f}" == "2.77"
+    assert (two_key_gradient(GAPS) <= torch.exp(-GAPS.abs())).all()
+    query, *keys = random(5, *[(20_000, 128)] * 3)
+    first, second = ((query * key).sum(-1) for key in keys)
+    assert (first - second).std().item() == pytest.approx(16, rel=0.05)

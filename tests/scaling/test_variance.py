@@ -130,3 +130,31 @@ def test_draw_repeats_with_its_seed_and_has_the_mean_and_deviation_asked_for():
     assert torch.equal(x, again) and not torch.equal(x, other)
     standard = draw(3, 4, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(x, 5 + 2 * standard)
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    unscaled, scaled = torch.tensor([[8.0, 0.0], [1.0, 0.0]]).softmax(-1).tolist()
+    assert f"{unscaled[0]:.2%}" == "99.97%"
+    assert [f"{weight:.0%}" for weight in scaled] == ["73%", "27%"]
+
+
+@pytest.mark.parametrize(
+    ("variance", "deviation"),
+    [(1 / 3, "2.67"), (1 / 2, "4.00")],  # nn.Linear's queries and keys, and nn.MultiheadAttention's
+)
+def test_scores_at_pytorchs_default_initialisation(variance, deviation):
+    d, d_k, tokens = 512, 64, 2000
+    assert f"{math.sqrt(predicted_moments(d_k, sigma=math.sqrt(variance))[1]):.2f}" == deviation
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        if variance < 0.4:
+            weights = [torch.nn.Linear(d, d_k).weight.detach() for _ in range(2)]
+        else:
+            weights = [matrix[:d_k] for matrix in torch.nn.MultiheadAttention(d, d // d_k).in_proj_weight.detach().chunk(3)[:2]]
+        for weight in weights:
+            assert weight.var().item() * d == pytest.approx(variance, rel=0.03)
+        query, key = (torch.randn(tokens, d) @ weight.mT for weight in weights)
+    assert dot(query, key).std().item() == pytest.approx(float(deviation), rel=0.08)

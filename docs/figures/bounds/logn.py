@@ -17,8 +17,8 @@ def threshold() -> Picture:
         x_ticks=(2, 1024, 2**20),
         y_range=(0, 1),
         across="number of keys",
-        up="weight of the leader",
-        title="The weight of the leading key, by the number of keys",
+        up="weight of the first key",
+        title="The weight of a key that leads all others, by the number of keys",
         description=f"From {numbers[0]} to {numbers[-1]:,} keys, at a scale of log n: {said}. "
         f"At a fixed scale even a gap of 5 goes from {fixed[0]:.2f} to {fixed[-1]:.2f}.",
     )

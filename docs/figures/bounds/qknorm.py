@@ -1,4 +1,4 @@
-"""A picture of the most that a key can weigh when scores are bounded."""
+"""A picture of the largest possible weight if scores are bounded."""
 
 from derivations.kernel.site.diagrams import Picture, curves
 from snippets.bounds.qknorm import bounded_weights
@@ -15,7 +15,7 @@ def most() -> Picture:
         x_ticks=(2, 1024, 2**20),
         y_range=(0, 1),
         across="number of keys",
-        up="most weight",
-        title="The most that a perfect match can weigh with QK-norm, by the number of keys",
-        description=f"From {numbers[0]} to {numbers[-1]:,} keys, all other keys pointing the opposite way: {said}. Then each falls to zero.",
+        up="largest weight",
+        title="The largest weight of a perfect match with QK-norm, by the number of keys",
+        description=f"From {numbers[0]} to {numbers[-1]:,} keys, if all other keys point in the opposite direction: {said}. Then each curve falls towards zero.",
     )

@@ -1,4 +1,4 @@
-"""Pictures of a sink: what is left when it leaves the cache, and how its gate opens with the number of keys."""
+"""Pictures of a sink: the weights after it is dropped, and how its gate opens with the number of keys."""
 
 import torch
 
@@ -24,7 +24,7 @@ def gate() -> Picture:
     numbers = [2**power for power in range(21)]
     drawn = {}
     for lead in (2, 5, 8):
-        log_sums = torch.tensor(numbers, dtype=torch.float64).log()  # of so many keys with the score 0
+        log_sums = torch.tensor(numbers, dtype=torch.float64).log()  # of this many keys with the score 0
         drawn[lead] = sink_gate(log_sums, torch.tensor(float(lead), dtype=torch.float64)).tolist()
     said = "; ".join(f"with a sink {lead} above the keys, from {ys[0]:.4f} to {ys[-1]:.4f}" for lead, ys in drawn.items())
     return curves(
@@ -33,7 +33,7 @@ def gate() -> Picture:
         x_ticks=(1, 1024, 2**20),
         y_range=(0, 1),
         across="number of keys",
-        up="what the sink leaves",
-        title="What a sink leaves to keys whose scores are zero, by their number",
+        up="weight of the keys",
+        title="The total weight of keys with scores of zero, by their number",
         description=f"From {numbers[0]} to {numbers[-1]:,} keys: {said}.",
     )

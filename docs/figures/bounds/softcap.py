@@ -1,4 +1,4 @@
-"""Pictures of a soft cap beside a clip, and of their slopes."""
+"""Pictures of a soft cap beside a clip, and of their derivatives."""
 
 import torch
 
@@ -16,8 +16,8 @@ def caps() -> Picture:
         across="score",
         up="capped score",
         title="A soft cap of 50 and a clip at 50",
-        description="The clip follows the score from -50 to 50 and is flat beyond. The soft cap bends away before: "
-        f"at a score of 50 it has reached {soft[80]:.1f}, at 100 {soft[100]:.1f}, and it goes on rising towards 50.",
+        description="The clip follows the score from -50 to 50 and is constant beyond. The soft cap bends away earlier: "
+        f"at a score of 50 it has reached {soft[80]:.1f}, at 100 {soft[100]:.1f}, and it keeps rising towards 50.",
     )
 
 
@@ -30,8 +30,8 @@ def slopes() -> Picture:
         x_ticks=(-150, -50, 0, 50, 150),
         y_range=(0, 1),
         across="score",
-        up="slope",
-        title="The slopes of a soft cap and of a clip",
-        description="The clip has slope 1 from -50 to 50 and 0 beyond. The soft cap has slope 1 at a score of 0 alone, "
+        up="derivative",
+        title="The derivatives of a soft cap and of a clip",
+        description="The derivative of the clip is 1 from -50 to 50 and 0 beyond. That of the soft cap is 1 only at a score of 0, "
         f"{soft[80]:.2f} at 50, {soft[100]:.2f} at 100 and {soft[120]:.2f} at 150.",
     )

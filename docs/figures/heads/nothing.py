@@ -1,4 +1,4 @@
-"""A picture of how much weight is given away."""
+"""A picture of how much weight the keys get."""
 
 import torch
 
@@ -17,7 +17,7 @@ def given() -> Picture:
         across=f"score of each of {KEYS} keys",
         up="sum of the weights",
         y_range=(0, 1),
-        title="How much weight a query gives away",
-        description=f"With softmax, 1 whatever the scores. With one added, {with_one[0]:.3f} where all scores are {shifts[0]:.0f}, "
+        title="The sum of the weights, by the score of all keys",
+        description=f"With softmax, 1 for all scores. With one added, {with_one[0]:.3f} where all scores are {shifts[0]:.0f}, "
         f"{softmax_plus_one(torch.zeros(KEYS)).sum():.2f} at zero, and {with_one[-1]:.3f} where all are {shifts[-1]:.0f}.",
     )

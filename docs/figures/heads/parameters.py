@@ -17,6 +17,6 @@ def gradients() -> Picture:
     rows = list(zip(("query bias", "key bias", "value bias"), sizes))
     return bars(
         rows,
-        title="The length of the gradient of each bias, in PyTorch's own layer with random weights",
+        title="The length of the gradient of each bias, in PyTorch's layer with random weights",
         description="; ".join(f"{name}: {size:.2f}" for name, size in rows) + ".",
     )

@@ -1,4 +1,4 @@
-"""Pictures of which head gets which number."""
+"""A picture of which head gets which number."""
 
 import torch
 
@@ -23,5 +23,5 @@ def owners() -> Picture:
     return below(
         drawn(split_heads, "A view and a transpose"),
         drawn(split_heads_wrong, "A view alone"),
-        title="Which head each number of the input goes to",
+        title="The head that each number of the input goes to",
     )

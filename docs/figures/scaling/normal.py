@@ -1,4 +1,4 @@
-"""Pictures of how a scaled dot product becomes normal."""
+"""Pictures of how the distribution of a scaled dot product tends to a normal one."""
 
 import torch
 
@@ -25,7 +25,7 @@ def kurtosis() -> Picture:
         up="excess kurtosis",
         title="The excess kurtosis of a dot product, by its width",
         description=f"Over 100,000 draws for each width, the excess kurtosis falls from {measured[0]:.2f} at width 1 to "
-        f"{measured[-1]:.2f} at width {widths[-1]}. Predicted are {predicted[0]:.2f} and {predicted[-1]:.2f}.",
+        f"{measured[-1]:.2f} at width {widths[-1]}. The predictions are {predicted[0]:.2f} and {predicted[-1]:.2f}.",
     )
 
 
@@ -39,7 +39,7 @@ def characteristic() -> Picture:
         across="$t$",
         x_ticks=(0, 1, 2, 3),
         title="Characteristic functions of scaled dot products, and of a normal variable",
-        description="All start at one and fall; the wider the vectors, the closer to the normal curve. At t 3 they are at "
+        description="All start at one and fall. The wider the vectors, the closer the curve is to the normal one. At t 3 the values are "
         + ", ".join(f"{values[-1]:.3f} ({label})" for label, values in zip(labels, drawn))
         + ".",
     )

@@ -1,4 +1,4 @@
-"""Pictures of attention, and of what saturation does to it."""
+"""Pictures of attention and of saturation."""
 
 import torch
 
@@ -46,12 +46,12 @@ def two_keys() -> Picture:
     gap = torch.linspace(-8, 8, 97, dtype=torch.float64)
     weight, slope = two_key_weight(gap), two_key_gradient(gap)
     return curves(
-        [("weight", gap, weight), ("slope", gap, slope)],
+        [("weight", gap, weight), ("derivative", gap, slope)],
         across="gap between the two scores",
         x_ticks=(-8, -4, 0, 4, 8),
-        title="A weight and its slope, by the gap between two scores",
+        title="A weight and its derivative, by the gap between two scores",
         description=f"From gap −8 to gap 8 the weight rises from {weight[0]:.4f} to {weight[-1]:.4f}, most steeply at gap "
-        f"{gap[slope.argmax()]:.0f}, where the slope is {slope.max():.2f}. At both ends it is {slope[-1]:.4f}.",
+        f"{gap[slope.argmax()]:.0f}, where the derivative is {slope.max():.2f}. At both ends it is {slope[-1]:.4f}.",
     )
 
 
@@ -73,7 +73,7 @@ def largest_weight() -> Picture:
 
 
 def products() -> torch.Tensor:
-    """The products of one query with 16 keys, when the head is as wide as each of `WIDTHS`."""
+    """The dot products of one query with 16 keys, for each width in `WIDTHS`."""
     generator = torch.Generator().manual_seed(0)
     query, key = (torch.randn(tokens, WIDTHS[-1], generator=generator, dtype=torch.float64) for tokens in (1, 16))
     return torch.cat([scores(query[:, :d_k], key[:, :d_k], scale=1.0) for d_k in WIDTHS])

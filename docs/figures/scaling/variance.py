@@ -20,7 +20,7 @@ def growth() -> Picture:
         up="standard deviation of $q·k$",
         title="The standard deviation of a dot product, by its width",
         description=f"Over 2,000 pairs for each width, the standard deviation grows from {measured[0]:.2f} at width 1 to "
-        f"{measured[-1]:.1f} at width {WIDTHS[-1]:,}; predicted are {predicted[0]:.0f} and {predicted[-1]:.0f}. "
+        f"{measured[-1]:.1f} at width {WIDTHS[-1]:,}; the predictions are {predicted[0]:.0f} and {predicted[-1]:.0f}. "
         f"Scaled, it stays between {min(scaled):.2f} and {max(scaled):.2f}.",
     )
 
@@ -40,6 +40,6 @@ def failures() -> Picture:
     return bars(
         rows,
         digits=1,
-        title=f"The variance of a dot product of width {d}, where assumptions fail",
+        title=f"The variance of a dot product of width {d}, when assumptions fail",
         description="Over 20,000 pairs. " + "; ".join(f"{name.replace('$', '')}: {value:.1f}" for name, value in rows) + ".",
     )
