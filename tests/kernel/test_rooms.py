@@ -191,7 +191,7 @@ def named_as_shared(page: str) -> set:
 
 
 def test_the_witnesses_share_what_the_trust_page_names(ours):
-    assert shared(ours) == named_as_shared((ROOT / "docs" / "trust.md").read_text()) == {"core/", "printing/", "errors.py"}
+    assert shared(ours) == named_as_shared((ROOT / "docs" / "trust-details.md").read_text()) == {"core/", "printing/", "errors.py"}
 
 
 @pytest.mark.parametrize("statement, what", [("from ..attack import points", "attack/"), ("from .. import language", "language/")])

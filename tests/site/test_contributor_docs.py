@@ -51,6 +51,7 @@ TOLD = (
     ".github/PULL_REQUEST_TEMPLATE.md",
     "docs/contributing/claim-to-page.md",
     "docs/trust.md",
+    "docs/trust-details.md",
 )
 
 

@@ -209,7 +209,7 @@ def test_few_claims_have_only_one_proof(claims):
 
 
 def test_page_states_the_actual_sizes_of_code_trials():
-    page = " ".join((ROOT / "docs/trust.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs/trust-details.md").read_text(encoding="utf-8").split())
     for sizes in (trial_sizes.SPREAD, trial_sizes.LONG):
         *most, last = (f"{size:,}" for size in sizes)
         assert f"at {', '.join(most)} and {last}" in page
