@@ -23,7 +23,8 @@ e o a f c g d n i b j h m p   what followed e?   o
 Three models, trained alike, on 2,000 questions that training asks and 2,000 that it never asks:
 
 --8<-- [start:example-accuracy]
->>> from snippets.seeing.recall import KINDS, accuracy, load
+>>> import torch
+>>> from snippets.seeing.recall import KINDS, accuracy, draw_cases, load
 >>> generator = torch.Generator().manual_seed(1)
 >>> asked, never_asked = (
 ...     draw_cases(2_000, held_out=held_out, generator=generator)
