@@ -1,4 +1,4 @@
-"""The rooms of the kernel, as the contracts in pyproject.toml have them."""
+"""The rooms of the kernel, as the contracts in pyproject.toml list them."""
 
 import tomllib
 from pathlib import Path
