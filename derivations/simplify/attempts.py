@@ -1,4 +1,4 @@
-"""Attempts at writing attention's scores with one matrix product fewer: what fails, and what solving for a matrix gives."""
+"""Two attempts at writing the scores with fewer matrices: sorting the factors, and solving for one matrix."""
 
 from derivations.kernel import Derivation, array, eye, index, inverse, invertible, matrix, product_is, sizes, total
 
@@ -18,7 +18,7 @@ derivation.refute(
     (F @ F) @ (H @ J).T,
     at={F: [[0, 1], [0, 0]], H: [[1, 0], [0, 1]], J: [[1, 0], [0, 1]]},
     code=[("snippets.simplify.attempts.unscaled_scores", F, H, J), ("snippets.simplify.attempts.commuted_merge_wrong", F, H, J)],
-    title="Factors cannot be sorted by kind",
+    title="The factors of the scores cannot be sorted",
 )
 
 derivation.chain(
@@ -28,7 +28,7 @@ derivation.chain(
     (W_Q @ W_K.T @ F.T, "regroup, and cancel the inverse"),
     given=[invertible(F)],
     code=[("snippets.simplify.attempts.solve_for_scores", F, W_Q, W_K)],
-    title="What solving gives when the input is square and invertible",
+    title="The solution for a square and invertible input contains the input",
 )
 
 derivation.refute(
@@ -46,14 +46,14 @@ derivation.identity(
     (Z @ W_Q) @ (Z @ W_K).T - Z @ (W_Q @ W_K.T @ X.T),
     Z @ (W_Q @ W_K.T) @ (Z - X).T,
     code=[("snippets.simplify.attempts.score_residual", Z, W_Q @ W_K.T @ X.T, W_Q, W_K)],
-    title="What is left when the input changes and the solution stays",
+    title="The error of a solution that is kept for another input",
 )
 
 derivation.identity(
     "difference",
     W_Q @ W_K.T @ (2 * eye(d)).T - W_Q @ W_K.T @ eye(d).T,
     W_Q @ W_K.T,
-    title="Two inputs that tell the solutions apart",
+    title="The solutions for the identity and for twice the identity",
 )
 
 derivation.identity(
@@ -61,7 +61,7 @@ derivation.identity(
     W_Q @ W_K.T @ X.T - W_Q @ W_K.T @ Z.T,
     0 * (W_Q @ W_K.T @ X.T),
     given=[product_is(W_Q, W_K.T, 0)],
-    title="Where the product of the two weight matrices is zero, all inputs have one solution",
+    title="If the product of the weight matrices is zero, the solution does not depend on the input",
 )
 
 derivation.identity(
@@ -69,7 +69,7 @@ derivation.identity(
     X @ (W_Q @ W_K.T @ X.T),
     (X @ W_Q) @ (X @ W_K).T,
     code=[("snippets.simplify.attempts.unscaled_scores", X, W_Q, W_K)],
-    title="The solution solves the equation for inputs of every shape",
+    title="The same matrix solves the equation for inputs of every shape",
 )
 
 derivation.identity(
@@ -79,7 +79,7 @@ derivation.identity(
     given=[product_is(X, N, 0)],
     uses=["always-solves"],
     code=[("snippets.simplify.attempts.unscaled_scores", X, W_Q, W_K)],
-    title="What the input sends to zero may be added",
+    title="Adding a matrix that the input sends to zero gives another solution",
 )
 
 derivation.identity(
@@ -87,7 +87,7 @@ derivation.identity(
     L @ (X @ N),
     N,
     given=[product_is(L, X, 1)],
-    title="A left inverse gives back what the input was multiplied with",
+    title="A left inverse recovers the second factor of a product",
 )
 
 derivation.identity(
@@ -96,7 +96,7 @@ derivation.identity(
     W_Q @ W_K.T @ X.T,
     given=[product_is(L, X, 1)],
     uses=["left-inverse"],
-    title="A left inverse of the input makes the one solution of the scores",
+    title="A left inverse of the input gives the only solution",
 )
 
 derivation.inequality(
@@ -104,7 +104,7 @@ derivation.inequality(
     1,
     total((array([[1], [0]]) @ U - array([[0], [1]]))[i, 1] ** 2, i),
     because=U[1, 1] ** 2,
-    title="An equation with another right-hand side may have no solution",
+    title="With another right side, the equation can have no solution",
 )
 
 if __name__ == "__main__":

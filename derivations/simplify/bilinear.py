@@ -1,4 +1,4 @@
-"""The scores are a bilinear form in the input: one matrix in place of two, its rank, its freedom, and its price."""
+"""The scores are a bilinear form in the input: the merged matrix, its rank, what it leaves open, and its cost."""
 
 from sympy import Eq, Idx, Inverse, Le, MatAdd, MatMul, MatrixSymbol, Sum, Symbol, Transpose, evaluate, sqrt, symbols
 from sympy.matrices.expressions.matexpr import MatrixElement
@@ -38,7 +38,7 @@ with evaluate(False):  # SymPy keeps what is written
         ),
         uses=["merged"],
         code=[("snippets.attention.formula.scores", Q, MatMul(Z, W_K))],
-        title="With a context of its own, and the scale inside",
+        title="With another context, and with the scale in the merged matrix",
     )
 
     derivation.identity(
@@ -46,7 +46,7 @@ with evaluate(False):  # SymPy keeps what is written
         MatrixElement(MatMul(X, W, X.T), i, j),
         Sum(X[i, a] * W[a, b] * X[j, b], b, a),
         code=[("snippets.simplify.bilinear.merged_scores", X, W)],
-        title="One score",
+        title="One score is a double sum over features",
     )
 
     derivation.identity(
@@ -55,14 +55,14 @@ with evaluate(False):  # SymPy keeps what is written
             MatMul(MatAdd(c * X, Y), W, Transpose(MatAdd(Z, U))),
             MatAdd(MatMul(c, X, W, Z.T), MatMul(c, X, W, U.T), MatMul(Y, W, Z.T), MatMul(Y, W, U.T)),
         ),
-        title="Linear in the tokens that ask, and in those that are asked",
+        title="The scores are linear on the query side and on the key side",
     )
 
     derivation.identity(
         "quadratic",
         Eq(MatMul(2 * X, W, Transpose(2 * X)), MatMul(4, X, W, X.T)),
         code=[("snippets.simplify.bilinear.merged_scores", 2 * X, W)],
-        title="Quadratic in the input as a whole",
+        title="With self-attention, doubling the input multiplies the scores by four",
     )
 
     derivation.inequality(
@@ -70,8 +70,8 @@ with evaluate(False):  # SymPy keeps what is written
         rank(MatMul(W_Q, W_K.T)),
         d_k,
         because=(W_Q, W_K.T),
-        reason="it factors through $d_k$ columns",
-        title="The merged matrix has low rank",
+        reason="a product whose inner dimension is $d_k$",
+        title="The rank of the merged matrix is at most the width of the head",
     )
 
     derivation.chain(
@@ -94,6 +94,13 @@ with evaluate(False):  # SymPy keeps what is written
     )
 
     derivation.identity(
+        "column-space",
+        Eq(MatMul(MatMul(W_Q, M), Inverse(M)), W_Q),
+        given=[invertible(M)],
+        title="The inverse matrix gives the query matrix back",
+    )
+
+    derivation.identity(
         "swap",
         Eq(MatMul(K, Transpose(Q)), Transpose(MatMul(Q, Transpose(K)))),
         code=[("snippets.simplify.bilinear.split_scores", X, W_K, W_Q, {"scale": 1})],
@@ -105,7 +112,7 @@ with evaluate(False):  # SymPy keeps what is written
         softmax(S.T),
         softmax(S).T,
         at={S: [[0, 1], [0, 0]]},
-        title="To swap the two projections does not transpose the weights",
+        title="The weights of transposed scores are not transposed weights",
     )
 
     derivation.chain(
@@ -116,7 +123,7 @@ with evaluate(False):  # SymPy keeps what is written
             ("snippets.simplify.bilinear.split_output", P, Z, W_V, W_O),
             ("snippets.simplify.bilinear.merged_output", P, Z, MatMul(W_V, W_O)),
         ],
-        title="Values and output merge too",
+        title="The matrices for values and output merge too",
     )
 
     derivation.inequality(
@@ -124,34 +131,34 @@ with evaluate(False):  # SymPy keeps what is written
         rank(MatMul(W_V, W_O)),
         d_v,
         because=(W_V, W_O),
-        title="The second merged matrix has low rank",
+        title="The rank of the second merged matrix is at most the width of the values",
     )
 
     split = derivation.define(
         "c_s",
         2 * n * d * d_k + n**2 * d_k,
         code=[("snippets.simplify.bilinear.split_multiplications", n, d, d_k)],
-        title="Multiplications, two projections",
+        title="Multiplications with two projections, $c_s$",
     )
     merged = derivation.define(
         "c_m",
         n * d**2 + n**2 * d,
         code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
-        title="Multiplications, one merged matrix",
+        title="Multiplications with one merged matrix, $c_m$",
     )
 
     derivation.identity(
         "cost-difference",
         merged - split,
         n * d * (d - 2 * d_k) + n**2 * (d - d_k),
-        title="What merging changes",
+        title="The extra multiplications of the merged form",
     )
 
     derivation.identity(
         "cost-one-head",
         Eq(n * d**2 + n**2 * d, (2 * n * d * d + n**2 * d) - n * d**2),
         code=[("snippets.simplify.bilinear.merged_multiplications", n, d)],
-        title="One head as wide as the model: merging saves",
+        title="For a head as wide as the model, merging saves one projection",
     )
 
     derivation.inequality(
@@ -159,7 +166,7 @@ with evaluate(False):  # SymPy keeps what is written
         Le(2 * n * d * (d / h) + n**2 * (d / h), n * d**2 + n**2 * d),
         because=n * d**2 * (h - 2) / h + n**2 * d * ((h - 2) + 1) / h,
         given=[nonnegative(h - 2)],
-        title="Two or more heads: merging costs",
+        title="With two or more heads, merging saves no multiplications",
     )
 
     derivation.inequality(
@@ -167,7 +174,7 @@ with evaluate(False):  # SymPy keeps what is written
         Le(2 * d * (d / h), d**2),
         because=d**2 * (h - 2) / h,
         given=[nonnegative(h - 2)],
-        title="Two or more heads: the merged matrix holds at least as many numbers",
+        title="With two or more heads, the merged matrix has at least as many entries",
     )
 
 if __name__ == "__main__":

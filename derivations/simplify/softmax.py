@@ -1,4 +1,4 @@
-"""Why no merge crosses softmax, and the little that does."""
+"""Why no matrix can be moved through softmax, and what drops out."""
 
 from derivations.kernel import Derivation, index, log, matrix, ones, paren, rank, scalars, sizes, softmax, total, vector
 
@@ -18,7 +18,7 @@ derivation.identity(
     paren(Q @ K.T) @ V,
     Q @ paren(K.T @ V),
     uses=["associativity/products#associative"],
-    title="Without softmax, keys may meet values first",
+    title="Without softmax, keys and values can be multiplied first",
 )
 
 derivation.identity("sums-to-one", total(softmax(z)[i], i), 1, title="The weights sum to one")
@@ -67,14 +67,14 @@ derivation.identity(
     "sum-of-scores",
     softmax(y + z)[i],
     softmax(y)[i] * softmax(z)[i] / total(softmax(y)[j] * softmax(z)[j], j),
-    title="What softmax makes of a sum: a product, normalised again",
+    title="The softmax of a sum is a normalised product of softmaxes",
 )
 
 derivation.identity(
     "after-softmax",
     P @ (X @ V_W),
     (P @ X) @ V_W,
-    title="To the right of the weights everything still regroups",
+    title="To the right of the weights, products can be regrouped",
 )
 
 derivation.inequality(
@@ -82,7 +82,7 @@ derivation.inequality(
     rank(q @ k.T),
     1,
     because=(q, k.T),
-    title="Scores from width one have rank one at most",
+    title="The scores of a head of width one have rank at most one",
 )
 
 derivation.refute(
@@ -90,7 +90,7 @@ derivation.refute(
     rank(softmax(q @ k.T)),
     1,
     at={q: [[0], [1], [2]], k: [[0], [log(2)], [log(3)]]},
-    title="Their weights can have full rank",
+    title="The weights of scores of rank one can have a higher rank",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Two attempts to take the input out of the scores (X W_Q)(X W_K)^T, and what becomes of them.
+"""Two attempts to take the input out of the scores (X W_Q)(X W_K)^T, and why they fail.
 
 The first moves the two inputs next to each other, as if matrices commuted:
 
@@ -14,7 +14,7 @@ The first moves the two inputs next to each other, as if matrices commuted:
 
 --8<-- [end:example-commuted]
 
-The second reads the scores as XU and solves for U. It finds W_Q W_K^T X^T, with the input still in it:
+The second writes the scores as XU and solves for U. The solution W_Q W_K^T X^T still contains the input:
 
 --8<-- [start:example-solve]
 >>> from snippets.simplify.attempts import score_residual, solve_for_scores
@@ -30,7 +30,7 @@ True
 
 --8<-- [end:example-solve]
 
-The typical size of what is left, over random draws in single precision:
+The typical size of the errors, over random draws in single precision:
 
 --8<-- [start:example-measured]
 >>> X, Z, W_Q, W_K = torch.rand(4, 10_000, 3, 3, generator=generator)
@@ -49,7 +49,7 @@ kept for Z       standard deviation 0.6
 
 --8<-- [end:example-measured]
 
-Twice the input, twice the U. Only where W_Q W_K^T is zero is U the same for every input:
+Twice the input gives twice the U. Only if W_Q W_K^T is zero is U the same for every input:
 
 --8<-- [start:example-dependence]
 >>> [solve_for_scores(input, eye, eye).tolist() for input in (eye, 2 * eye)]
@@ -61,7 +61,7 @@ Twice the input, twice the U. Only where W_Q W_K^T is zero is U the same for eve
 
 --8<-- [end:example-dependence]
 
-An input that is not square, or not invertible, is refused:
+An input that is not square, or not invertible, is rejected:
 
 --8<-- [start:example-refused]
 >>> solve_for_scores(torch.ones(3, 2), eye, eye)
@@ -73,7 +73,7 @@ ValueError: X has rank 1; expected 2, for many U solve it: use least_squares_for
 
 --8<-- [end:example-refused]
 
-Least squares always finds a solution. It is the only one if the columns of X are independent:
+Least squares always finds a solution. It is the only one if the columns of X are linearly independent:
 
 --8<-- [start:example-least-squares]
 >>> from snippets.simplify.attempts import (
@@ -118,7 +118,7 @@ def commuted_merge_wrong(
     W_Q: Float[Tensor, "*#batch n n"],
     W_K: Float[Tensor, "*#batch n n"],
 ) -> Float[Tensor, "*batch n n"]:
-    """Wrong, for matrices do not commute; it even needs all three square."""
+    """Wrong: matrices do not commute. All three must even be square."""
     return (X @ X) @ (W_Q @ W_K).mT
 
 
@@ -131,9 +131,9 @@ def solve_for_scores(
     W_Q: Float[Tensor, "*#batch n d_k"],
     W_K: Float[Tensor, "*#batch n d_k"],
 ) -> Float[Tensor, "*batch n n"]:
-    """The U for which XU is the scores.
+    """The U for which XU equals the scores.
 
-    Raises ValueError for an X that is not square, or not invertible.
+    Raises ValueError if X is not square, or not invertible.
     """
     S = unscaled_scores(X, W_Q, W_K)
     n, d = X.shape[-2:]
@@ -160,7 +160,8 @@ def least_squares_for_scores(
     W_Q: Float[Tensor, "*#batch d d_k"],
     W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch d n"]:
-    """The U of least norm for which XU is the scores; X has any shape and rank."""
+    """The U of least norm for which XU equals the scores, for X of any shape
+    and rank."""
     S = unscaled_scores(X, W_Q, W_K)
     X = X.expand(*S.shape[:-2], *X.shape[-2:])  # lstsq broadcasts no axes
     # gelsd takes any rank, and runs on the CPU only.
@@ -176,7 +177,7 @@ def another_solution(
     U: Float[Tensor, "*#batch d m"],
     N: Float[Tensor, "*#batch d m"],
 ) -> Float[Tensor, "*batch d m"]:
-    """U plus the part of N that X maps to 0: it solves whatever U solves."""
+    """U plus the part of N that X maps to 0: it solves what U solves."""
     return U + N - torch.linalg.pinv(X) @ (X @ N)
 
 
@@ -190,7 +191,7 @@ def score_residual(
     W_Q: Float[Tensor, "*#batch d d_k"],
     W_K: Float[Tensor, "*#batch d d_k"],
 ) -> Float[Tensor, "*batch n n"]:
-    """What XU misses of the scores of X."""
+    """The scores of X minus XU."""
     return unscaled_scores(X, W_Q, W_K) - X @ U
 
 

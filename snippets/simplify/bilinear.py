@@ -16,7 +16,7 @@ True
 
 --8<-- [end:example-merge]
 
-Many pairs of projections have one product, so they are not determined by the scores:
+Many pairs of projections have the same product, so the scores do not determine them:
 
 --8<-- [start:example-gauge]
 >>> from snippets.simplify.bilinear import change_gauge
@@ -27,7 +27,7 @@ Many pairs of projections have one product, so they are not determined by the sc
 
 --8<-- [end:example-gauge]
 
-Swapping query and key transposes the scores; the weights it changes:
+Swapping query and key transposes the scores, but not the weights:
 
 --8<-- [start:example-swap]
 >>> S, swapped = split_scores(X, W_Q, W_K), split_scores(X, W_K, W_Q)
@@ -38,7 +38,7 @@ False
 
 --8<-- [end:example-swap]
 
-The weights may mix the values, or the tokens themselves:
+The weights can average the values, or the tokens themselves:
 
 --8<-- [start:example-output]
 >>> from snippets.simplify.bilinear import merged_output, split_output
@@ -50,7 +50,7 @@ True
 
 --8<-- [end:example-output]
 
-A head of half the model's width or narrower gains nothing from merging:
+Merging saves nothing for a head that is at most half as wide as the model:
 
 --8<-- [start:example-count]
 >>> from snippets.simplify.bilinear import (
@@ -84,8 +84,7 @@ def split_scores(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch n n"]:
-    """The scores by way of queries and keys; the scale is 1 / sqrt(d_k) unless
-    given."""
+    """The scores from queries and keys. The default scale is 1 / sqrt(d_k)."""
     return scores(X @ W_Q, X @ W_K, scale=scale)
 
 
@@ -99,14 +98,14 @@ def merge_projections(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch d d"]:
-    """The one matrix that does the work of both projections, and of the scale."""
+    """One matrix in place of both projections and the scale."""
     return scores(W_Q, W_K, scale=scale)
 
 
 def merged_scores(
     X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d d"]
 ) -> Float[Tensor, "*batch n n"]:
-    """The scores as a bilinear form: token i against token j, through W."""
+    """The scores as a bilinear form in the input, with the matrix W."""
     return X @ W @ X.mT
 
 
@@ -142,8 +141,7 @@ def split_output(
     W_V: Float[Tensor, "*#batch d d_v"],
     W_O: Float[Tensor, "*#batch d_v d_o"],
 ) -> Float[Tensor, "*batch n d_o"]:
-    """A head's output by way of values: mix them under the weights P, then
-    project."""
+    """A head's output: average the values with the weights P, then project."""
     return P @ (X @ W_V) @ W_O
 
 
@@ -152,8 +150,7 @@ def merged_output(
     X: Float[Tensor, "*#batch m d"],
     W: Float[Tensor, "*#batch d d_o"],
 ) -> Float[Tensor, "*batch n d_o"]:
-    """The same with W_V W_O merged to one matrix W: mix the tokens themselves, then
-    map them."""
+    """The same with W_V W_O merged into W: average the tokens, then map them."""
     return P @ X @ W
 
 
@@ -162,17 +159,17 @@ def merged_output(
 
 # --8<-- [start:count]
 def split_multiplications(n: int, d: int, d_k: int) -> int:
-    """In (X W_Q)(X W_K)^T: two projections, then every query with every key."""
+    """For (X W_Q)(X W_K)^T: two projections, then all queries times all keys."""
     return 2 * n * d * d_k + n**2 * d_k
 
 
 def merged_multiplications(n: int, d: int) -> int:
-    """In (X W) X^T, with W merged beforehand."""
+    """For (X W) X^T, with W merged beforehand."""
     return n * d**2 + n**2 * d
 
 
 def merging_saves(n: int, d: int, d_k: int) -> bool:
-    """Whether the merged form multiplies less."""
+    """Whether the merged form needs fewer multiplications."""
     return d_k * (2 * d + n) > d * (d + n)
 
 

@@ -1,4 +1,4 @@
-"""Why no merge reaches across the softmax: it is not linear, and it does not keep the rank.
+"""Why no matrix can be moved through softmax: it is not linear, and it changes the rank.
 
 --8<-- [start:example-linear]
 >>> import torch
@@ -70,8 +70,10 @@ def matrix_inside(
 def rank_one_scores(
     q: Float[Tensor, "*#batch n"], k: Float[Tensor, "*#batch m"]
 ) -> Float[Tensor, "*batch n m"]:
-    """The scores of queries and keys with one feature each: every row is a multiple
-    of k."""
+    """The scores of queries and keys with one feature each.
+
+    Every row is a multiple of k.
+    """
     return scores(q.unsqueeze(-1), k.unsqueeze(-1))  # the scale is 1
 
 

@@ -176,3 +176,18 @@ def test_a_gauge_of_an_empty_batch_is_empty_and_one_that_is_not_square_is_refuse
     assert [one.shape for one in change_gauge(W_Q, W_K, M)] == [(0, 5, 2), (0, 5, 2)]
     with pytest.raises(ValueError, match="M has rank 2; expected 3, an invertible matrix"):
         change_gauge(W_Q, W_K, tall)
+
+
+# What the page says
+
+
+def test_a_change_of_gauge_keeps_the_column_spaces():
+    W_Q, W_K, M = random(21, (8, 3), (8, 3), (3, 3))
+    for old, new in zip((W_Q, W_K), change_gauge(W_Q, W_K, M)):
+        assert not torch.allclose(old, new)
+        assert torch.linalg.matrix_rank(torch.cat([old, new], dim=-1)) == 3
+
+
+def test_numbers_in_the_text():
+    assert f"{split_multiplications(128, 512, 64) / 1e6:.1f} {merged_multiplications(128, 512) / 1e6:.1f}" == "9.4 41.9"
+    assert not merging_saves(128, 512, 256)

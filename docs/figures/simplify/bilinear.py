@@ -10,7 +10,7 @@ def merged() -> Picture:
         [("$W_Q$", "d", "d_k"), ("$W_K^⊤$", "d_k", "d")],
         ("$W$", "d", "d"),
         sizes,
-        title="Made once",
+        title="Computed once",
         description="W_Q, d by d_k, times the transpose of W_K, d_k by d, is W, d by d.",
     )
     scores = shapes(
