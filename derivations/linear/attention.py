@@ -37,16 +37,16 @@ derivation.identity(
     "masked",
     total((D[i, j] + eye(n)[i, j]) * (F @ G.T)[i, j] * V[j, o], j),
     total(F[i, s] * (total(D[i, j] * G[j, s] * V[j, o], j) + G[i, s] * V[i, o]), s),
-    title="Masked attention without softmax is a recurrence, at every length",
+    title="Masked attention without softmax is a recurrence",
 )
 
 derivation.chain(
     "mean",
     total((F @ G.T)[i, j] / total((F @ G.T)[i, l], l) * c[o], j),
-    (c[o] * (total((F @ G.T)[i, j], j) / total((F @ G.T)[i, l], l)), "what does not depend on the key comes out"),
-    (c[o], "the two sums are one number"),
+    (c[o] * (total((F @ G.T)[i, j], j) / total((F @ G.T)[i, l], l)), "take out what does not depend on the key"),
+    (c[o], "the two sums are equal"),
     given=[nonzero(total((F @ G.T)[i, l], l))],
-    title="With the normaliser, a value that all keys share comes back as it is",
+    title="With the normaliser, a value that all keys share is read exactly",
 )
 
 derivation.define("N_c", n * (r + d_v), code=[(chapter + "cache_numbers", n, r, d_v)], title="Numbers in a KV cache")
@@ -57,10 +57,10 @@ derivation.identity(
     n * (r + d_v) - r * d_v,
     (r + d_v) * (n - r * d_v / (r + d_v)),
     uses=["define-n-c", "define-n-s"],
-    title="How much larger the cache is",
+    title="The cache less the state, in numbers",
 )
 
-derivation.inequality("rank", rank(F @ G.T), r, because=(F, G.T), title="A table of scores from $r$ features has rank $r$ at most")
+derivation.inequality("rank", rank(F @ G.T), r, because=(F, G.T), title="Scores from $r$ features have at most rank $r$")
 
 derivation.identity(
     "exact",
@@ -75,7 +75,7 @@ derivation.identity(
     "interference",
     (G @ (G.T @ V))[i, o] - V[i, o],
     (total(G[i, s] ** 2, s) - 1) * V[i, o] + total((1 - eye(n)[i, j]) * (G @ G.T)[i, j] * V[j, o], j),
-    title="What a key reads beside its own value",
+    title="The error of what a key reads",
 )
 
 derivation.identity(
@@ -83,7 +83,7 @@ derivation.identity(
     E((q @ (K.T @ z)) ** 2),
     (q @ q) * (z @ z) / r,
     given=[independent(K), mean(K, 0), variance(K, 1 / r)],
-    title="With random keys, every value that is stored adds to the noise",
+    title="With random keys, each stored value adds to the noise",
 )
 
 derivation.refute(
@@ -91,7 +91,7 @@ derivation.refute(
     G @ (G.T @ V),
     V,
     at={G: [[1, 0], [0, 1], [Fraction(3, 5), Fraction(4, 5)]], V: [[5], [0], [0]]},
-    title="Linear attention does not look up any stored value: three keys of length one, in two dimensions",
+    title="Three keys of length one in two dimensions do not read back their values",
     code=[read_back],
 )
 
@@ -99,7 +99,7 @@ derivation.identity(
     "exercise-twice",
     g @ (g.T @ v + g.T @ u),
     total(g[1, s] ** 2, s) * (v + u),
-    title="One key, two values",
+    title="One key with two values reads their sum",
 )
 
 derivation.chain(
@@ -108,7 +108,7 @@ derivation.chain(
     (q @ q - 2 * ((G @ q) @ (G @ q)) + ((G @ G.T) @ (G @ q)) @ (G @ q), "multiply out"),
     (q @ q - (G @ q) @ (G @ q), "the keys are orthonormal"),
     given=[product_is(G, G.T, 1)],
-    title="What of a query a full memory does not see",
+    title="The squared length of the part of a query that orthonormal keys do not see",
 )
 
 if __name__ == "__main__":

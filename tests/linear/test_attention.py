@@ -1,4 +1,4 @@
-"""Linear attention: the masked product against the running state, what is read back, and what it costs."""
+"""Linear attention: the masked product against the running state, values that are read back, and costs."""
 
 import pytest
 import torch
@@ -6,6 +6,7 @@ import torch
 from snippets.linear.attention import (
     cache_numbers,
     masked_product,
+    nearest,
     positive_features,
     read_state,
     recall_noise,
@@ -68,6 +69,22 @@ def test_noise_grows_with_the_root_of_the_number_of_keys():
         keys = torch.randn(4000, n, r, generator=generator, dtype=torch.float64) / r**0.5
         assert recall_noise(keys).item() == pytest.approx((n / r) ** 0.5, rel=0.1)
     assert recall_noise(torch.tensor([[3.0, 7.0], [1.0, 5.0]])) == 4  # of each key, its first feature
+
+
+def test_rank_does_not_limit_how_many_keys_can_be_told_apart():
+    generator = torch.Generator().manual_seed(5)
+    right = {}
+    for n in (128, 256, 512):
+        drawn = torch.randn(2, 50, n, 64, generator=generator, dtype=torch.float64)
+        key, value = torch.nn.functional.normalize(drawn, dim=-1)
+        assert torch.linalg.matrix_rank(key[0] @ key[0].T) == 64 < n
+        found = nearest(read_state(key, store(key, value)), value)
+        right[n] = (found == torch.arange(n)).double().mean().item()
+    assert right == pytest.approx({128: 0.98, 256: 0.76, 512: 0.33}, abs=0.01)
+
+
+def test_nearest_is_by_distance():
+    assert nearest(torch.tensor([[0.9], [7.0]]), torch.tensor([[0.0], [1.0], [100.0]])).tolist() == [1, 1]
 
 
 def test_numbers_are_those_of_the_tensors():

@@ -1,4 +1,4 @@
-"""A picture of what is read back from a state, as more and more is stored."""
+"""A picture of the error of values read back from a state, as more are stored."""
 
 import torch
 
@@ -27,7 +27,7 @@ def recall() -> Picture:
         across="keys stored",
         up="error of a value of size one",
         x_ticks=(0, 32, 64, 96, 128),
-        title="What is read back from a state with 64 rows",
+        title="The error of values read back from a state with 64 rows",
         description=f"With orthonormal keys the error is {max(exact):.0f} up to {WIDTH} keys, where that curve ends. With random keys "
         f"of length one it is {by_chance[1]:.2f} at {counts[1]} keys, {by_chance[counts.index(WIDTH)]:.2f} at {WIDTH} "
         f"and {by_chance[-1]:.2f} at {MOST}.",

@@ -1,5 +1,7 @@
 """Inputs for snippets/linear."""
 
+import torch
+
 from tests.snippets.input_rows import Row, T
 
 KATHAROPOULOS = "Katharopoulos et al. (2020)"
@@ -13,6 +15,7 @@ ROWS = {
         "running_state": [Row(QUERY, KEY, VALUE)],
         "store": [Row(KEY, VALUE)],
         "read_state": [Row(T(2, 3, 4), T(4, 6))],
+        "nearest": [Row(T(2, 3, 6), T(5, 6), gives=torch.int64)],
         "cache_numbers": [Row(5, 4, 6)],
         "state_numbers": [Row(4, 6)],
         "recall_noise": [Row(KEY)],
