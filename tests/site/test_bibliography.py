@@ -11,7 +11,7 @@ BIBLIOGRAPHY = "bibliography.md"
 ENTRY = re.compile(r"^(?P<name>[^\s:].*?) \{ #(?P<key>[\w-]+) \}\n:   (?P<body>(?:.+\n)+)\n    (?P<taken>.+)$", re.M)
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<up>(?:\.\./)*)bibliography\.md(?:#(?P<key>[\w-]+))?\)")
 FENCE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
-YEAR = re.compile(r"\b(?:18|19|20)\d\d\b")
+YEAR = re.compile(r"\b(?:18\d\d|19\d\d|20[0-3]\d)\b")
 
 
 def pages(root):
@@ -37,13 +37,13 @@ def malformed(bibliography, cited):
 
 
 def dangling(bibliography, cited):
-    """Return links that lead to no entry, and links whose text names another entry."""
+    """Return links that lead to no entry, and links that name a year but not exactly their entry."""
     known = entries(bibliography)
     return [
         f"{page}: {link['text']}"
         for page, text in cited.items()
         for link in LINK.finditer(text)
-        if link["key"] and known.get(link["key"]) != " ".join(link["text"].split())
+        if link["key"] and (link["key"] not in known or (YEAR.search(link["text"]) and known[link["key"]] != " ".join(link["text"].split())))
     ]
 
 
