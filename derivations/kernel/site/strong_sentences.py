@@ -15,11 +15,12 @@ from .page_source import Opening, Source
 
 REVIEWED = "reviewed_sentences.toml"  # in docs/
 GLOSSARY = "glossary.md"
+GUIDES = "contributing/"  # rules for authors are not statements about attention
 
 _STRONG = re.compile(r"\b(never|every|only|always|best|fastest|because|none|models)\b|(?<![\w-])\d[\d.,]*(?: ?%)?", re.IGNORECASE)
 _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\([^)\s]*\)")
 _NOTATION = re.compile(r"(?<!\\)\$[^$\n]+\$|`[^`\n]+`")
-_SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!et al)[.?!:][\"”’)]*\s+(?=[A-Z\[*\"“‘$`(])")
+_SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!et al)(?<!\b\d)[.?!][\"”’)]*\s+(?=[A-Z\[*\"“‘$`(])")
 _LINKED = "\ue010"  # marks a link in a sentence
 
 
@@ -58,6 +59,8 @@ def read_reviewed(root: Path) -> list[dict]:
 
 def _find_checked_paragraphs(source: Source) -> Iterator[tuple[int, str]]:
     """Yield (line, text) for each paragraph of the introduction, of practice boxes and of the glossary, outside other blocks and fences."""
+    if source.path_in_docs.startswith(GUIDES):
+        return
     openings = source.openings()
     heading = next((n for n, line in enumerate(source.lines, start=1) if line.startswith("# ")), 0)
     section = next((n for n, line in enumerate(source.lines, start=1) if n > heading and line.startswith("## ")), len(source.lines) + 1)
