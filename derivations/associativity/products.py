@@ -1,4 +1,4 @@
-"""Matrix products may be regrouped, a scalar may stand anywhere, and so the scale may stand where one likes."""
+"""Matrix products can be regrouped, a scalar can be applied to any factor, and so can the scale of attention."""
 
 from fractions import Fraction
 
@@ -19,13 +19,13 @@ derivation.chain(
     (paren(A @ B) @ C)[i, j],
     (total(total(A[i, k] * B[k, l], k) * C[l, j], l), "the inner product first"),
     (total(total(A[i, k] * B[k, l] * C[l, j], l), k), "multiply out, and swap two finite sums"),
-    (total(A[i, k] * total(B[k, l] * C[l, j], l), k), "take out what does not depend on $l$"),
-    ((A @ paren(B @ C))[i, j], "read it as a product again"),
+    (total(A[i, k] * total(B[k, l] * C[l, j], l), k), "move the factor that does not depend on $l$ out of the sum"),
+    ((A @ paren(B @ C))[i, j], "write it as a product of matrices again"),
     code=[
         ("snippets.associativity.products.grouped_left", A, B, C),
         ("snippets.associativity.products.grouped_right", A, B, C),
     ],
-    title="Entry by entry",
+    title="One entry of both groupings",
 )
 
 derivation.identity(
@@ -37,7 +37,7 @@ derivation.identity(
         ("snippets.associativity.products.grouped_left", A, B, C),
         ("snippets.associativity.products.grouped_right", A, B, C),
     ],
-    title="A product of three may be regrouped",
+    title="A product of three matrices can be grouped either way",
 )
 
 derivation.identity("distributive", A @ (B + B_2), A @ B + A @ B_2, title="A product distributes over a sum")
@@ -55,7 +55,7 @@ derivation.chain(
         ("snippets.associativity.rounding.divide_first", A, B, {"c": c}),
         ("snippets.associativity.products.scalar_placements", A, B, {"c": 1 / c}),
     ],
-    title="A scalar moves freely through a product",
+    title="A scalar can be applied to either factor",
 )
 
 quarter = d_k ** Fraction(1, 4)
@@ -68,7 +68,7 @@ derivation.chain(
     ((Q / quarter) @ (K / quarter).T, "or both by the fourth root"),
     uses=["scalar"],
     code=[("snippets.attention.formula.scores", Q, K), ("snippets.associativity.products.split_scale", Q, K)],
-    title="Where the scale may stand",
+    title="The scale can be applied to scores, queries, keys or both",
 )
 
 derivation.refute(
@@ -84,7 +84,7 @@ derivation.refute(
     (S @ T).T,
     S.T @ T.T,
     at={S: [[0, 0], [0, 1]], T: [[0, 0], [1, 0]]},
-    title="A transpose does not keep the order",
+    title="A transpose does not keep the order of the factors",
 )
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ derivation.refute(
     left_first(a, b, c),
     right_first(a, b, c),
     at={a: Fraction(1, 2**75), b: Fraction(1, 2**75), c: 2**75},
-    title="A product that vanishes on the way",
+    title="A product that one grouping rounds to zero",
 )
 
 derivation.refute(
@@ -47,7 +47,7 @@ derivation.refute(
     left_first(a, b, c),
     right_first(a, b, c),
     at={a: 4097, b: 4097, c: 3},
-    title="A product that differs in its last digit",
+    title="Two groupings of a product differ in the last digit",
 )
 
 derivation.refute(
@@ -55,14 +55,14 @@ derivation.refute(
     rounded(rounded(a + b) + c),
     rounded(a + rounded(b + c)),
     at={a: 1, b: Fraction(1, 2**24), c: Fraction(1, 2**24)},
-    title="Sums are no better",
+    title="Two groupings of a sum differ",
 )
 
 gamma_n = derivation.define(
     "gamma_n",
     n * u / (1 - n * u),
     given=[nonzero(1 - n * u)],
-    title="Higham's bound on what n roundings build up",
+    title="The bound on the relative error of $n$ roundings, $\\gamma_n$",
 )
 
 derivation.identity(
@@ -70,7 +70,7 @@ derivation.identity(
     1 + gamma_n,
     1 / (1 - n * u),
     given=[nonzero(1 - n * u)],
-    title="The same bound as a factor",
+    title="The largest factor of $n$ roundings",
 )
 
 derivation.inequality(
@@ -78,7 +78,7 @@ derivation.inequality(
     (1 - (n + 1) * u) * (1 + u),
     1 - n * u,
     because=(n + 1) * u**2,
-    title="One more rounding",
+    title="One more rounding, upwards",
 )
 
 derivation.inequality(
@@ -87,7 +87,7 @@ derivation.inequality(
     gamma * total(absolute(v[k]), k),
     because=total(((absolute(v[k]) - v[k]) * (gamma + delta[k]) + (absolute(v[k]) + v[k]) * (gamma - delta[k])) / 2, k),
     given=[nonnegative(gamma - delta[k]), nonnegative(gamma + delta[k])],
-    title="The errors of all terms together",
+    title="The error of a sum whose terms have bounded relative errors",
 )
 
 derivation.inequality(
@@ -97,18 +97,18 @@ derivation.inequality(
     because=x**2 * ((gamma - theta) + (gamma + phi)) * ((gamma + theta) + (gamma - phi)),
     given=[nonnegative(gamma - theta), nonnegative(gamma + theta), nonnegative(gamma - phi), nonnegative(gamma + phi)],
     uses=["error-grows"],
-    title="Two groupings of one term differ by at most twice its bound",
+    title="Two roundings of one term differ by at most twice the bound",
 )
 
 derivation.chain(
     "halving",
     rounded(a * rounded(b / 2)),
-    (rounded(a * (b / 2)), "half of a floating-point number is one"),
+    (rounded(a * (b / 2)), "half of a floating-point number is a floating-point number"),
     (rounded(a * b) / 2, "halving changes the exponent only, so it commutes with rounding"),
-    (rounded(rounded(a * b) / 2), "half of a floating-point number is one, again"),
+    (rounded(rounded(a * b) / 2), "half of a floating-point number is a floating-point number, again"),
     given=[representable(b), in_range()],
     without={representable(b): {a: 3, b: 1 + Fraction(1, 2**24)}, in_range(): {a: 2, b: 3 * tiny}},
-    title="Dividing a factor by two is exact",
+    title="Dividing by two commutes with rounding",
 )
 
 derivation.refute(
@@ -116,7 +116,7 @@ derivation.refute(
     rounded(rounded(a * b) / 3),
     rounded(a * rounded(b / 3)),
     at={a: 5, b: 1},
-    title="Dividing by three is not",
+    title="Dividing by three does not commute with rounding",
 )
 
 derivation.refute(
@@ -124,7 +124,7 @@ derivation.refute(
     rounded(rounded(a * b) / 2),
     rounded(a * rounded(b / 2)),
     at={a: 2, b: tiny},
-    title="Below the smallest normal number, dividing by two is not exact either",
+    title="Below the smallest normal number, dividing by two is not exact",
 )
 
 if __name__ == "__main__":

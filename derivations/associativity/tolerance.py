@@ -1,4 +1,4 @@
-"""How far a computed attention may be from the exact one: what errors of the scores, of exponentials and of sums do to the output."""
+"""How far computed attention can be from the exact one: from errors of scores, exponentials and sums to the output."""
 
 from derivations.kernel import Derivation, absolute, exp, index, nonnegative, positive, scalars, sizes, softmax, sqrt, total, vector
 
@@ -24,7 +24,7 @@ derivation.inequality(
     rho - 1,
     because=(rho - 1) ** 2 / rho,
     given=[positive(rho)],
-    title="Divided by a factor, a number moves less than multiplied by it",
+    title="Dividing by a factor moves a number less than multiplying by it",
 )
 
 derivation.inequality(
@@ -42,14 +42,14 @@ derivation.inequality(
     / sqrt(d),
     given=[nonnegative(gamma - absolute(theta[l]))],
     uses=["associativity/rounding#error-grows", "error-below"],
-    title="How far off a score may be",
+    title="How much too large a score can be",
 )
 
 derivation.identity(
     "perturbed",
     softmax(z + delta)[i],
     softmax(z)[i] * exp(delta[i]) / total(softmax(z)[j] * exp(delta[j]), j),
-    title="Errors of the scores are factors at the weights, normalised again",
+    title="An error of a score is a factor of its weight",
 )
 
 derivation.inequality(
@@ -59,7 +59,7 @@ derivation.inequality(
     because=total(exp(z[j]) * (exp(epsilon) * (exp(epsilon) * c[j] - 1) + (exp(epsilon) - a)), j) / total(exp(z[j]), j),
     given=[nonnegative(exp(epsilon) - a), nonnegative(exp(epsilon) * c[j] - 1)],
     uses=["perturbed"],
-    title="Its own factor makes a weight larger by at most the square, against the mean of all factors",
+    title="A weight grows by at most the square of the largest factor",
 )
 
 derivation.inequality(
@@ -70,14 +70,14 @@ derivation.inequality(
     given=[nonnegative(exp(epsilon) - c[j]), nonnegative(exp(epsilon) * a - 1)],
     without={nonnegative(exp(epsilon) - c[j]): {epsilon: 0, a: 1, c: [2], z: [0]}},
     uses=["perturbed"],
-    title="Its own factor makes a weight smaller by at most the square",
+    title="A weight shrinks by at most the square of the largest factor",
 )
 
 derivation.identity(
     "one-up",
     m * exp(epsilon) / (exp(epsilon) + (m - 1) * exp(-epsilon)),
     exp(2 * epsilon) * (m / (m - 1 + exp(2 * epsilon))),
-    title="One score up, many equal ones down: the square is reached for many keys",
+    title="One score too large and all others too small",
 )
 
 derivation.inequality(
@@ -95,7 +95,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="An output can be too large by no more than this",
+    title="How much too large an output can be",
 )
 
 derivation.inequality(
@@ -113,7 +113,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="An output can be too small by no more than this",
+    title="How much too small an output can be",
 )
 
 last = ((u - psi) * ((absolute(x) + x) + (beta - (x - y))) + (u + psi) * ((absolute(x) - x) + (beta + (x - y)))) / 2
@@ -124,7 +124,7 @@ derivation.inequality(
     beta + u * (absolute(x) + beta),
     because=(beta + (x - y)) + last,
     given=[nonnegative(beta + (x - y)), nonnegative(beta - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
-    title="One rounding of all that is computed in more digits",
+    title="The error after one more rounding",
 )
 
 derivation.refute(
@@ -133,7 +133,7 @@ derivation.refute(
     (1 + tau) * absolute(r - s),
     at={tau: 1, r: 1, s: 1},
     relation="<=",
-    title="No such bound holds with the output itself on the right",
+    title="The error has no bound relative to the output",
 )
 
 if __name__ == "__main__":

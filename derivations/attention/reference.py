@@ -1,4 +1,4 @@
-"""A reference implementation, and a slip: under the root the number of elements of K, which makes weights flat and padding count."""
+"""A wrong scale, the root of the number of elements of K: weights become uniform, and padding changes the output."""
 
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ derivation.identity(
     E(total(softmax(z)[j] * v[j], j)),
     Fraction(1, 2),
     given=[mean(v, Fraction(1, 2))],
-    title="Whatever the weights, the mean output is the mean value",
+    title="For weights that do not depend on the values, the mean output is the mean value",
 )
 
 derivation.identity(
@@ -44,7 +44,7 @@ derivation.identity(
     Q @ K.T / sqrt(h * m * d_k),
     Q @ K.T / sqrt(d_k) / sqrt(h * m),
     code=[("snippets.attention.reference.scores_by_size_wrong", Q, K, {"num_heads": h})],
-    title="The slip divides the scores once more, by the root of heads times keys",
+    title="The wrong scale divides scores by another root",
 )
 
 derivation.identity(
@@ -53,7 +53,7 @@ derivation.identity(
     1 / (h * m),
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1)],
     uses=["scaling/variance#variance"],
-    title="The variance of such a score",
+    title="The variance of a score with the wrong scale",
 )
 
 derivation.inequality(
@@ -81,7 +81,7 @@ derivation.limit(
     "oo",
     1,
     uses=["flat-upper"],
-    title="With the slip, the bound on a weight tends to an equal share as heads are added",
+    title="With the wrong scale and more heads, the factor in the bound tends to one",
 )
 
 derivation.refute(
@@ -89,7 +89,7 @@ derivation.refute(
     softmax(s / sqrt(h * m)),
     softmax(s / sqrt(h * 2)),
     at={s: [1, 0], h: 1, m: 3},
-    title="With the slip, two keys share their weight differently once others are added that are masked",
+    title="With the wrong scale, masked keys change the weights of the others",
 )
 
 derivation.limit(
@@ -99,7 +99,7 @@ derivation.limit(
     "oo",
     Fraction(1, 2),
     uses=["scaling/saturation#two-scores"],
-    title="Enough padding makes the two weights equal",
+    title="With the wrong scale and more padding, the weights of two keys become equal",
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How far rounded inputs can move scores, weights and outputs: the error bars of a printed example."""
+"""How much rounded inputs can change scores, weights and outputs: the error bars of a printed example."""
 
 from derivations.kernel import Derivation, absolute, exp, index, nonnegative, scalars, sizes, softmax, total, vector
 
@@ -16,7 +16,7 @@ bound = derivation.define(
     "b",
     h * total(absolute(x[a]) + absolute(y[a]), a) + d * h**2,
     code=[("snippets.attention.worked.score_bound", x, y, {"half": h})],
-    title="The bound $b$: how far a score can move, when every entry of two tokens may be off by $h$",
+    title="A bound on the error of a score, $b$",
 )
 
 small = [nonnegative(h - e[a]), nonnegative(h + e[a]), nonnegative(h - f[a]), nonnegative(h + f[a])]
@@ -39,7 +39,7 @@ derivation.inequality(
         small[2]: {x: [-1], y: [0], e: [0], f: [5], h: 1},
         small[3]: {x: [1], y: [0], e: [0], f: [-5], h: 1},
     },
-    title="A score falls by at most that",
+    title="A score falls by at most $b$",
 )
 
 over = total(exp(z[j]), j) * total(exp(z[j] + s[j]), j)
@@ -50,7 +50,7 @@ derivation.inequality(
     exp(2 * delta) * softmax(z)[i],
     because=exp(z[i]) * total(exp(z[j]) * (exp(2 * delta) * (exp(s[j]) - exp(-delta)) + (exp(delta) - exp(s[i]))), j) / over,
     given=[nonnegative(exp(delta) - exp(s[i])), nonnegative(exp(s[j]) - exp(-delta))],
-    title="A weight rises by at most this factor",
+    title="If scores move by at most $\\delta$, a weight rises by at most this factor",
 )
 
 derivation.inequality(
@@ -70,7 +70,7 @@ derivation.inequality(
     tau * total(absolute(p[j] * v[j]), j),
     because=total(within(-q[j], tau, p[j] * v[j]), j),
     given=[nonnegative(tau - q[j]), nonnegative(tau + q[j])],
-    title="How far an output falls when its weights move",
+    title="How much an output falls if its weights change",
 )
 
 derivation.inequality(
@@ -79,7 +79,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h - r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h - r[j])],
-    title="How far an output rises when its values move",
+    title="How much an output rises if its values change",
 )
 
 derivation.inequality(
@@ -88,7 +88,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h + r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h + r[j])],
-    title="How far an output falls when its values move",
+    title="How much an output falls if its values change",
 )
 
 derivation.inequality(
@@ -98,7 +98,7 @@ derivation.inequality(
     because=total(exp(t - c) - exp(z[j]), j) / ((exp(t) + total(exp(z[j]), j)) * (1 + n * exp(-c))),
     given=[nonnegative(exp(t - c) - exp(z[j]))],
     code=[("snippets.attention.worked.least_weight", c, {"others": n})],
-    title="A score that leads all others by a gap takes at least this weight",
+    title="The smallest weight of a key that leads all others by a gap",
 )
 
 if __name__ == "__main__":

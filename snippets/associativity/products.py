@@ -1,6 +1,6 @@
-"""A product of three matrices grouped both ways, and a scalar put in every place.
+"""A product of three matrices grouped both ways, and a scalar applied to each factor.
 
-Whole numbers are not rounded, and both groupings give the same:
+Integers are not rounded, and both groupings give the same result:
 
 --8<-- [start:example-integers]
 >>> import torch
@@ -15,7 +15,7 @@ Whole numbers are not rounded, and both groupings give the same:
 
 --8<-- [end:example-integers]
 
-Floating-point numbers are rounded, and the groupings are only close:
+Floating-point numbers are rounded, and the results are only close:
 
 --8<-- [start:example-floats]
 >>> for dtype in (torch.float32, torch.float64):
@@ -30,7 +30,7 @@ equal False   standard deviation below 1 eps: True
 
 --8<-- [end:example-floats]
 
-The scale split between query and key gives the same scores, and can save them in half precision:
+Splitting the scale between query and key gives the same scores, and can prevent an overflow in half precision:
 
 --8<-- [start:example-split]
 >>> from snippets.associativity.products import split_scale
@@ -93,7 +93,7 @@ def scalar_placements(
 def split_scale(
     query: Float[Tensor, "*#batch n d_k"], key: Float[Tensor, "*#batch m d_k"]
 ) -> Float[Tensor, "*batch n m"]:
-    """The scores, with query and key both divided by the fourth root of d_k."""
+    """The scores, with query and key each divided by the fourth root of d_k."""
     root = query.shape[-1] ** 0.25
     return scores(query / root, key / root, scale=1.0)
 

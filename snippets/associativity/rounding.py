@@ -1,6 +1,6 @@
 """Why floating-point products are not associative, and how far apart the two groupings can be.
 
-Rounding to zero: the left grouping loses everything, the right one nothing.
+Rounding to zero: the left grouping loses everything, the right one nothing:
 
 --8<-- [start:example-underflow]
 >>> import torch
@@ -12,7 +12,7 @@ Rounding to zero: the left grouping loses everything, the right one nothing.
 
 --8<-- [end:example-underflow]
 
-No number is small here; what is lost is the 1 in 2^24 + 1:
+No number is small here, but the 1 in 2^24 + 1 is lost:
 
 --8<-- [start:example-cancellation]
 >>> A = torch.tensor([[1.0, 1.0]])
@@ -25,7 +25,7 @@ No number is small here; what is lost is the 1 in 2^24 + 1:
 
 --8<-- [end:example-cancellation]
 
-The bound, on a random product:
+The bound for a random product:
 
 --8<-- [start:example-bound]
 >>> from snippets.associativity.rounding import gamma, grouping_gap, rounding_bound
@@ -39,7 +39,7 @@ The bound, on a random product:
 
 --8<-- [end:example-bound]
 
-Dividing by 2 is exact, and by 3 it is not; 5 and 1 are the smallest whole numbers that show it:
+Dividing by 2 is exact, dividing by 3 is not. The smallest integers that show it are 5 and 1:
 
 --8<-- [start:example-division]
 >>> from snippets.associativity.rounding import divide_after, divide_first
@@ -55,7 +55,7 @@ True
 
 --8<-- [end:example-division]
 
-Division by 2 is exact only while no result leaves the range of normal numbers:
+Division by 2 is exact only if no result leaves the range of normal numbers:
 
 --8<-- [start:example-range]
 >>> # the smallest positive number is in B
@@ -78,7 +78,7 @@ from snippets.associativity.products import grouped_left, grouped_right
 
 # --8<-- [start:gamma]
 def gamma(n: int, dtype: torch.dtype) -> float:
-    """Higham's gamma_n: bounds the relative error that n roundings build up.
+    """Higham's gamma_n: a bound on the relative error of n roundings.
 
     Raises ValueError for so many roundings that there is no bound.
     """
@@ -120,9 +120,9 @@ def grouping_gap(
     B: Float[Tensor, "*#batch p q"],
     C: Float[Tensor, "*#batch q m"],
 ) -> Float[Tensor, "*batch n m"]:
-    """How far apart (AB)C and A(BC) come out, entry by entry; in double precision."""
+    """The differences between (AB)C and A(BC), entry by entry; in double precision."""
     left, right = grouped_left(A, B, C), grouped_right(A, B, C)
-    return (left.double() - right.double()).abs()  # rounds next to nothing
+    return (left.double() - right.double()).abs()  # nearly exact
 
 
 # --8<-- [end:gap]

@@ -1,6 +1,6 @@
-"""How far off attention may be in a format, from its inputs alone.
+"""A bound on the rounding error of attention, computed from its inputs.
 
-Half the distance from 1 to the next larger number, and the smallest and the largest number above 0:
+The unit roundoff, the smallest and the largest positive number of each format:
 
 --8<-- [start:example-formats]
 >>> import torch
@@ -15,7 +15,7 @@ torch.bfloat16   3.9e-03   9.2e-41   3.4e+38
 
 --8<-- [end:example-formats]
 
-The exponential, at every number of the two half formats; 2 would be one unit in the last place:
+The error of the exponential in roundings, at every number of the two half formats; 2 would be one unit in the last place:
 
 --8<-- [start:example-exponential]
 >>> from snippets.associativity.tolerance import exponential_error
@@ -28,9 +28,10 @@ torch.bfloat16   1.0
 
 --8<-- [end:example-exponential]
 
-Random attention: the largest bound, and what it would be if each step were rounded to the format of the inputs:
+Random attention: the largest bound, and the bound for code that rounds each step to the format of the inputs:
 
 --8<-- [start:example-share]
+>>> import torch
 >>> from snippets.associativity.tolerance import (
 ...     attention_error, attention_error_bound)
 >>> generator = torch.Generator().manual_seed(0)
@@ -48,7 +49,7 @@ torch.bfloat16   holds: True   at most 6.4e-03   each step rounded 3.5e-01
 
 --8<-- [end:example-share]
 
-The share of the bound that the largest error takes, with ever more keys:
+The share of the bound that the largest error uses, for more and more keys:
 
 --8<-- [start:example-used]
 >>> for keys in (2, 64, 1024):
@@ -63,7 +64,7 @@ The share of the bound that the largest error takes, with ever more keys:
 
 --8<-- [end:example-used]
 
-A slip that no reader sees: one more rounding, to a format with fewer digits. The bound does:
+One more rounding, to a format with fewer digits, exceeds the bound:
 
 --8<-- [start:example-slip]
 >>> query, key, value = numbers
@@ -78,8 +79,8 @@ True
 
 --8<-- [end:example-slip]
 
-The largest number of half precision is 65504. A product may exceed it before it is scaled. Where each step is
-rounded to half precision, the bound is infinite; in single precision there is room:
+The largest number of half precision is 65504. A dot product can exceed it before it is scaled. If each step is
+rounded to half precision, the bound is infinite; in single precision nothing overflows:
 
 --8<-- [start:example-overflow]
 >>> query = key = torch.full((1, 64), 32.0, dtype=torch.float16)
@@ -117,12 +118,12 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 
 def smallest(dtype: torch.dtype) -> float:
-    """The smallest positive number: a result that underflows is off by no more."""
+    """The smallest positive number: the largest error of a result that underflows."""
     return torch.finfo(dtype).smallest_normal * torch.finfo(dtype).eps
 
 
 def growth(n: int, dtype: torch.dtype) -> float:
-    """The factor by which n roundings make a number larger or smaller at most."""
+    """The largest factor by which n roundings can change a number."""
     return 1 + gamma(n, dtype)
 
 
@@ -150,11 +151,11 @@ def score_error_bound(
     steps: torch.dtype | None = None,
     sums: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n m"]:
-    """How far the scores may be off, entry by entry; in double precision.
+    """A bound on the errors of the scores, entry by entry; in double precision.
 
-    `steps` is the format that every step is rounded to: single precision, or the
-    inputs' own if it has more digits, unless given. `sums` is the one that sums
-    are taken in, that of the steps unless given.
+    Every step is rounded to the format `steps`. The default is single precision,
+    or the inputs' format if it has more digits. Sums are computed in the format
+    `sums`, by default that of the steps.
     """
     steps = steps or upcast(query).dtype
     d_k = query.shape[-1]
@@ -176,7 +177,7 @@ def weight_factor(
     steps: torch.dtype | None = None,
     sums: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n 1"]:
-    """The factor by which the weights of a query may be too large or too small."""
+    """The factor by which the weights of a query can be too large or too small."""
     steps = steps or upcast(query).dtype
     m = key.shape[-2]
     off = score_error_bound(query, key, steps=steps, sums=sums)
@@ -203,10 +204,10 @@ def attention_error_bound(
     steps: torch.dtype | None = None,
     sums: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """How far attention may be off, entry by entry; in double precision.
+    """A bound on the errors of attention, entry by entry; in double precision.
 
-    `steps` and `sums` are those of the scores. The output is rounded once more, to
-    the format of the inputs. Infinite where a step may overflow.
+    `steps` and `sums` are as for the scores. The output is rounded once more, to
+    the format of the inputs. The bound is infinite if a step may overflow.
     """
     steps = steps or upcast(query).dtype
     sums, (m, d_k) = sums or steps, key.shape[-2:]
@@ -232,9 +233,9 @@ def one_more_rounding(
     *,
     dtype: torch.dtype,
 ) -> Float[Tensor, "*shape"]:
-    """How far off a result may be that is off by the bound, and rounded to dtype.
+    """The bound after one more rounding, to dtype.
 
-    The size is that of the exact result, at most.
+    The size bounds the absolute value of the exact result.
     """
     return bound + unit_roundoff(dtype) * (size + bound) + smallest(dtype)
 
@@ -250,9 +251,9 @@ def attention_error(
     *,
     exact: Sequence[Float[Tensor, "..."]] | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """How far attention comes out from the same in double precision.
+    """The difference between attention and the same in double precision.
 
-    There the inputs are those of `exact`, where these are given.
+    If `exact` is given, double precision uses these inputs.
     """
     doubled = (number.double() for number in exact or (query, key, value))
     computed = attention(query, key, value).double()

@@ -1,7 +1,7 @@
-"""Our attention against a reference implementation, and the slip of taking the size of K for d_k.
+"""Our attention against a reference implementation, and the mistake of using the size of K for d_k.
 
-Uniform inputs of shape (2, 4, 8, 16): the mean output, and the mean difference, for the temperature of
-the source and for the right one. The slip is on both sides, and so does not show:
+Uniform inputs of shape (2, 4, 8, 16): the mean output and the mean difference, for the temperature of
+the source and for the correct one. Both sides get the same wrong scale, so the comparison passes:
 
 --8<-- [start:example-compare]
 >>> import torch
@@ -22,7 +22,7 @@ right   mean output 0.5   mean difference below 1e-8 True
 
 --8<-- [end:example-compare]
 
-The slip against the right scale. The mean hides it; the largest difference and the weights do not:
+The wrong scale against the correct one. The mean hides the mistake; the largest difference and the weights show it:
 
 --8<-- [start:example-slip]
 >>> from snippets.attention.reference import attention_by_size_wrong
@@ -41,7 +41,7 @@ right   weights from 0.073 to 0.189   an equal share is 0.125
 
 --8<-- [end:example-slip]
 
-Padding: keys are added, and masked. The output must not notice.
+Padding: masked keys are added. The output must stay the same:
 
 --8<-- [start:example-padding]
 >>> from snippets.attention.reference import pad
@@ -71,10 +71,10 @@ from snippets.attention.formula import attention, scores
 
 # --8<-- [start:reference]
 class Reference(nn.Module):
-    """As widely copied: masked scores are filled with a large negative number."""
+    """A common style: masked scores are filled with a large negative number."""
 
     def __init__(self, temperature: float, *, dropout: float = 0.1) -> None:
-        """Queries are divided by the temperature, and weights dropped out."""
+        """Queries are divided by the temperature, and weights are dropped out."""
         super().__init__()
         self.temperature = temperature
         self.dropout = nn.Dropout(dropout)
@@ -101,7 +101,7 @@ class Reference(nn.Module):
 
 # --8<-- [start:wrong]
 def scale_by_size_wrong(key: Float[Tensor, "batch *heads m d_k"]) -> float:
-    """Wrong: one over the root of all that K holds for an element of the batch."""
+    """Wrong: one over the root of the number of entries of K for each text."""
     return math.prod(key.shape[1:]) ** -0.5
 
 
@@ -111,7 +111,7 @@ def scores_by_size_wrong(
     *,
     num_heads: int,
 ) -> Float[Tensor, "*batch n m"]:
-    """The scores with that scale, for so many heads."""
+    """The scores with that scale, for this number of heads."""
     size = num_heads * key.shape[-2] * key.shape[-1]
     return scores(query, key, scale=size**-0.5)
 
@@ -135,7 +135,7 @@ def pad(
     *,
     extra: int,
 ) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."], Bool[Tensor, " _"]]:
-    """Keys and values with `extra` zeros behind, and the mask that keeps the old."""
+    """Keys and values followed by `extra` rows of zeros, and a mask for them."""
     longer = [nn.functional.pad(x, (0, 0, 0, extra)) for x in (key, value)]
     m = key.shape[-2]
     return *longer, torch.arange(m + extra, device=key.device) < m

@@ -1,6 +1,6 @@
-"""A worked case of basic self-attention, printed to four places, and what its last place is worth.
+"""A worked example of basic self-attention, printed to four places, and how much its last place means.
 
-The printed inputs do not give every printed figure. They are off by at most one in the last place:
+Recomputed from the printed inputs, some numbers differ by one in the last place:
 
 --8<-- [start:example-printed]
 >>> import torch
@@ -16,7 +16,7 @@ The printed inputs do not give every printed figure. They are off by at most one
 
 --8<-- [end:example-printed]
 
-Inputs with six places, which round to the printed ones, give all of them:
+Inputs with six places that round to the printed ones reproduce all of them:
 
 --8<-- [start:example-finer]
 >>> places_off(FINER, TOKENS)
@@ -26,7 +26,7 @@ Inputs with six places, which round to the printed ones, give all of them:
 
 --8<-- [end:example-finer]
 
-What inputs that are off by half a unit of the fourth place can do at most, by the bounds:
+How far results can be off if inputs are off by half a unit of the fourth place:
 
 --8<-- [start:example-bounds]
 >>> from snippets.attention.worked import error_bounds
@@ -39,7 +39,7 @@ outputs   off by at most 2.3e-03
 
 --8<-- [end:example-bounds]
 
-The same tokens with queries and keys of their own, unscaled: the largest score leaves nothing for others.
+The same tokens with random projections and without the scale. The largest score gets all the weight:
 
 --8<-- [start:example-unscaled]
 >>> from snippets.attention.worked import least_weight
@@ -141,7 +141,7 @@ FINER = case(  # six places; found by search among the inputs that round to the 
 def places_off(
     found: Float[Tensor, "*shape"], expected: Float[Tensor, "*shape"]
 ) -> int:
-    """The most units of the fourth place by which found numbers, rounded, miss."""
+    """The largest difference after rounding, in units of the fourth place."""
     units = (found / DIGITS).round() - (expected / DIGITS).round()
     return int(units.abs().max())
 
@@ -153,7 +153,7 @@ def places_off(
 def score_bound(
     x: Float[Tensor, "*#batch d"], y: Float[Tensor, "*#batch d"], *, half: float
 ) -> Float[Tensor, "*batch"]:
-    """How far x.y can move when every entry of both moves by `half` at most."""
+    """How far x.y can move if every entry of both moves by at most `half`."""
     return half * (x.abs() + y.abs()).sum(-1) + x.shape[-1] * half**2
 
 
@@ -178,7 +178,7 @@ def error_bounds(
 def least_weight(
     gap: Float[Tensor, "*batch"], *, others: int
 ) -> Float[Tensor, "*batch"]:
-    """The least weight of a score that leads each of the others by the gap."""
+    """The smallest weight of a score that leads each of the others by the gap."""
     return 1 / (1 + others * torch.exp(-gap))
 
 

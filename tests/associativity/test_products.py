@@ -98,3 +98,12 @@ def test_the_split_scale_stays_in_range_where_the_dot_product_does_not():
     assert (query @ query.mT * 16**-0.5).item() == float("inf")
     assert scores(query, query).item() == 25600  # for they are computed in single precision
     assert split_scale(query, query).item() == 16 * 80 * 80 / 4  # every partial sum is a half-precision number
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    n, p, q, m = 1000, 10, 1000, 10
+    assert (n * p * q + n * q * m, p * q * m + n * p * m) == (20_000_000, 200_000)
+    assert (16 * 80 * 80, torch.finfo(torch.float16).max, 16 * 80 * 80 / 4) == (102_400, 65_504, 25_600)

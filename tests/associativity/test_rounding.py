@@ -189,3 +189,12 @@ def test_halving_leaves_a_difference_of_exactly_0_and_a_third_does_not():
     drawn = torch.rand(2, 500, 3, 3, generator=torch.Generator().manual_seed(0))
     assert torch.equal(divide_after(*drawn, c=2), divide_first(*drawn, c=2))
     assert not torch.equal(divide_after(*drawn, c=3), divide_first(*drawn, c=3))
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    a, c = torch.tensor(4097.0), torch.tensor(3.0)
+    assert ((a * a) * c, a * (a * c)) == (50_356_224, 50_356_228)
+    assert f"{torch.finfo(torch.float32).eps / 2:.8f} {gamma(128, torch.float32):.6f}" == "0.00000006 0.000008"

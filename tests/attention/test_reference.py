@@ -96,3 +96,11 @@ def test_masked_padding_moves_the_slip_only(extra):
     torch.testing.assert_close(attention(query, longer, values, attn_mask=mask), attention(query, key, value))
     moved = attention(query, longer, values, attn_mask=mask, scale=scale_by_size_wrong(longer))
     assert torch.allclose(moved, attention_by_size_wrong(query, key, value)) == (extra == 0)
+
+
+# What the page says
+
+
+def test_numbers_in_the_text():
+    key = torch.zeros(2, 4, 8, 16)
+    assert f"{1 / scale_by_size_wrong(key):.1f} {16**0.5:g} {4 * 8 * 16} {4 * 8}" == "22.6 4 512 32"

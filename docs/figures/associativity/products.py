@@ -17,13 +17,13 @@ def groupings() -> Picture:
         ("$ABC$", "n", "m"),
         sizes,
         title="The left pair first",
-        description="The product A B, n by q, times C, q by m, is n by m. The way there is through a large matrix.",
+        description="The product A B, n by q, times C, q by m, is n by m. The intermediate matrix is large.",
     )
     right = shapes(
         [("$A$", "n", "p"), ("$BC$", "p", "m")],
         ("$ABC$", "n", "m"),
         sizes,
         title="The right pair first",
-        description="A, n by p, times the product B C, p by m, is n by m as well. The way there is through a small matrix.",
+        description="A, n by p, times the product B C, p by m, is n by m as well. The intermediate matrix is small.",
     )
     return below(factors, left, right, title="Two groupings of A, n by p, B, p by q, and C, q by m, where p and m are small")

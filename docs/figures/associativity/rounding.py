@@ -17,8 +17,8 @@ def gap_and_bound() -> Picture:
         log="xy",
         across="rows and columns",
         up="largest entry, single precision",
-        title="How far two groupings of a product differ, and how far they may",
+        title="The difference between two groupings of a product, and its bound",
         description=f"Random square matrices of {sizes[0]} to {sizes[-1]} rows. The bound grows from {bounds[0]:.0e} to "
         f"{bounds[-1]:.0e}, the gap from {gaps[0]:.0e} to {gaps[-1]:.0e}. At {smaller} of {len(sizes)} sizes the gap "
-        "is the smaller one.",
+        "is below the bound.",
     )

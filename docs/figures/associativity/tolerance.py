@@ -19,13 +19,13 @@ def error_and_bound() -> Picture:
         found += [(f"{name}, bound", keys, bounds), (f"{name}, error", keys, errors)]
         words.append(
             f"In {name} the bound goes from {bounds[0]:.0e} to {bounds[-1]:.0e}, the error from {errors[0]:.0e} to "
-            f"{errors[-1]:.0e}; the error is the smaller one at {sum(e < b for e, b in zip(errors, bounds))} of {len(keys)} sizes."
+            f"{errors[-1]:.0e}; the error is below the bound at {sum(e < b for e, b in zip(errors, bounds))} of {len(keys)} sizes."
         )
     return curves(
         found,
         log="xy",
         across="keys",
         up="largest over 32 queries",
-        title="How far attention is off, and how far it may be",
+        title="The error of attention and its bound, by the number of keys",
         description=f"Random attention with {keys[0]} to {keys[-1]} keys. " + " ".join(words),
     )

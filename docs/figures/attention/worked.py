@@ -1,4 +1,4 @@
-"""The weights of the worked case, and how far its outputs miss and may miss."""
+"""The weights of the worked example, and the errors of its outputs with their bound."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, heat_map
 from snippets.attention.basic import basic_attention
@@ -14,8 +14,8 @@ def weights() -> Picture:
             sequence,
             names,
             names,
-            down="asks",
-            across="is asked",
+            down="query",
+            across="key",
             digits=4,
             title=title,
             description="; ".join(f"row {name}: " + ", ".join(f"{weight:.4f}" for weight in row) for name, row in zip(names, sequence))
@@ -27,19 +27,19 @@ def weights() -> Picture:
 
 
 def misses() -> Picture:
-    """Each number of the outputs: recomputed less printed, and the bound for what rounded inputs can do, in units of the fourth place."""
+    """For each output: recomputed minus printed, and the bound for rounded inputs, in units of the fourth place."""
     missed = (basic_attention(TOKENS) - OUTPUTS).abs() / DIGITS
     bounds = error_bounds(TOKENS, half=DIGITS / 2)[2] / DIGITS
     order = missed.flatten().argsort()
     places = range(1, len(order) + 1)
-    drawn = {name: values.flatten()[order].tolist() for name, values in (("bound", bounds), ("miss", missed))}
+    drawn = {name: values.flatten()[order].tolist() for name, values in (("bound", bounds), ("difference", missed))}
     return curves(
         [(name, places, values, True) for name, values in drawn.items()],
         log="y",
         x_ticks=(1, 12, 24),
-        across="outputs, from the best to the worst",
+        across="outputs, in the order of their differences",
         up="units of the fourth place",
-        title="How far recomputed outputs miss the printed ones, and how far rounded inputs can move them",
-        description=f"Of {len(order)} numbers, the largest miss is {max(drawn['miss']):.2f} units of the fourth place, "
+        title="Differences between recomputed and printed outputs, and their bound",
+        description=f"Of {len(order)} numbers, the largest difference is {max(drawn['difference']):.2f} units of the fourth place, "
         f"and the bounds lie between {min(drawn['bound']):.1f} and {max(drawn['bound']):.1f}.",
     )
