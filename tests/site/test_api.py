@@ -138,5 +138,5 @@ def test_both_generators_render_the_reference_and_the_snippets(request, generato
         assert f'id="derivations.kernel.Derivation.{method}"' in language
     assert ":::" not in language and "\x02" not in language and "doctest:" not in language
     snippets = (site / "contributing/snippets/index.html").read_text(encoding="utf-8")
-    assert "A section stands between two comments" in snippets and "[end:name]" in snippets  # the line of a section mark is removed
+    assert "A section is the code between two comments" in snippets and "[end:name]" in snippets  # the line of a section mark is removed
     assert snippets.count('<section class="api"') == len([p for p in (ROOT / "snippets").glob("*/*.py") if p.name != "__init__.py"])
