@@ -1,4 +1,4 @@
-"""The delta rule: one step of gradient descent on the newest token, what it stores, what it leaves alone, and what linear attention does."""
+"""The delta rule: one step of gradient descent on the newest token, what it stores and leaves unchanged, and linear attention's loss."""
 
 from derivations.kernel import Derivation, array, diff, each, eye, index, matrix, nonzero, product_is, scalars, sizes, total, zeros
 
@@ -19,7 +19,7 @@ loss = derivation.define(
     "L",
     total(((k @ S)[1, o] - v[1, o]) ** 2, o) / 2,
     code=[(chapter + "squared_error", S, k, v)],
-    title="How far the state is from giving the newest key its value",
+    title="The loss: half the squared error of what the newest key reads",
 )
 
 gradient = each(diff(loss, S[s, o]), s, o)
@@ -28,9 +28,9 @@ stepped = S + beta * (k.T @ (v - k @ S))
 derivation.chain(
     "step",
     S - beta * gradient,
-    (S - beta * (k.T @ (k @ S - v)), "the slope is the key times what is read too much"),
-    (stepped, "the sign goes inside"),
-    ((eye(d_k) - beta * (k.T @ k)) @ S + beta * (k.T @ v), "regroup: what becomes of the old state, and what is written"),
+    (S - beta * (k.T @ (k @ S - v)), "the gradient is the key times the error of what is read"),
+    (stepped, "move the sign into the brackets"),
+    ((eye(d_k) - beta * (k.T @ k)) @ S + beta * (k.T @ v), "regroup: the old state times a matrix, and the new value"),
     code=[(chapter + "delta_step", S, k, v, {"beta": beta})],
     title="The delta rule is one step of gradient descent on the newest token",
 )
@@ -40,7 +40,7 @@ derivation.identity(
     v - k @ stepped,
     (1 - beta * length) * (v - k @ S),
     uses=["step"],
-    title="A step multiplies what is wrong by one factor",
+    title="A step multiplies the error by one factor",
 )
 
 derivation.identity(
@@ -49,7 +49,7 @@ derivation.identity(
     v,
     given=[nonzero(length)],
     uses=["error"],
-    title="At the rate of one over its squared length, a key reads back exactly its new value",
+    title="At a rate of one over its squared length, the key reads exactly its new value",
 )
 
 derivation.identity(
@@ -58,7 +58,7 @@ derivation.identity(
     q @ S,
     given=[product_is(q, k.T, 0)],
     uses=["step"],
-    title="A query at a right angle to the key sees no change",
+    title="A query at a right angle to the key reads the same as before",
 )
 
 derivation.identity(
@@ -66,7 +66,7 @@ derivation.identity(
     S - beta * each(diff(-total((k @ S)[1, o] * v[1, o], o), S[s, o]), s, o),
     S + beta * (k.T @ v),
     code=[(chapter + "additive_step", S, k, v, {"beta": beta})],
-    title="Linear attention descends another loss: how well what is read lines up with the value",
+    title="Linear attention descends minus the product of what is read and the value",
 )
 
 derivation.identity(
@@ -74,7 +74,7 @@ derivation.identity(
     S - beta * (k.T @ (k @ zeros(d_k, d_v) - v)),
     S + beta * (k.T @ v),
     uses=["step"],
-    title="Linear attention's update is a step on the squared error with the slope of an empty state",
+    title="Linear attention takes the gradient of the squared error at the empty state",
 )
 
 derivation.refute(
@@ -91,7 +91,7 @@ derivation.identity(
     (S + beta * (k.T @ v)) - stepped,
     (beta * (k.T @ k)) @ S,
     uses=["step"],
-    title="What the delta rule takes away, and linear attention leaves",
+    title="Linear attention's update less the delta rule's",
 )
 
 derivation.identity(
@@ -99,7 +99,7 @@ derivation.identity(
     (eye(d_k) - (2 / length) * (k.T @ k)) @ (eye(d_k) - (2 / length) * (k.T @ k)),
     eye(d_k),
     given=[nonzero(length)],
-    title="At twice that rate the old state is reflected: done twice, nothing is done",
+    title="At twice that rate, the matrix is a reflection: its square is the identity",
 )
 
 derivation.identity(

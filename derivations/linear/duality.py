@@ -1,4 +1,4 @@
-"""State-space duality: the mask as the inverse of a recurrence, blocks of low rank, chunks, and what each way of computing costs."""
+"""State-space duality: the mask as the inverse of a recurrence, blocks of low rank, chunks, and costs."""
 
 from derivations.kernel import (
     Derivation,
@@ -38,7 +38,7 @@ derivation.identity(
     array([[1, 0, 0, 0], [-a_2, 1, 0, 0], [0, -a_3, 1, 0], [0, 0, -a_4, 1]])
     @ array([[1, 0, 0, 0], [a_2, 1, 0, 0], [a_3 * a_2, a_3, 1, 0], [a_4 * a_3 * a_2, a_4 * a_3, a_4, 1]]),
     eye(4),
-    title="Four tokens: the recurrence, times the mask",
+    title="Four tokens: the matrix of the recurrence times the mask is the identity",
 )
 
 derivation.identity(
@@ -47,7 +47,7 @@ derivation.identity(
     W,
     given=[product_is(R, L, 1)],
     uses=["four"],
-    title="The mask solves the recurrence, at every length",
+    title="The inverse of the recurrence gives all states",
 )
 
 derivation.identity(
@@ -55,7 +55,7 @@ derivation.identity(
     total(C[i, s] * total(L[i, j] * B[j, s] * X[j, o], j), s),
     ((L * (C @ B.T)) @ X)[i, o],
     uses=["solves"],
-    title="State-space duality: reading the states is masked attention without softmax",
+    title="State-space duality: reading a state is masked attention without softmax",
 )
 
 derivation.identity(
@@ -70,7 +70,7 @@ derivation.identity(
     ((each(u[l] * g[j], l, j) * (F @ B.T)) @ X + (M * (F @ G.T)) @ Z)[l, o],
     u[l] * (F @ (B.T @ each(g[j] * X[j, o], j, o)))[l, o] + ((M * (F @ G.T)) @ Z)[l, o],
     uses=["block"],
-    title="Two chunks: a masked product inside of each, and one state between them",
+    title="Two chunks: a masked product within the second, and one state between them",
 )
 
 derivation.inequality(
@@ -79,15 +79,25 @@ derivation.inequality(
     r,
     because=(each(u[l] * F[l, s], l, s), each(g[j] * B[j, s], s, j)),
     uses=["block"],
-    title="Each block below the diagonal has the rank of a state at most",
+    title="Scores between two chunks have at most the rank of a state",
 )
 
-derivation.define("N_q", n**2 * (r + d_v), code=[(chapter + "masked_multiplications", n, r, d_v)], title="Multiplications, all at once")
 derivation.define(
-    "N_r", 3 * n * r * d_v, code=[(chapter + "recurrent_multiplications", n, r, d_v)], title="Multiplications, token by token"
+    "N_q",
+    n**2 * (r + d_v),
+    code=[(chapter + "masked_multiplications", n, r, d_v)],
+    title="Multiplications of a masked product over all tokens",
+)
+derivation.define(
+    "N_r",
+    3 * n * r * d_v,
+    code=[(chapter + "recurrent_multiplications", n, r, d_v)],
+    title="Multiplications of the recurrence, token by token",
 )
 chunked = n * c * (r + d_v) + 2 * n * r * d_v + n * r * d_v / c
-derivation.define("N_c", chunked, code=[(chapter + "chunked_multiplications", n, r, d_v, {"chunk": c})], title="Multiplications, in chunks")
+derivation.define(
+    "N_c", chunked, code=[(chapter + "chunked_multiplications", n, r, d_v, {"chunk": c})], title="Multiplications in chunks of $c$ tokens"
+)
 
 derivation.inequality(
     "third",
@@ -95,7 +105,7 @@ derivation.inequality(
     chunked,
     because=n * c * (r + d_v) + n * r * d_v / c,
     uses=["define-n-r", "define-n-c"],
-    title="Chunks save a third of a recurrence's multiplications at most",
+    title="Chunks save at most a third of a recurrence's multiplications",
 )
 
 derivation.refute(
@@ -104,7 +114,7 @@ derivation.refute(
     n / c,
     at={n: 4096, c: 64},
     relation="<=",
-    title="A text of $n$ tokens need not wait for $n$ steps, one after the other",
+    title="A text of $n$ tokens does not need $n$ steps in sequence",
 )
 
 derivation.inequality(
@@ -114,7 +124,7 @@ derivation.inequality(
     because=n * (sqrt((r + d_v) * c) - sqrt(rho * r * d_v / c)) ** 2,
     given=[nonnegative(rho)],
     uses=["define-n-c"],
-    title="What any chunk length costs at least",
+    title="No chunk length costs less than this",
 )
 
 derivation.identity(
@@ -130,7 +140,7 @@ derivation.identity(
     "exercise-merge",
     a_3 * (a_2 * H + Y) + B.T @ X,
     (a_3 * a_2) * H + (a_3 * Y + B.T @ X),
-    title="Two linear stretches of text merge into one",
+    title="Two stretches of a linear recurrence merge into one",
 )
 
 derivation.refute(

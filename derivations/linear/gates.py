@@ -40,7 +40,7 @@ derivation.identity(
     "three",
     gamma * (alpha * (g.T @ u) + f.T @ w) + k.T @ v,
     (gamma * alpha) * (g.T @ u) + gamma * (f.T @ w) + k.T @ v,
-    title="Three tokens: each is weighed by the product of all gates since",
+    title="Three tokens: each is weighted by the product of all gates since",
 )
 
 derivation.identity(
@@ -48,7 +48,7 @@ derivation.identity(
     total((a[i] * D[i, j] + eye(n)[i, j]) * (Q @ K.T)[i, j] * V[j, o], j),
     total(Q[i, s] * (a[i] * total(D[i, j] * K[j, s] * V[j, o], j) + K[i, s] * V[i, o]), s),
     uses=["three", "linear/attention#masked"],
-    title="A gate on the state is a mask on the scores, at every length",
+    title="A gate on the state equals a mask on the scores",
 )
 
 derivation.identity(
@@ -56,14 +56,14 @@ derivation.identity(
     total(Q[i, s] * (C[i, s] / C[j, s]) * K[j, s], s),
     (each(Q[i, s] * C[i, s], i, s) @ each(K[j, s] / C[j, s], j, s).T)[i, j],
     given=[nonzero(C[j, s])],
-    title="Gates for each channel go into queries and keys",
+    title="Gates for each channel can be absorbed into queries and keys",
 )
 
 derivation.identity(
     "no-mask",
     array([1, 1]) @ (array([[1, 0], [0, x]]) @ array([1, -1])) - y * (array([1, 1]) @ array([1, -1])),
     1 - x,
-    title="Gates for each channel are no mask: two channels, of which one decays",
+    title="Gates for each channel are not a mask: two channels, one of them gated",
 )
 
 derivation.identity(
@@ -71,14 +71,14 @@ derivation.identity(
     softmax(each(z[i] - lamda * (n - i), i)),
     each(exp(-lamda * (n - i)) * exp(z[i]) / total(exp(-lamda * (n - l)) * exp(z[l]), l), i),
     code=[(chapter + "weights_with_alibi", z, {"slope": lamda})],
-    title="ALiBi is a constant gate, on exponentials of scores",
+    title="ALiBi is a constant gate on exponentials of scores",
 )
 
 derivation.identity(
     "share",
     (1 - (1 - x) ** t) + x * (1 - x) ** t,
     1 - (1 - x) ** (t + 1),
-    title="The share of the newest tokens: one more",
+    title="The share of the newest tokens, with one more token",
 )
 
 derivation.limit(
@@ -88,7 +88,7 @@ derivation.limit(
     0,
     exp(-1),
     uses=["share"],
-    title="The longer the memory, the nearer the weight beyond the horizon comes to one over e",
+    title="For gates close to one, the share beyond the horizon tends to one over e",
 )
 
 derivation.refute(
@@ -96,7 +96,7 @@ derivation.refute(
     total(x * (1 - x) ** (b - 1), b),
     1,
     at={x: Fraction(1, 2), N: 2},
-    title="A gate is no window: it does not put all weight on the tokens within its horizon",
+    title="The tokens within the horizon do not have all the weight",
 )
 
 gated = alpha * S + beta * (k.T @ (v - k @ (alpha * S)))
@@ -116,7 +116,7 @@ derivation.identity(
     v,
     given=[nonzero(length)],
     uses=["linear/delta#exact"],
-    title="Whatever the gate, the newest value is stored exactly",
+    title="At the right rate, the newest value is stored exactly, whatever the gate",
 )
 
 derivation.identity(
@@ -125,7 +125,7 @@ derivation.identity(
     alpha * (q @ S),
     given=[product_is(q, k.T, 0)],
     uses=["gated-delta"],
-    title="What is at a right angle to the key only decays",
+    title="For a query at a right angle to the key, the state only decays",
 )
 
 derivation.identity(
@@ -133,7 +133,7 @@ derivation.identity(
     exp(-lamda * (t + log(2) / lamda)),
     exp(-lamda * t) / 2,
     given=[nonzero(lamda)],
-    title="After how many more tokens a weight is halved",
+    title="The half-life is the same at every age",
 )
 
 loss = total(((k @ S)[1, o] - v[1, o]) ** 2, o) / 2 + eta * total(S[s, o] ** 2, s, o) / 2
@@ -143,7 +143,7 @@ derivation.identity(
     S - beta * each(diff(loss, S[s, o]), s, o),
     (1 - beta * eta) * S + beta * (k.T @ (v - k @ S)),
     uses=["linear/delta#step"],
-    title="A step with weight decay",
+    title="A step of gradient descent with weight decay",
 )
 
 derivation.refute(

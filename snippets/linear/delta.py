@@ -1,6 +1,6 @@
-"""The delta rule, one token at a time, and linear attention's update beside it.
+"""The delta rule, one token at a time, and linear attention's update for comparison.
 
-A step is what automatic differentiation says of the error on the newest token:
+A step agrees with automatic differentiation of the error on the newest token:
 
 --8<-- [start:example-gradient]
 >>> import torch
@@ -9,17 +9,19 @@ A step is what automatic differentiation says of the error on the newest token:
 >>> state = torch.randn(4, 3, generator=generator, dtype=torch.float64)  # (d_k, d_v)
 >>> key = torch.randn(1, 4, generator=generator, dtype=torch.float64)
 >>> value = torch.randn(1, 3, generator=generator, dtype=torch.float64)
->>> slope = torch.func.grad(squared_error)(state, key, value)
->>> torch.allclose(delta_step(state, key, value, beta=0.1), state - 0.1 * slope)
+>>> gradient = torch.func.grad(squared_error)(state, key, value)
+>>> torch.allclose(delta_step(state, key, value, beta=0.1), state - 0.1 * gradient)
 True
->>> torch.allclose(additive_step(state, key, value, beta=0.1), state - 0.1 * slope)
+>>> torch.allclose(additive_step(state, key, value, beta=0.1), state - 0.1 * gradient)
 False
 
 --8<-- [end:example-gradient]
 
-One key, three values, one after the other:
+One key with three values, one after another:
 
 --8<-- [start:example-overwrite]
+>>> import torch
+>>> from snippets.linear.delta import additive_step, delta_step
 >>> key = torch.tensor([[3.0, 4.0]])  # of length 5
 >>> delta = additive = torch.zeros(2, 1)
 >>> for value in (10.0, 20.0, 30.0):
@@ -34,7 +36,7 @@ wrote 30   delta rule reads 30   linear attention 60
 
 --8<-- [end:example-overwrite]
 
-Both over a whole text:
+The delta rule over a whole text:
 
 --8<-- [start:example-sequence]
 >>> from snippets.linear.attention import masked_product
@@ -42,7 +44,7 @@ Both over a whole text:
 >>> query, key, value = torch.randn(  # (n, d) each
 ...     3, 4, 6, generator=generator, dtype=torch.float64)
 >>> rate = 1 / key.square().sum(-1)  # (n)
->>> read_back = delta_rule(key, key, value, rate)  # each token asks with its own key
+>>> read_back = delta_rule(key, key, value, rate)  # each token reads with its own key
 >>> torch.allclose(read_back, value)
 True
 >>> apart = torch.linalg.qr(key.mT).Q.mT  # keys at right angles, of length 1
@@ -62,7 +64,7 @@ By hand, for a key of length 5 and a value of 10:
 
 --8<-- [end:example-hand]
 
-Is the number of ones even? A one swaps the two rows, a zero does nothing:
+Is the number of ones even? A one swaps the two rows, and a zero changes nothing:
 
 --8<-- [start:example-parity]
 >>> swap = torch.tensor([[1.0, -1.0]])  # of squared length 2
@@ -88,7 +90,7 @@ def squared_error(
     key: Float[Tensor, "*#batch 1 d_k"],
     value: Float[Tensor, "*#batch 1 d_v"],
 ) -> Float[Tensor, "*batch"]:
-    """Half the squared length of what the key reads wrongly."""
+    """Half the squared length of the error of what the key reads."""
     return (key @ state - value).square().sum(dim=(-2, -1)) / 2
 
 
@@ -99,7 +101,7 @@ def delta_step(
     *,
     beta: float,
 ) -> Float[Tensor, "*batch d_k d_v"]:
-    """Read what is there, and write what is missing."""
+    """Read with the key, and write the difference to the value."""
     return state + beta * key.mT @ (value - key @ state)
 
 
@@ -110,7 +112,7 @@ def additive_step(
     *,
     beta: float,
 ) -> Float[Tensor, "*batch d_k d_v"]:
-    """Write the value, whatever is there: linear attention."""
+    """Write the value without reading first: linear attention."""
     return state + beta * key.mT @ value
 
 
@@ -126,7 +128,7 @@ def delta_rule(
 ) -> Float[Tensor, "*batch n d_v"]:
     """DeltaNet's layer, token by token: Schlag, Irie and Schmidhuber (2021).
 
-    Normalise the keys: on longer ones the state may grow without end.
+    Normalise the keys: with longer ones the state may grow without bound.
     Raises ValueError without tokens, and for numbers of tokens that differ.
     """
     state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])

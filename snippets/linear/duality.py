@@ -1,4 +1,4 @@
-"""State-space duality: a recurrence as a masked product, both in chunks, and what each costs.
+"""State-space duality: a recurrence as a masked product, both in chunks, and their costs.
 
 The matrix of a recurrence, and the mask that is its inverse:
 
@@ -60,15 +60,15 @@ token by token     49,152
 >>> for chunk in (1, 8, 64, 256):
 ...     each = chunked_multiplications(n, 128, 128, chunk=chunk) / n
 ...     print(f"chunks of {chunk:3}  {each:10,.0f}"
-...           f"   one after the other {n // chunk:6,}")
-chunks of   1      49,408   one after the other 65,536
-chunks of   8      36,864   one after the other  8,192
-chunks of  64      49,408   one after the other  1,024
-chunks of 256      98,368   one after the other    256
+...           f"   steps in sequence {n // chunk:6,}")
+chunks of   1      49,408   steps in sequence 65,536
+chunks of   8      36,864   steps in sequence  8,192
+chunks of  64      49,408   steps in sequence  1,024
+chunks of 256      98,368   steps in sequence    256
 
 --8<-- [end:example-cost]
 
-The best chunk length for heads of some widths, and for two prices of a multiplication in a decay:
+The best chunk length for heads of several widths:
 
 --8<-- [start:example-best]
 >>> from snippets.linear.duality import best_chunk
@@ -83,7 +83,7 @@ The best chunk length for heads of some widths, and for two prices of a multipli
 
 --8<-- [end:example-chosen]
 
-All states at once, by merging stretches in a tree:
+All states by merging stretches, in a few rounds:
 
 --8<-- [start:example-scan]
 >>> from snippets.linear.duality import scan
@@ -110,8 +110,8 @@ from snippets.linear.gates import decay_mask
 def recurrence_matrix(
     gate: Float[Tensor, "*batch n"],
 ) -> Float[Tensor, "*batch n n"]:
-    """Ones, and below each but the last the next gate, with a minus: times
-    the states of all tokens it gives what each of them writes."""
+    """Ones on the diagonal and negative gates below it: times the states of all
+    tokens, this gives what each of them adds."""
     ones = torch.diag_embed(torch.ones_like(gate))
     return ones - torch.diag_embed(gate[..., 1:], offset=-1)
 
@@ -128,7 +128,7 @@ def chunked(
     *,
     chunk: int,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """A masked product inside of each chunk, and a state from one to the next.
+    """A masked product within each chunk, and a state from one to the next.
 
     Raises ValueError for numbers of tokens that differ, and RuntimeError for
     a chunk below 1.
@@ -145,7 +145,9 @@ def chunked(
         start = a.cumprod(-1).unsqueeze(-1)  # gates since the last chunk
         within = (mask * (q @ k.mT)) @ v
         outputs.append(start * (q @ state) + within)
-        left = mask[..., -1:, :].mT  # what the end of the chunk keeps of each
+        left = mask[
+            ..., -1:, :
+        ].mT  # gates from each token to the end of the chunk
         state = start[..., -1:, :] * state + k.mT @ (left * v)
     return torch.cat(outputs, dim=-2).to(dtype)
 
@@ -155,24 +157,24 @@ def chunked(
 
 # --8<-- [start:cost]
 def masked_multiplications(n: int, r: int, d_v: int) -> int:
-    """All scores, and all values weighed by them."""
+    """All scores, and all values times scores."""
     return n**2 * (r + d_v)
 
 
 def recurrent_multiplications(n: int, r: int, d_v: int) -> int:
-    """For each token the state decays, is written to, and is read."""
+    """For each token, the state decays, is written to, and is read."""
     return 3 * n * r * d_v
 
 
 def chunked_multiplications(n: int, r: int, d_v: int, *, chunk: int) -> float:
-    """Scores inside of chunks; the state is written to and read by each token,
-    and decays once a chunk."""
+    """Scores within chunks; each token writes to the state and reads it, and it
+    decays once per chunk."""
     return n * chunk * (r + d_v) + 2 * n * r * d_v + n * r * d_v / chunk
 
 
 def best_chunk(r: int, d_v: int, *, price: float) -> float:
-    """The chunk length that costs least, by the price of a multiplication in
-    a decay, in multiplications of a product of matrices."""
+    """The chunk length that costs least, if a multiplication in a decay counts as
+    `price` multiplications in a matrix product."""
     return (price * r * d_v / (r + d_v)) ** 0.5
 
 
@@ -183,7 +185,7 @@ def best_chunk(r: int, d_v: int, *, price: float) -> float:
 def scan(
     gate: Float[Tensor, " n"], writes: Float[Tensor, "n d_k d_v"]
 ) -> tuple[Float[Tensor, "n d_k d_v"], int]:
-    """The states of all tokens, and the number of rounds that it takes.
+    """The states of all tokens, and the number of rounds.
 
     Each round merges every stretch with the one before it, all at once.
     """

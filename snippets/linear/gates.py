@@ -1,4 +1,4 @@
-"""Gates: a state that decays, as a recurrence and as a mask, by one number or by one for each channel; and the delta rule with a gate.
+"""Gates: a decaying state as a recurrence and as a mask, with one gate or one for each channel, and the delta rule with a gate.
 
 The recurrence and the masked product:
 
@@ -20,7 +20,7 @@ tensor([[1.0000, 0.0000, 0.0000, 0.0000],
 
 --8<-- [end:example-same]
 
-A gate for each channel goes into queries and keys:
+A gate for each channel can be absorbed into queries and keys:
 
 --8<-- [start:example-channels]
 >>> from snippets.linear.attention import masked_product
@@ -32,7 +32,7 @@ True
 
 --8<-- [end:example-channels]
 
-How much weight lies beyond the horizon:
+The share of the weight beyond the horizon:
 
 --8<-- [start:example-horizon]
 >>> from snippets.linear.gates import share_beyond
@@ -48,11 +48,11 @@ gate 0.999   horizon 1,000   beyond it 0.368   beyond three 0.050
 
 --8<-- [end:example-horizon]
 
-Decay and correct:
+Decay, then correct:
 
 --8<-- [start:example-delta]
 >>> from snippets.linear.gates import gated_delta_step
->>> state = torch.tensor([[8.0], [6.0]])  # what two keys at a right angle have stored
+>>> state = torch.tensor([[8.0], [6.0]])  # values under two keys at a right angle
 >>> first, new = torch.tensor([[1.0, 0.0]]), torch.tensor([[5.0]])
 >>> gated_delta_step(state, first, new, alpha=0.5, beta=1.0).flatten().tolist()
 [5.0, 3.0]
@@ -68,7 +68,7 @@ Half-lives:
 
 --8<-- [end:example-half]
 
-Channels that decay fast, and a long text:
+A channel that decays fast, over a long text:
 
 --8<-- [start:example-overflow]
 >>> fast = torch.full((200, 1), 0.5)  # fp32; a half, two hundred times
@@ -97,7 +97,7 @@ def gated_state(
     value: Float[Tensor, "*#batch n d_v"],
     gate: Float[Tensor, "*#batch n #d_k"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Token by token: the state decays, the token writes, the query reads.
+    """Token by token: the state decays, the token is written, the query reads.
 
     A gate is one number for each token, (n, 1), or one for each channel.
     Raises ValueError without tokens, and for numbers of tokens that differ.
@@ -118,7 +118,7 @@ def gated_state(
 def decay_mask(gate: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n n"]:
     """For each query and earlier key, the product of the gates since the key.
 
-    Without logarithms: a gate may be zero.
+    Uses no logarithms, so a gate may be zero.
     """
     a, n = upcast(gate), gate.shape[-1]
     later = torch.ones(n, n, dtype=torch.bool, device=gate.device).tril(-1)
@@ -132,7 +132,7 @@ def gated_product(
     value: Float[Tensor, "*#batch n d_v"],
     gate: Float[Tensor, "*#batch n"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """The same with one gate for each token: scores under a mask that decays.
+    """The same for one gate for each token: scores times a mask that decays.
 
     Raises ValueError for numbers of tokens that differ.
     """
@@ -153,7 +153,7 @@ def absorbed(
     key: Float[Tensor, "*#batch n d_k"],
     gate: Float[Tensor, "*#batch n d_k"],
 ) -> tuple[Float[Tensor, "*batch n d_k"], Float[Tensor, "*batch n d_k"]]:
-    """Queries and keys with the gates of each channel inside."""
+    """Queries and keys that have absorbed the gates of each channel."""
     C = gate.cumprod(-2)  # (*batch, n, d_k)
     return query * C, key / C
 
@@ -165,9 +165,9 @@ def absorbed(
 def weights_with_alibi(
     scores: Float[Tensor, "*batch n"], *, slope: float
 ) -> Float[Tensor, "*batch n"]:
-    """The last query's weights, with a penalty by distance.
+    """The last query's weights, with a penalty for distance.
 
-    ALiBi, of Press, Smith and Lewis (2022).
+    ALiBi: Press, Smith and Lewis (2022).
     """
     x, n = upcast(scores), scores.shape[-1]
     distance = torch.arange(n - 1, -1, -1, dtype=x.dtype, device=x.device)
@@ -179,12 +179,12 @@ def weights_with_alibi(
 
 # --8<-- [start:horizon]
 def share_beyond(gate: float, tokens: int) -> float:
-    """What share of all weight a constant gate leaves to tokens older than that."""
+    """The share of the weight that a constant gate gives to older tokens."""
     return gate**tokens
 
 
 def half_life(gate: float) -> float:
-    """After how many tokens a weight is halved."""
+    """The number of tokens after which a weight has halved."""
     return math.log(2) / -math.log(gate)
 
 
@@ -200,7 +200,7 @@ def gated_delta_step(
     alpha: float,
     beta: float,
 ) -> Float[Tensor, "*batch d_k d_v"]:
-    """Decay, read, and write what is missing: Yang et al. (2025)."""
+    """Decay, read, and write the difference to the value: Yang et al. (2025)."""
     state = alpha * state
     return state + beta * key.mT @ (value - key @ state)
 

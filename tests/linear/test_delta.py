@@ -1,4 +1,4 @@
-"""The delta rule against automatic differentiation, what it stores and leaves, and where it is linear attention."""
+"""The delta rule against automatic differentiation, what it stores and leaves unchanged, and when it equals linear attention."""
 
 import pytest
 import torch
@@ -74,6 +74,14 @@ def test_a_rate_above_twice_the_usual_one_grows():
     before = squared_error(state, key, value)
     assert squared_error(delta_step(state, key, value, beta=1.9 * usual), key, value) < before
     assert squared_error(delta_step(state, key, value, beta=2.1 * usual), key, value) > before
+
+
+def test_no_step_with_a_rate_up_to_two_and_a_key_of_length_one_increases_the_error():
+    state, key, value = sample(8)
+    key = torch.nn.functional.normalize(key, dim=-1)
+    before = squared_error(state, key, value)
+    for beta in torch.linspace(0, 2, 21).tolist():
+        assert squared_error(delta_step(state, key, value, beta=beta), key, value) <= before * (1 + 1e-9)
 
 
 def test_no_tokens_are_refused():

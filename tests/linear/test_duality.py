@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from snippets.linear.delta import delta_rule
 from snippets.linear.duality import (
     best_chunk,
     chunked,
@@ -87,6 +88,21 @@ def test_no_chunk_is_better_than_the_best(price):
 
     best = best_chunk(32, 16, price=price)
     assert all(cost(best) <= cost(best * factor) for factor in (0.5, 0.9, 0.99, 1.01, 1.1, 2))
+
+
+def test_numbers_in_the_text():
+    n, width = 4096, 128
+    assert n / 64 == 64 and best_chunk(width, width, price=1) == 8 and best_chunk(width, width, price=64) == 64
+    recurrence = recurrent_multiplications(n, width, width) + 63 * n * width**2
+    chunks = chunked_multiplications(n, width, width, chunk=64) + 63 * n * width**2 / 64
+    assert recurrence / chunks == pytest.approx(16, abs=0.6)
+
+
+def test_no_mask_on_the_scores_gives_the_delta_rule():
+    query, key, value = torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.6, 0.8]]), torch.tensor([[1.0], [0.0]])
+    output = delta_rule(query.expand(2, 2), key, value, torch.ones(2))[1]
+    assert (query @ key[0]).item() == 0  # so any mask gives the first value a weight of zero, and the second value is zero
+    assert output.item() == pytest.approx(-0.48)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9])

@@ -29,6 +29,14 @@ def tokens(seed, n=6):
     return query, key, value, gate.sigmoid()
 
 
+def test_numbers_in_the_text():
+    assert decay_mask(torch.tensor([1.0, 0.9, 0.9]).double())[2].tolist() == pytest.approx([0.81, 0.9, 1])
+    assert share_beyond(0.5, 2) == 0.25  # three quarters within the horizon
+    assert round(share_beyond(0.999, 1000), 2) == round(math.exp(-1), 2) == 0.37
+    assert share_beyond(0.999, 3000) == pytest.approx(0.05, abs=0.001)
+    assert (round(half_life(0.9), 1), round(half_life(0.99))) == (6.6, 69)
+
+
 def test_the_mask_holds_products_of_the_gates_since():
     _, _, _, gate = tokens(0)
     mask = decay_mask(gate)

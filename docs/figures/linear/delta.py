@@ -1,4 +1,4 @@
-"""A picture of a state whose values are written again and again."""
+"""A picture of the error of values that are overwritten again and again."""
 
 import torch
 
@@ -27,9 +27,9 @@ def rewritten() -> Picture:
     return curves(
         [(name, count, error) for name, error in errors.items()],
         across="values written",
-        up="error of the present values",
+        up="error of the current values",
         x_ticks=(0, 64, 128, 192, 256),
-        title=f"{KEYS} keys of width {WIDTH}, whose values change again and again",
-        description=f"Random values of size one under {KEYS} random keys of length one, each key written in its turn. "
-        f"After {WRITES} writes linear attention is off by {last['linear attention']:.1f}, and the delta rule by {last['delta rule']:.1f}.",
+        title=f"{KEYS} keys of width {WIDTH} whose values change again and again",
+        description=f"Random values of size one under {KEYS} random keys of length one, written in turn. "
+        f"After {WRITES} writes, the error of linear attention is {last['linear attention']:.1f}, and that of the delta rule {last['delta rule']:.1f}.",
     )

@@ -1,4 +1,4 @@
-"""Pictures of duality: the mask of a gate with its blocks, and what a chunk length costs."""
+"""Pictures of duality: the mask of a gate with its blocks, and costs of a chunk length."""
 
 import torch
 
@@ -17,7 +17,7 @@ def blocks() -> Picture:
         across="key",
         down="query",
         marked=[(i, j) for i in range(4, 8) for j in range(4)],
-        title="The mask of a gate, and what lies between two chunks",
+        title="The mask of a gate, with the block between two chunks",
         description="A mask of eight tokens, with ones on the diagonal, zeros above it, and smaller numbers further below. The block of the last "
         "four queries and the first four keys is framed. Its rows are multiples of one another.",
     )
@@ -43,7 +43,7 @@ def cost() -> Picture:
         log="xy",
         x_ticks=(1, 4, 16, 64, 256, 1024),
         y_ticks=(2**14, 2**16, 2**18, 2**20),
-        title=f"What chunks cost in a head of width {width}",
-        description=f"Where a multiplication in a decay counts once, the curve is lowest at {best[0]} and nowhere far below the recurrence. "
-        f"Where one counts 64 times it is lowest at {best[1]}, and there the recurrence costs {dear_recurrent / min(dear):.1f} times as much. Longer chunks cost more either way.",
+        title=f"Costs of chunks in a head of width {width}",
+        description=f"If a multiplication in a decay counts once, the curve is lowest at {best[0]} and never far below the recurrence. "
+        f"If it counts 64 times, the curve is lowest at {best[1]}, and the recurrence costs {dear_recurrent / min(dear):.1f} times as much. Longer chunks cost more either way.",
     )

@@ -1,4 +1,4 @@
-"""A picture of how far back a constant gate remembers."""
+"""A picture of the weight that a constant gate gives to old tokens."""
 
 from derivations.kernel.site.diagrams import Picture, curves
 from snippets.linear.gates import share_beyond
@@ -14,11 +14,11 @@ def horizons() -> Picture:
     return curves(
         [(f"gate {gate}", ages, [share_beyond(gate, age) for age in ages]) for gate in GATES] + [("horizon", horizons, shares, True)],
         across="age in tokens",
-        up="weight on what is older",
+        up="weight of older tokens",
         log="x",
         y_ticks=(0, 0.25, 0.5, 0.75, 1),
-        title="How much of all weight lies on tokens older than an age",
-        description="Each curve falls from 1 to 0, and each about ten times earlier than the one before. A dot marks the horizon of each gate: "
+        title="The share of the weight of tokens older than an age",
+        description="Each curve falls from 1 to 0, each at about a tenth of the age of the one before. A dot marks the horizon of each gate: "
         + ", ".join(f"{share:.2f} at {horizon}" for share, horizon in zip(shares, horizons))
         + ".",
     )
