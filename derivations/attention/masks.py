@@ -161,7 +161,7 @@ derivation.identity(
         ("snippets.attention.masks.weights_by_distance", S, p, u, {"slope": mu}),
         ("snippets.attention.masks.weights_by_place", S, u, {"slope": mu}),
     ],
-    title="A bias by distance and a bias by the key's position give the same weights",
+    title="Biases by signed distance and by key position give the same weights",
 )
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ derivation.limit(
     "oo",
     Fraction(1, 2),
     uses=["scaling/saturation#two-scores"],
-    title="With the wrong scale and more padding, the weights of two keys become equal",
+    title="With the wrong scale, more padding brings the first weight to a half",
 )
 
 if __name__ == "__main__":

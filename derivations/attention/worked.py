@@ -70,7 +70,7 @@ derivation.inequality(
     tau * total(absolute(p[j] * v[j]), j),
     because=total(within(-q[j], tau, p[j] * v[j]), j),
     given=[nonnegative(tau - q[j]), nonnegative(tau + q[j])],
-    title="How much an output falls if its weights change",
+    title="An output falls by at most this if its weights change",
 )
 
 derivation.inequality(
@@ -79,7 +79,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h - r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h - r[j])],
-    title="How much an output rises if its values change",
+    title="An output rises by at most this if its values change",
 )
 
 derivation.inequality(
@@ -88,7 +88,7 @@ derivation.inequality(
     h * total(p[j], j),
     because=total(p[j] * (h + r[j]), j),
     given=[nonnegative(p[j]), nonnegative(h + r[j])],
-    title="How much an output falls if its values change",
+    title="An output falls by at most this if its values change",
 )
 
 derivation.inequality(

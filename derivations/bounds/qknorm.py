@@ -85,7 +85,7 @@ derivation.inequality(
     because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(z[j] - z[i]) - exp(-(2 * c))), j) / (1 + (n - 1) * exp(-(2 * c))),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 1}},
-    title="The largest possible weight if all scores are between $-c$ and $c$",
+    title="An upper bound on a weight if all scores are between $-c$ and $c$",
 )
 
 derivation.inequality(
@@ -95,7 +95,7 @@ derivation.inequality(
     because=softmax(z)[i] * total((1 - eye(n)[i, j]) ** 2 * (exp(2 * c) - exp(z[j] - z[i])), j) / (1 + (n - 1) * exp(2 * c)),
     given=bounds,
     without={bounds[1]: {c: 0, z: [0, -1], i: 2}},
-    title="The smallest possible weight if all scores are between $-c$ and $c$",
+    title="A lower bound on a weight if all scores are between $-c$ and $c$",
 )
 
 derivation.identity(

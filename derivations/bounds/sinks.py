@@ -56,7 +56,7 @@ derivation.limit(
     "oo",
     1,
     uses=["gate"],
-    title="With enough keys, the sink loses all its weight",
+    title="As equal keys are added, the sink's weight tends to zero",
 )
 
 derivation.identity(
@@ -82,7 +82,7 @@ derivation.chain(
     "dropped",
     exp(z[i]) / mass,
     (exp(z[i]) / everything / (mass / everything), "divide both by the sum over all keys"),
-    (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "the second factor is the total weight of the keys that stay"),
+    (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "the denominator is the total weight of the keys that stay"),
     title="Dropping keys divides each remaining weight by their total weight",
 )
 

@@ -123,7 +123,7 @@ derivation.limit(
     "oo",
     1 / (1 + m * exp(-(2 * c))),
     uses=["bounded", "bounds/qknorm#most"],
-    title="The weight of a key whose lead grows without bound",
+    title="One score grows and all others fall without bound: the weight's limit",
 )
 
 derivation.limit("mask-leaks", c * tanh(s - x), x, "oo", -c, title="A masked score that is then capped tends to minus the cap")

@@ -34,7 +34,7 @@ derivation.inequality(
     rank(W_K @ R),
     w,
     because=(W_K, R),
-    title="The keys of a grouped head have at most the rank of what is kept",
+    title="A grouped head's keys have at most the kept width as rank",
 )
 
 derivation.inequality(
@@ -43,7 +43,7 @@ derivation.inequality(
     d_k,
     because=(A, C.T),
     uses=["simplify/bilinear#rank"],
-    title="All heads of MQA together have at most the rank of one head",
+    title="All heads of MQA together have at most rank $d_k$",
 )
 
 derivation.identity(

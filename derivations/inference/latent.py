@@ -122,7 +122,7 @@ derivation.inequality(
     4 * (p + 1) * h * d_c * (r + 1) + 4 * (p + 1) * h * (r + 1),
     because=4 * h * ((p - 1) * d_c * r + d_c * (r - 1) + (r + 1) * (p + 1)),
     uses=["which"],
-    title="In decoding after $p$ tokens, it takes less, if heads are wider than one by $r$",
+    title="In decoding after $p$ tokens, the absorbed form takes no more operations",
 )
 
 derivation.chain(

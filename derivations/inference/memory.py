@@ -95,7 +95,7 @@ derivation.chain(
     (4 * n**2 * d_k) / (4 * n * d_k * g),
     (n / g, "cancel"),
     code=[(memory + "prefill_intensity", n, d_k, g)],
-    title="The intensity of a prefill of $n$ tokens grows with $n$",
+    title="Attention in a prefill of $n$ tokens: its intensity grows with $n$",
 )
 
 derivation.identity(

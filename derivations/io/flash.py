@@ -54,7 +54,7 @@ derivation.identity(
     plain - tiled,
     4 * tokens**2,
     uses=["plain", "tiled"],
-    title="FlashAttention saves four numbers for each pair of tokens, whatever the tiles",
+    title="With the same tiles, FlashAttention saves four numbers per pair of tokens",
 )
 
 derivation.inequality(
@@ -120,7 +120,7 @@ derivation.inequality(
     2 * n * small + 8 * n**2 * small**2 / w**2,
     because=n**2 * ((v - 1) * (8 * v + 4) + 1) + n * v * w,
     uses=["squares", "fast-memory"],
-    title="In a fast memory of $w^2$ numbers, below the square of the width $vw$, square tiles move less",
+    title="If $w^2$ numbers fit, square tiles at width $vw$ move no more",
 )
 
 derivation.refute(

@@ -110,7 +110,7 @@ derivation.inequality(
     because=2 * c * d * (c * h * W - g * h_kv * F) / (F * W),
     given=[positive(F), positive(W), nonnegative(c * h * W - g * h_kv * F)],
     uses=["hidden"],
-    title="With half of the pairs in a step, twice as many tokens are needed",
+    title="With half the pairs in a step, twice as many tokens suffice",
 )
 
 if __name__ == "__main__":

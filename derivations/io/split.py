@@ -133,7 +133,7 @@ derivation.inequality(
     2 * sqrt(n),
     n / p + p,
     because=(sqrt(n / p) - sqrt(p)) ** 2,
-    title="A worker for each part, then a merge in sequence: the fewest steps",
+    title="A worker for each part, then merging in sequence: a lower bound",
 )
 
 derivation.inequality(

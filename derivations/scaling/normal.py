@@ -64,7 +64,7 @@ derivation.identity(
     E((q @ k) ** 4),
     total(E(q[i] ** 4) * E(k[i] ** 4), i) + 3 * d * (d - 1),
     given=[independent(q, k), mean(q, 0), mean(k, 0), variance(q, 1), variance(k, 1), has_moment(q, 4), has_moment(k, 4)],
-    title="The fourth moment, for any distribution that has one",
+    title="The fourth moment, for any entries with mean zero and variance one",
 )
 
 derivation.chain(
@@ -84,7 +84,7 @@ derivation.chain(
     ],
     uses=["fourth-moment", "scaling/variance#variance"],
     code=[("snippets.scaling.normal.predicted_excess_kurtosis", d)],
-    title="The excess kurtosis is six over the width",
+    title="For Gaussian vectors, the excess kurtosis is six over the width",
 )
 
 derivation.limit(
@@ -113,7 +113,7 @@ derivation.identity(
     given=standard_normal(q, k),
     uses=["one-product"],
     code=[("snippets.scaling.normal.characteristic_function", t, {"d": d})],
-    title="The characteristic function of the scaled dot product",
+    title="The characteristic function of the scaled dot product of Gaussian vectors",
 )
 
 derivation.identity(

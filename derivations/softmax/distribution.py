@@ -150,7 +150,7 @@ derivation.refute(
     1 / (1 + exp(rounded(pair[1]) - rounded(pair[2]))),
     softmax(pair)[2],
     at={pair: [2**24, 2**24 + 1]},
-    title="Rounding does not commute with softmax",
+    title="Rounding the scores first can change a weight",
 )
 
 derivation.refute(
