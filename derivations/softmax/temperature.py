@@ -54,7 +54,9 @@ derivation.inequality(
     title="A lower bound on a weight, in units of an equal share",
 )
 
-derivation.limit("hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share")
+derivation.limit(
+    "hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share"
+)
 
 derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
