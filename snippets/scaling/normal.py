@@ -17,7 +17,7 @@ d 32   measured 0.17   predicted 0.19
 
 --8<-- [end:example-kurtosis]
 
-The characteristic function at t = 1, measured on 20,000 draws and predicted, and its limit:
+The characteristic function where t is 1, measured on 20,000 draws and predicted, and its limit:
 
 --8<-- [start:example-characteristic]
 >>> from snippets.scaling.normal import (
@@ -111,7 +111,7 @@ def predicted_excess_kurtosis(d: int) -> float:
 def characteristic_function(
     t: Float[Tensor, "*batch"], *, d: int
 ) -> Float[Tensor, "*batch"]:
-    """The mean of `exp(i t x)` for x = `q.k / sqrt(d)`; real, by symmetry."""
+    """The mean of `exp(i t x)` where x is `q.k / sqrt(d)`; real, by symmetry."""
     return (1 + t**2 / d) ** (-d / 2)
 
 
