@@ -72,7 +72,7 @@ derivation.limit(
     x,
     "oo",
     Fraction(1, 2),
-    title="As the query grows, two keys get equal weights",
+    title="With one hidden unit, a growing query gives two keys equal weights",
 )
 
 derivation.identity(
@@ -88,7 +88,7 @@ derivation.identity(
     "parameters",
     (d * r + d * r + r) - (d * r + d * r),
     r,
-    title="Additive scores have $r$ more parameters than dot products",
+    title="Additive scores have $r$ more parameters than dot products of projections",
 )
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ derivation.identity(
     "cost",
     2 * n**2 * d - (4 * n * d**2 + 2 * n * d * (4 * d)),
     2 * n * d * (n - 6 * d),
-    title="Multiplications in scores and mixing, minus those in linear layers",
+    title="Multiplications: scores and mixing, minus linear layers of inner width $4d$",
 )
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ derivation.identity(
     eye(n)[i, g] / sqrt(d_k) * (total(weights[i, j] * K[j, r] * V[j, f], j) - (weights @ K)[i, r] * (weights @ V)[i, f]),
     uses=["scaling/saturation#jacobian"],
     code=[("snippets.layers.cross.query_slopes", Q, K, V)],
-    title="An output depends only on its own query; the derivative is a covariance",
+    title=r"An output's derivative with respect to its own query is a covariance over $\sqrt{d_k}$",
 )
 
 

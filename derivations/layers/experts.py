@@ -68,7 +68,7 @@ derivation.identity(
     diff(a[i] / total(a[l], l), y[j]),
     0,
     uses=["same-gate"],
-    title="The logit of an expert that isn't chosen gets no gradient through the gate",
+    title="An unchosen expert's logit gets no gradient through the divided gate",
 )
 
 

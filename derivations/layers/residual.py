@@ -81,7 +81,7 @@ derivation.identity(
     (x + ((c * x) @ A) @ B)[a],
     given=[product_is(R, R.T, 1)],
     uses=["length"],
-    title="If you rotate the stream and the weights around it, every block does the same",
+    title="After rotating the stream and its weights, a linear block does the same",
 )
 
 derivation.refute(
@@ -89,7 +89,7 @@ derivation.refute(
     (x @ R - ones(d) * total((x @ R)[k], k) / d) @ R.T,
     x - ones(d) * total(x[k], k) / d,
     at={x: [1, 0], R: [[-1, 0], [0, 1]]},
-    title="Subtracting the mean is not the same in a rotated stream",
+    title="Subtracting the mean is not the same after an orthogonal change of basis",
 )
 
 f = tanh(x @ A) @ B
@@ -142,7 +142,7 @@ derivation.identity(
     title="The squared cosine between the stream before and after a write, by means",
 )
 
-derivation.limit("deep", s / (s + t), s, "oo", 1, title="The larger the stream, the less a write changes its direction", uses=["cosine"])
+derivation.limit("deep", s / (s + t), s, "oo", 1, title="As the stream grows without bound, a write stops changing its direction", uses=["cosine"])
 
 if __name__ == "__main__":
     derivation.main()

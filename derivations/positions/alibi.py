@@ -86,7 +86,7 @@ derivation.identity(
     given=[nonzero(mu)],
     uses=["step"],
     code=[("snippets.positions.alibi.decay", log(2) / mu, {"slope": mu})],
-    title="The distance that halves a weight",
+    title="The distance at which the decay is one half",
 )
 
 scores = Q @ K.T / sqrt(d_k)
@@ -110,7 +110,7 @@ derivation.refute(
     softmax(S + mu * each(u[j], o, j)),
     at={S: [[0, 0], [0, 0]], p: [0, 1], u: [0, 1], mu: 1},
     uses=["feature"],
-    title="Distances to both sides are not a bias of the key",
+    title=r"With distances to both sides, the bias $\mu u_j$ gives other weights",
 )
 
 derivation.identity(

@@ -52,7 +52,7 @@ derivation.limit(
     "oo",
     w**2,
     uses=["chord"],
-    title="For large factors, squared distances shrink by the square of the factor",
+    title="For large $s$, squared distances approach $w^2$ over the square of $s$",
 )
 
 
@@ -120,7 +120,7 @@ derivation.refute(
     at={b: 8, s: 4, L: 1, h: 3, g: 2, i: 2},
     relation="<=",
     uses=["reach"],
-    title="The middle of three pairs goes twice as far as in training",
+    title="At factor four, the middle of three pairs goes twice as far",
 )
 
 derivation.identity(

@@ -49,7 +49,7 @@ derivation.identity(
     blended(gamma),
     w / s,
     given=[nonnegative(a - r), positive(b - a), nonzero(s)],
-    title="Before the ramp YaRN is PI",
+    title="Before the ramp, YaRN divides a pair's frequency by $s$, like PI",
 )
 
 derivation.identity(
@@ -57,7 +57,7 @@ derivation.identity(
     blended(gamma),
     w,
     given=[nonnegative(r - b), positive(b - a), nonzero(s)],
-    title="Beyond the ramp YaRN is RoPE as it was",
+    title="Beyond the ramp, YaRN leaves a pair's frequency as it was",
 )
 
 derivation.identity(

@@ -130,7 +130,7 @@ derivation.refute(
     eye(d) + M,
     eye(d),
     at={M: [[-1]]},
-    title="What is added can cancel the identity",
+    title="With the added term, the derivative need not be the identity",
 )
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ derivation.identity(
     diff(total(state(j) * W[j, k], j) + (y @ U)[k], h[i]),
     total((W[i, j] * slope((h @ W)[j] + (x @ U)[j])) * W[j, k], j),
     uses=["step"],
-    title="Over two steps, the derivatives multiply as matrices",
+    title="Two steps, before the second tanh: the derivatives multiply as matrices",
 )
 
 derivation.inequality(
@@ -95,7 +95,7 @@ derivation.inequality(
     W[i, j] ** 2,
     because=W[i, j] ** 2 * tanh(z[j]) ** 2 * (1 + 4 * exp(2 * z[j]) / (1 + exp(2 * z[j])) ** 2),
     uses=["slope-most"],
-    title="No entry of a step's derivative is larger than that of the matrix",
+    title="No entry of a step's derivative exceeds the matrix's in absolute value",
 )
 
 derivation.inequality(

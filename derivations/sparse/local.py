@@ -63,7 +63,7 @@ derivation.inequality(
         nonnegative(A[i, l]): {n: 2, A: [[0, -1], [0, -1]], B: [[1, 1], [1, 1]]},
         nonnegative(B[l, j]): {n: 2, A: [[1, 1], [1, 1]], B: [[0, 0], [-1, -1]]},
     },
-    title="Two hops: at least the product of the two weights arrives through token $o$",
+    title="In two hops, at least the product of two weights arrives",
 )
 
 derivation.identity(

@@ -115,7 +115,7 @@ derivation.refute(
     1 / (1 + exp(g - log(m))),
     exp(-g),
     at={g: log(4), m: 8},
-    title="A bound for each key is not a bound for all of them together",
+    title="A bound for one key is not a bound for all other keys together",
 )
 
 derivation.refute(

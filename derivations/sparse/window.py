@@ -36,7 +36,7 @@ pairs = (w + m) * w - w * (w - 1) / 2
 derivation.chain(
     "pairs",
     total(t, t) + m * w,
-    (w * (w + 1) / 2 + m * w, "sum over the first tokens, whose windows are not full"),
+    (w * (w + 1) / 2 + m * w, "sum over the first $w$ tokens, whose windows are still filling"),
     (pairs, "as if all windows were full, minus what the first tokens lack"),
     code=[(counts + "window_pairs", w + m, w)],
     title="Pairs under a window of $w$, for a text of $w + m$ tokens",
@@ -58,7 +58,7 @@ derivation.limit(
     "oo",
     w,
     uses=["pairs"],
-    title="In a long text, each token has $w$ pairs",
+    title="In a long text, tokens have $w$ pairs on average",
 )
 
 derivation.inequality(
@@ -100,7 +100,7 @@ derivation.identity(
     L * (w - 1) / 2,
     given=[mean(D, (w - 1) / 2)],
     uses=["step-mean"],
-    title="The mean distance through $L$ layers is half of the reach",
+    title="With equal weights, the mean distance through $L$ layers is half the reach",
 )
 
 derivation.identity(
@@ -109,7 +109,7 @@ derivation.identity(
     L * (w**2 - 1) / 12,
     given=[independent(D), variance(D, (w**2 - 1) / 12)],
     uses=["step-variance"],
-    title="The variance of the distance through $L$ layers with independent steps",
+    title="With equal weights: the variance of the distance through $L$ independent layers",
 )
 
 derivation.refute(
@@ -133,7 +133,7 @@ derivation.inequality(
     (L + 1) * (w - 1) + 1,
     w * (L * (w - 1) + 1),
     because=L * (w - 1) ** 2,
-    title="One more layer gives fewer than $w$ times as many tokens within reach",
+    title="One more layer multiplies the tokens within reach by at most $w$",
 )
 
 derivation.identity(
