@@ -142,7 +142,9 @@ derivation.identity(
     title="The squared cosine between the stream before and after a write, by means",
 )
 
-derivation.limit("deep", s / (s + t), s, "oo", 1, title="As the stream grows without bound, a write stops changing its direction", uses=["cosine"])
+derivation.limit(
+    "deep", s / (s + t), s, "oo", 1, title="As the stream grows without bound, a write stops changing its direction", uses=["cosine"]
+)
 
 if __name__ == "__main__":
     derivation.main()

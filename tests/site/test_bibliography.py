@@ -43,7 +43,8 @@ def dangling(bibliography, cited):
         f"{page}: {link['text']}"
         for page, text in cited.items()
         for link in LINK.finditer(text)
-        if link["key"] and (link["key"] not in known or (YEAR.search(link["text"]) and known[link["key"]] != " ".join(link["text"].split())))
+        if link["key"]
+        and (link["key"] not in known or (YEAR.search(link["text"]) and known[link["key"]] != " ".join(link["text"].split())))
     ]
 
 
