@@ -69,12 +69,12 @@ def test_notebook_has_the_prose_claims_code_and_exercises_of_the_page():
     book = book_of("scaling/variance", address="https://example.org/scaling/variance/")
     words = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     code = [cell.source for cell in book.cells if cell.cell_type == "code"]
-    assert words.startswith("# Why √d_k?") and "pip install torch jaxtyping" in words
-    assert "**Theorem [(3)](https://example.org/scaling/variance/#scaled).** *After division by the root" in words
+    assert words.startswith("# Why attention scores are divided by √d_k") and "pip install torch jaxtyping" in words
+    assert "**Theorem [(1)](https://example.org/scaling/variance/#scaled).** *After division by the root" in words
     assert "$$\n\\begin{aligned}\n\\operatorname{Var}\\left(\\frac{q \\cdot k}{\\sqrt{d}}\\right) &= " in words
     assert "1. a constant factor leaves a variance squared\n" in words
     assert "### Exercise 2. A long query" in words and "**Solution**" in words and "**In practice**" in words
-    assert "[its\ngradients vanish](https://example.org/scaling/saturation/)" in words
+    assert "[softmax passes almost no\ngradient back](https://example.org/scaling/saturation/)" in words
     assert "[Vaswani et al. (2017)](https://example.org/bibliography/#vaswani-2017)" in words
     assert not any(sign in words for sign in ("///", "--8<--", ".md)", ".md#", "{ ."))
     assert any(one.startswith("from jaxtyping") and "def scores(" in one for one in code) and not any(">>>" in one for one in code[1:])
@@ -90,7 +90,7 @@ def test_notebook_needs_no_packages_of_the_site():
 
 def test_links_become_plain_text_without_a_site_url():
     words = "\n".join(cell.source for cell in book_of("scaling/variance").cells)
-    assert "Vaswani et al. (2017), section 3.2.1" in words and "**Theorem (3).**" in words
+    assert "Vaswani et al. (2017), section 3.2.1" in words and "**Theorem (1).**" in words
 
 
 def test_pages_without_code_or_with_code_that_reads_files_have_no_notebook():

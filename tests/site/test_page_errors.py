@@ -53,7 +53,7 @@ MISTAKES = {
     "no name": ("/// claim\n///", "expected '/// claim | chapter/topic#id', found nothing"),
     "a block's typo": ("/// claimm | scaling/variance#mean\n///", "'/// claimm | scaling/variance#mean' is not a block"),
     "a bad option": ("/// details | More\n    open: maybe\n\nText\n///", "'/// details | More' is not a block"),
-    "an unknown table": ("/// trust | nothing\n///", "expected '/// trust | NAME' with a name of kinds,"),
+    "an unknown table": ("/// trust | nothing\n///", "expected '/// trust | NAME' with a name of summary, kinds,"),
     "rows of nowhere": ("/// sources | U\n///", "there is no docs/sources.toml"),
     "an unknown figure": ("/// figure | notes/page:one\nA caption.\n///", "there is no docs/figures/notes/page.py"),
     "a figure of no name": ("/// figure | one\nA caption.\n///", "expected '/// figure | chapter/topic:function'"),

@@ -51,6 +51,13 @@ def check_front_matter_text(source: Source) -> None:
             raise PageError(f"{source.name()}:{at}: the front matter says {text!r}, which {fault}; say it in words")
 
 
+def blank_front_matter(source: Source) -> Source:
+    """Return the page with empty lines in place of its front matter, so that line numbers stay valid."""
+    match = _FRONT.match(source.text)
+    lines = match[0].rstrip("\n").count("\n") + 1 if match else 0
+    return source.with_lines([""] * lines + source.lines[lines:])
+
+
 def _texts(content: object) -> Iterator[str]:
     """Yield all texts in a YAML document, including the names of entries."""
     if isinstance(content, str):

@@ -20,6 +20,7 @@ from ..store.project_files import ROOT
 from . import claim_formats
 from .added_imports import CodeBlock, read_blocks
 from .claim_html import label_kind
+from .front_matter import blank_front_matter
 from .full_source import is_compound
 from .included_regions import RECIPES, snippet_library
 from .page import Page
@@ -68,6 +69,7 @@ def has_notebook(source: Source) -> bool:
 
 def make_notebook(source: Source, address: str = "", repository: str = "") -> str:
     """Return the notebook as JSON. `address` is the page's address, without which links become plain text."""
+    source = blank_front_matter(source)
     code, page = read_code(source), Page(source, repository)
     cells = list(_CellConverter(page, address).cells(code))
     needed = find_modules(code)

@@ -42,7 +42,9 @@ def test_a_topic_as_made_has_nothing_to_refuse(made):
 def test_all_faults_are_found_at_once(made):
     path = made / "docs/fresh/topic.md"
     path.write_text(
-        path.read_text().replace(":transposed_topic", ":transpsed_topic").replace("What it says", "So a = b; what it says")
+        path.read_text()
+        .replace(":transposed_topic", ":transpsed_topic")
+        .replace("An example with numbers", "So a = b; an example with numbers")
         + "\n[x](no.md)\n"
     )
     said = "\n".join(looked_at())
