@@ -50,7 +50,7 @@ def test_summary_says_which_witnesses_this_build_ran_and_what_the_last_complete_
     assert (found["Coq"] == ["", "not run in this build"]) == ("coq" not in asked)
     assert found["PyTorch"][1] == "agrees in numbers" and int(found["PyTorch"][0]) > 900
     for label, tried, faults, commit in trust_counts.list_full_runs()[1]:
-        assert found[label] == [tried, f"{faults} faults in the last complete run, at {commit}"]
+        assert found[label] == [tried, f"{'no' if faults == '0' else faults} faults in the last complete run, at {commit}"]
 
 
 def test_summary_says_that_a_witness_did_not_run(monkeypatch):

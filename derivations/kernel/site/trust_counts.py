@@ -92,11 +92,12 @@ def summarize() -> Table:
         [
             "code that a claim names",
             str(total),
-            f"{total - scopes['numbers only']} proved to compute the claim, the others compared in numbers",
+            f"proved to compute the claim, except for {scopes['numbers only']} compared in numbers",
         ]
     )
     for label, tried, faults, commit in list_full_runs()[1]:
-        result = f"{faults} faults in the last complete run, at {commit}" if tried else "no complete run was recorded"
+        found = "no" if faults == "0" else faults
+        result = f"{found} faults in the last complete run, at {commit}" if tried else "no complete run was recorded"
         rows.append([label if tried else "attacks", tried, result])
     return ["what", "how many", "result"], rows, "python -m derivations check --fresh --json && python -m derivations coq"
 
