@@ -47,7 +47,7 @@ derivation.refute(
     left_first(a, b, c),
     right_first(a, b, c),
     at={a: 4097, b: 4097, c: 3},
-    title="Two groupings of a product differ in the last digit",
+    title="Two groupings of a product can differ in the last digit",
 )
 
 derivation.refute(
@@ -55,7 +55,7 @@ derivation.refute(
     rounded(rounded(a + b) + c),
     rounded(a + rounded(b + c)),
     at={a: 1, b: Fraction(1, 2**24), c: Fraction(1, 2**24)},
-    title="Two groupings of a sum differ",
+    title="Two groupings of a sum can differ",
 )
 
 gamma_n = derivation.define(
@@ -87,7 +87,7 @@ derivation.inequality(
     gamma * total(absolute(v[k]), k),
     because=total(((absolute(v[k]) - v[k]) * (gamma + delta[k]) + (absolute(v[k]) + v[k]) * (gamma - delta[k])) / 2, k),
     given=[nonnegative(gamma - delta[k]), nonnegative(gamma + delta[k])],
-    title="The error of a sum whose terms have bounded relative errors",
+    title="A bound on the error of a sum whose terms have bounded relative errors",
 )
 
 derivation.inequality(

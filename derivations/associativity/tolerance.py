@@ -24,7 +24,7 @@ derivation.inequality(
     rho - 1,
     because=(rho - 1) ** 2 / rho,
     given=[positive(rho)],
-    title="Dividing by a factor moves a number less than multiplying by it",
+    title="Dividing by a factor above one moves a number no further than multiplying by it",
 )
 
 derivation.inequality(
@@ -42,7 +42,7 @@ derivation.inequality(
     / sqrt(d),
     given=[nonnegative(gamma - absolute(theta[l]))],
     uses=["associativity/rounding#error-grows", "error-below"],
-    title="How much too large a score can be",
+    title="A bound on how much too large a score can be",
 )
 
 derivation.identity(
@@ -95,7 +95,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="How much too large an output can be",
+    title="A bound on how much too large an output can be",
 )
 
 derivation.inequality(
@@ -113,7 +113,7 @@ derivation.inequality(
     ),
     given=[nonnegative(p[j]), nonnegative(tau - absolute(phi[j]))],
     uses=["above", "below", "below-is-closer"],
-    title="How much too small an output can be",
+    title="A bound on how much too small an output can be",
 )
 
 last = ((u - psi) * ((absolute(x) + x) + (beta - (x - y))) + (u + psi) * ((absolute(x) - x) + (beta + (x - y)))) / 2
@@ -124,7 +124,7 @@ derivation.inequality(
     beta + u * (absolute(x) + beta),
     because=(beta + (x - y)) + last,
     given=[nonnegative(beta + (x - y)), nonnegative(beta - (x - y)), nonnegative(u - psi), nonnegative(u + psi)],
-    title="The error after one more rounding",
+    title="A bound on the error after one more rounding",
 )
 
 derivation.refute(

@@ -89,7 +89,7 @@ derivation.refute(
     softmax(s / sqrt(h * m)),
     softmax(s / sqrt(h * 2)),
     at={s: [1, 0], h: 1, m: 3},
-    title="With the wrong scale, masked keys change the weights of the others",
+    title="With the wrong scale, masked keys can change the weights of the others",
 )
 
 derivation.limit(

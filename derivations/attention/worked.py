@@ -98,7 +98,7 @@ derivation.inequality(
     because=total(exp(t - c) - exp(z[j]), j) / ((exp(t) + total(exp(z[j]), j)) * (1 + n * exp(-c))),
     given=[nonnegative(exp(t - c) - exp(z[j]))],
     code=[("snippets.attention.worked.least_weight", c, {"others": n})],
-    title="The smallest weight of a key that leads all others by a gap",
+    title="A lower bound on the weight of a key that leads all others",
 )
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from derivations.kernel import (
     rounded,
     scalars,
     sizes,
+    softmax,
     total,
     variance,
     vector,
@@ -209,6 +210,9 @@ SQUARE = "snippets.simplify.bilinear.merged_scores"
 REFUSED = {
     "vacuous: both sides are the same expression already": lambda D: D.identity("c", (A + B).T, (A + B).T),
     "false: at": lambda D: D.identity("c", (A + B).T, A.T - B.T),
+    "not proved: left - right has the normal form": lambda D: D.identity(
+        "c", total((softmax(vector("a", m)) @ softmax(matrix("Z", m, n)))[index("i", n)], index("i", n)), 1
+    ),
     "used but not stated:": lambda D: D.identity("c", x * y / y, x),
     "is stated but not shown to be needed": lambda D: D.identity("c", x * y + x, x * (y + 1), given=[nonzero(y)]),
     "is not the certificate": lambda D: D.inequality("c", 2 * x * y, x**2 + y**2, because=(x - y) * (x + y)),
