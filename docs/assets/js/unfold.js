@@ -13,23 +13,16 @@ unfoldTarget();
 // Witnesses, solutions and whole files stay folded: they are not part of the text.
 const FOLDED = ".md-content details:not(.claim__witnesses, .claim__step, .claim__assumption, .solution, .whole-file)";
 
-function addButton(kind, folds) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "kind__button";
-  const show = (open) => {
-    button.textContent = open ? "Fold proofs and code" : "Unfold proofs and code";
-    button.setAttribute("aria-pressed", String(open));
-  };
+function connect(button, folds) {
+  let areOpen = false;
   button.addEventListener("click", () => {
-    const open = button.getAttribute("aria-pressed") !== "true";
-    for (const fold of folds) fold.open = open;
-    show(open);
+    areOpen = !areOpen;
+    for (const fold of folds) fold.open = areOpen;
+    button.textContent = areOpen ? "Fold proofs and code" : "Unfold proofs and code";
   });
-  show(false);
-  kind.append(button);
+  button.classList.add("kind__button--ready"); // until here the button keeps its place but is not shown
 }
 
-const kind = document.querySelector(".md-content .kind");
+const button = document.querySelector(".md-content .kind__button");
 const folds = document.querySelectorAll(FOLDED);
-if (kind && folds.length) addButton(kind, folds);
+if (button && folds.length) connect(button, folds);
