@@ -160,7 +160,7 @@ derivation.identity(
     diff(logits[g], T[b, a]),
     eye(N)[b, g] * (u @ T @ W)[a] + u[b] * (T @ W.T)[g, a],
     code=[("snippets.together.pieces.tied_gradients", u, T, W)],
-    title="The derivative of a logit by a tied table has two terms",
+    title="The gradient of a tied table has two terms",
 )
 
 derivation.identity(
