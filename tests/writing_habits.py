@@ -18,7 +18,7 @@ NO_PAGES = {"coq", "sympy", "figures", "labs", "assets"}
 
 THINGS = r"(?:softmax|formula|scale|variance|weights?|scores?|matri(?:x|ces)|masks?|claims?|layers?|heads?|keys?|quer(?:y|ies)|tokens?|rows?|models?|pages?)"
 HABITS = {
-    "inverted question or clause": r"\b(?:how|what|which|why)\b[^.?!]{0,40}\b(?:has|have|is|are) (?:a|an|the|one|its|their)\b[^.?!]{0,40} to \w+|"
+    "inverted question or clause": r"\b(?i:how|what|which|why)\b[^.?!]{0,40}\b(?:has|have|is|are) (?:a|an|the|one|its|their)\b[^.?!]{0,40} to \w+|"
     r"(?:^|: )(?:Kept|Left|Lost|Needed|Wanted|Gone|Not|Nor|Only then|So much|Below|Above|Beside|Behind) (?:is|are|does|do|can|has|have|stands?|lies?)\b",
     "preposition with which, whoever, what that": r"\b(?:of|in|by|from|on|with|for|to|at) which\b|\bwhoever\b|\bwhatever\b|\bwhat [a-z]+(?: [a-z]+)? that\b",
     "noun clause as a subject": r"(?:^|[,;:] |and )[Ww](?:hat|hether|hich of)\b[^.?!,;:]{3,60}\b(?:is|are|has|was|goes|comes|makes|follows|remains|stands)\b(?![^.]*\?)",
@@ -48,7 +48,7 @@ def sentences(markdown: str) -> Iterator[str]:
     text = re.sub(r"`([^`\n]+)`", "x", text)
     text = re.sub(r"!?\[([^\]]*)\](?:\([^)\s]*\)|\{[^}]*\})", r"\1", text)
     text = re.sub(r":\w+:", "", text)
-    for paragraph in re.split(r"\n[ \t]*\n|^[ \t]*(?:/{3,}|[#|:!<-]).*$|^[ \t]*[*+-] |^[ \t]*\d+\. ", text, flags=re.MULTILINE):
+    for paragraph in re.split(r"\n[ \t]*\n|^[ \t]*(?:/{3,}|[#|!<]|:\w+:|-{3}).*$|^[ \t]*[*+:-] +|^[ \t]*\d+\. ", text, flags=re.MULTILINE):
         paragraph = " ".join((paragraph or "").split()).strip("*_ ")
         for sentence in SENTENCE_END.split(paragraph):
             if re.search(r"[a-z]{2}", sentence):

@@ -70,7 +70,7 @@ derivation.identity(
     1 + gamma_n,
     1 / (1 - n * u),
     given=[nonzero(1 - n * u)],
-    title="The largest factor of $n$ roundings",
+    title=r"One plus $\gamma_n$ is one over $1 - n u$",
 )
 
 derivation.inequality(
@@ -108,7 +108,7 @@ derivation.chain(
     (rounded(rounded(a * b) / 2), "half of a floating-point number is a floating-point number, again"),
     given=[representable(b), in_range()],
     without={representable(b): {a: 3, b: 1 + Fraction(1, 2**24)}, in_range(): {a: 2, b: 3 * tiny}},
-    title="Dividing by two commutes with rounding",
+    title="Within the range of exponents, dividing by two commutes with rounding",
 )
 
 derivation.refute(
@@ -124,7 +124,7 @@ derivation.refute(
     rounded(rounded(a * b) / 2),
     rounded(a * rounded(b / 2)),
     at={a: 2, b: tiny},
-    title="Below the smallest normal number, dividing by two is not exact",
+    title="Below the smallest normal number, dividing by two can be inexact",
 )
 
 if __name__ == "__main__":

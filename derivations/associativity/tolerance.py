@@ -133,7 +133,7 @@ derivation.refute(
     (1 + tau) * absolute(r - s),
     at={tau: 1, r: 1, s: 1},
     relation="<=",
-    title="The error has no bound relative to the output",
+    title="The relative error of an output can exceed that of its terms",
 )
 
 if __name__ == "__main__":

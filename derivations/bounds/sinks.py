@@ -83,7 +83,7 @@ derivation.chain(
     exp(z[i]) / mass,
     (exp(z[i]) / everything / (mass / everything), "divide both by the sum over all keys"),
     (exp(z[i]) / everything / total(exp(z[j]) / everything, j), "the denominator is the total weight of the keys that stay"),
-    title="Dropping keys divides each remaining weight by their total weight",
+    title="Dropping keys divides each remaining weight by the remaining keys' total weight",
 )
 
 derivation.identity(

@@ -91,7 +91,7 @@ derivation.refute(
     G @ (G.T @ V),
     V,
     at={G: [[1, 0], [0, 1], [Fraction(3, 5), Fraction(4, 5)]], V: [[5], [0], [0]]},
-    title="Three keys of length one in two dimensions do not read back their values",
+    title="Three keys of length one in two dimensions can misread their values",
     code=[read_back],
 )
 
@@ -99,7 +99,7 @@ derivation.identity(
     "exercise-twice",
     g @ (g.T @ v + g.T @ u),
     total(g[1, s] ** 2, s) * (v + u),
-    title="One key with two values reads their sum",
+    title="One key with two values reads their sum, times its squared length",
 )
 
 derivation.chain(

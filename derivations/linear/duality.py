@@ -79,14 +79,14 @@ derivation.inequality(
     r,
     because=(each(u[l] * F[l, s], l, s), each(g[j] * B[j, s], s, j)),
     uses=["block"],
-    title="Scores between two chunks have at most the rank of a state",
+    title="Scores between two chunks have rank at most $r$",
 )
 
 derivation.define(
     "N_q",
     n**2 * (r + d_v),
     code=[(chapter + "masked_multiplications", n, r, d_v)],
-    title="Multiplications of a masked product over all tokens",
+    title="Multiplications of a masked product over all tokens, without those of the mask",
 )
 derivation.define(
     "N_r",
@@ -96,7 +96,10 @@ derivation.define(
 )
 chunked = n * c * (r + d_v) + 2 * n * r * d_v + n * r * d_v / c
 derivation.define(
-    "N_c", chunked, code=[(chapter + "chunked_multiplications", n, r, d_v, {"chunk": c})], title="Multiplications in chunks of $c$ tokens"
+    "N_c",
+    chunked,
+    code=[(chapter + "chunked_multiplications", n, r, d_v, {"chunk": c})],
+    title="Multiplications in chunks of $c$ tokens, without those of the mask",
 )
 
 derivation.inequality(
@@ -148,7 +151,7 @@ derivation.refute(
     tanh(w * tanh(w * z)),
     tanh(w**2 * z),
     at={w: 1, z: log(2)},
-    title="Two steps with tanh are not one step with tanh",
+    title="Two steps with tanh are not one tanh step with the squared factor",
 )
 
 if __name__ == "__main__":

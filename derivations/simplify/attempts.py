@@ -53,7 +53,7 @@ derivation.identity(
     "difference",
     W_Q @ W_K.T @ (2 * eye(d)).T - W_Q @ W_K.T @ eye(d).T,
     W_Q @ W_K.T,
-    title="The solutions for the identity and for twice the identity",
+    title="The difference of the solutions for twice the identity and for the identity",
 )
 
 derivation.identity(
@@ -69,7 +69,7 @@ derivation.identity(
     X @ (W_Q @ W_K.T @ X.T),
     (X @ W_Q) @ (X @ W_K).T,
     code=[("snippets.simplify.attempts.unscaled_scores", X, W_Q, W_K)],
-    title="The same matrix solves the equation for inputs of every shape",
+    title="The same formula solves the equation for inputs of every shape",
 )
 
 derivation.identity(
@@ -96,7 +96,7 @@ derivation.identity(
     W_Q @ W_K.T @ X.T,
     given=[product_is(L, X, 1)],
     uses=["left-inverse"],
-    title="A left inverse of the input gives the only solution",
+    title="A left inverse of the input gives the solution",
 )
 
 derivation.inequality(

@@ -55,7 +55,7 @@ with evaluate(False):  # SymPy keeps what is written
             MatMul(MatAdd(c * X, Y), W, Transpose(MatAdd(Z, U))),
             MatAdd(MatMul(c, X, W, Z.T), MatMul(c, X, W, U.T), MatMul(Y, W, Z.T), MatMul(Y, W, U.T)),
         ),
-        title="The scores are linear on the query side and on the key side",
+        title="The scores are linear on the query side and additive on the key side",
     )
 
     derivation.identity(
@@ -112,7 +112,7 @@ with evaluate(False):  # SymPy keeps what is written
         softmax(S.T),
         softmax(S).T,
         at={S: [[0, 1], [0, 0]]},
-        title="The weights of transposed scores are not transposed weights",
+        title="The weights of transposed scores need not be transposed weights",
     )
 
     derivation.chain(

@@ -95,7 +95,7 @@ The caption, in one sentence.
 ///
 
 /// practice
-What to do differently tomorrow.
+Advice that follows from the result, in a few sentences.
 ///
 
 /// details | Code

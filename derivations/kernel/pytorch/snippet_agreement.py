@@ -62,7 +62,7 @@ class Snippets:
         """Record which arguments of a snippet equal the claim's value at a point."""
         before = self.leaked.get(k)
         if before is None or before:  # an argument that differs at one point does not leak the answer
-            found = set(answers_in_arguments(self.claim.code[k], given, point, wanted))
+            found = set(find_leaked_answers(self.claim.code[k], given, point, wanted))
             self.leaked[k] = found if before is None else found & before
 
     def runs(self) -> tuple:
@@ -122,7 +122,7 @@ def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedV
     return wanted.tells[point]
 
 
-def answers_in_arguments(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
+def find_leaked_answers(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
     """Yield the arguments that have the claim's value at a point. Names and numbers are left out: a side may be one of these."""
     parameters = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_computed(x)]
     if not parameters:

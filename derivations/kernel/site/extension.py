@@ -33,7 +33,7 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
 
     /// figure | softmax/temperature:weights play=temperature    a picture that a widget replaces (figure_widgets.py)
 
-    /// practice                                 a box: what to do differently tomorrow
+    /// practice                                 a box with practical advice
     /// exercise | Its name                      an exercise, with its //// solution folded inside
 
 Mathematics in a page's own text is written `$...$` and may only name things: a relation typed by hand stops the build wherever it occurs.

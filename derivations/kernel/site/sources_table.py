@@ -4,10 +4,11 @@ An author writes these texts, so they go through Markdown and its checks like th
 """
 
 import posixpath
-import re
 import tomllib
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
+
+from . import page_summary
 
 FILE = "sources.toml"
 NUMBERED = "numbered"  # the group of rows whose id is only a number
@@ -59,10 +60,10 @@ def claims_by_topic(row: dict) -> dict[str, list[str]]:
 def read_heading(docs: Path, topic: str) -> str:
     """Return the heading of the topic's page. Raise RowsError if it has none."""
     path = docs / f"{topic}.md"
-    first = re.match(r"(?:---\n.*?\n---\n\s*)?# ([^\n]+)", path.read_text(encoding="utf-8"), re.DOTALL) if path.is_file() else None
-    if not first:
+    heading = page_summary.find_heading(path.read_text(encoding="utf-8")) if path.is_file() else ""
+    if not heading:
         raise RowsError(f"{docs.name}/{topic}.md is not a page that begins with a heading")
-    return first[1].strip()
+    return heading
 
 
 def add_table(parent: Element, rows: list[dict], docs: Path, start: str) -> Element:
