@@ -136,3 +136,20 @@ def test_tab_reaches_scrollable_parts_far_below(browse):
     page.settle()
     page.press("Tab")
     assert page.run(f"{wide}.length") > seen and page.run(f"{wide}.every((box) => box.tabIndex === 0)")
+
+
+def test_one_press_unfolds_proofs_and_code_and_another_folds_them(browse):
+    page = browse("scaling/variance/")
+    page.until("document.querySelector('.kind__button--ready')")
+    folds = "[...document.querySelectorAll('.md-content .claim__folded, .md-content details:not([class])')].map((fold) => fold.open)"
+    rest = "[...document.querySelectorAll('.claim__witnesses, .solution, .whole-file')].some((fold) => fold.open)"
+    tabbed_to(page, f"{AT}.className.startsWith('kind__button')")
+    assert len(page.run(folds)) >= 5 and not any(page.run(folds))
+    page.press("Enter")
+    assert all(page.run(folds)) and not page.run(rest)
+    page.press("Enter")
+    assert not any(page.run(folds))
+
+
+def test_page_without_folds_has_no_button(browse):
+    assert browse("").run("document.querySelector('.kind__button')") is None

@@ -4,9 +4,12 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
+
+from derivations.kernel.site.course_boxes import find_reading_order
 
 ROOT = Path(__file__).parents[2]
 
@@ -130,3 +133,19 @@ def test_rebuilding_an_unchanged_site_executes_no_notebook(built, build, kept_la
     assert before
     build("the-same-site-again")
     assert {path: path.stat().st_mtime_ns for path in kept_labs()} == before
+
+
+def test_core_pages_are_numbered_and_each_links_to_the_next(built):
+    pages = [path for path in find_reading_order((ROOT / "mkdocs.yml").read_text(encoding="utf-8")) if is_core(path)]
+    for number, path in enumerate(pages, start=1):
+        soup = BeautifulSoup((built / path.removesuffix(".md") / "index.html").read_text(encoding="utf-8"), "html.parser")
+        assert f"page {number} of {len(pages)}" in soup.select_one(".kind--core").text
+        link = soup.select_one(".route a")
+        following = pages[number : number + 1]
+        assert (link and urljoin(f"/{path.removesuffix('.md')}/", link["href"])) == (
+            f"/{following[0].removesuffix('.md')}/" if following else None
+        )
+
+
+def is_core(path):
+    return (ROOT / "docs" / path).read_text(encoding="utf-8").startswith("---\nkind: core\n")
