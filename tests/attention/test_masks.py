@@ -294,3 +294,4 @@ def test_numbers_in_the_text():
     assert percent(scores.softmax(-1)) == [4, 11, 84] == percent((scores - 1e4).softmax(-1))
     for found in (filled_weights(scores, keep, constant=-torch.inf), renormalised_weights(scores, keep.double())):
         assert percent(found) == [27, 73, 0]
+    assert filled_weights(torch.tensor([0.0, -2e4]), torch.tensor([False, True]), constant=-1e4).tolist() == [1, 0]
