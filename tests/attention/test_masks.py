@@ -285,3 +285,13 @@ def test_a_mask_is_kept_or_added_and_nothing_else():
         mask_scores(scores, attn_mask=torch.ones(3, dtype=torch.int64))
     with pytest.raises(ValueError, match="attn_mask and is_causal are given; expected one"):
         mask_scores(scores, attn_mask=added, is_causal=True)
+
+
+def test_numbers_in_the_text():
+    """The scores 0, 1 and 3: with the third key masked, by renormalising, and with all three shifted by a constant."""
+    scores, keep = torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64), torch.tensor([True, True, False])
+    percent = lambda weights: [round(100 * x) for x in weights.tolist()]
+    assert percent(scores.softmax(-1)) == [4, 11, 84] == percent((scores - 1e4).softmax(-1))
+    for found in (filled_weights(scores, keep, constant=-torch.inf), renormalised_weights(scores, keep.double())):
+        assert percent(found) == [27, 73, 0]
+    assert filled_weights(torch.tensor([0.0, -2e4]), torch.tensor([False, True]), constant=-1e4).tolist() == [1, 0]

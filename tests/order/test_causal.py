@@ -153,3 +153,8 @@ def test_numbers_in_the_text():
     kept, others, share = window_outputs(scores, value, keep=2)
     assert [round(x.item(), 2) for x in (kept, others, attention(torch.eye(1), scores.T, value, scale=1.0))] == [1.27, 32.69, 2.76]
     assert round(100 * share.item(), 1) == 4.7
+    query, tokens, keep = torch.ones(1).double(), torch.tensor([[0.0], [1.0]]).double(), torch.ones(2).double()
+    weights = kept_weights(query, tokens, keep)
+    assert [round(x, 2) for x in weights.tolist()] == [0.27, 0.73]
+    change = token_gradients(query, tokens, keep)[0, 1, 0].item()
+    assert [round(change, 2), round(change - weights[1].item(), 2)] == [0.93, 0.2]

@@ -191,3 +191,8 @@ def test_a_change_of_gauge_keeps_the_column_spaces():
 def test_numbers_in_the_text():
     assert f"{split_multiplications(128, 512, 64) / 1e6:.1f} {merged_multiplications(128, 512) / 1e6:.1f}" == "9.4 41.9"
     assert not merging_saves(128, 512, 256)
+    W_Q, W_K = torch.tensor([[1.0], [2.0]]), torch.tensor([[1.0], [0.0]])  # a head of width one, and two tokens
+    X, W = torch.tensor([[1.0, 1.0], [2.0, 5.0]]), merge_projections(W_Q, W_K, scale=1.0)
+    assert W.tolist() == [[1, 0], [2, 0]] and (X @ W_Q)[0].item() == 3 and (X @ W_K)[1].item() == 2 and (X[0] @ W).tolist() == [3, 0]
+    for found in (split_scores(X, W_Q, W_K, scale=1.0), merged_scores(X, W), split_scores(X, 2 * W_Q, W_K / 2, scale=1.0)):
+        assert found[0, 1].item() == 6

@@ -134,6 +134,7 @@ def test_numbers_in_the_text():
     z = torch.tensor([0.0, 1.0, 3.0], dtype=torch.float64)
     assert [f"{x:.2f}" for x in z.exp()] == ["1.00", "2.72", "20.09"] and f"{z.exp().sum():.2f}" == "23.80"
     assert [round(100 * w) for w in softmax(z).tolist()] == [4, 11, 84]
+    assert f"{(softmax(z) * torch.tensor([10.0, 20.0, 30.0]).double()).sum():.2f}" == "28.02"
     torch.testing.assert_close(softmax(z + 1000), softmax(z))
     assert softmax(10 * z)[2] > 0.999999
     # Choosing the largest score has the gradient zero; softmax does not.

@@ -78,6 +78,11 @@ def test_numbers_in_the_text():
     assert (64 * softmax_jacobian(weights)).tolist() == [[7, -2, -5], [-2, 12, -10], [-5, -10, 15]]
     assert softmax_jacobian(weights)[2, 2].item() == pytest.approx(0.234, abs=5e-4)
     assert softmax_jacobian(weights)[2, 1].item() == pytest.approx(-0.156, abs=5e-4)
+    assert softmax_jacobian(weights)[0, 2].item() == pytest.approx(-0.078, abs=5e-4)
+    assert through_softmax(weights, torch.tensor([8.0, 0, 0], dtype=torch.float64)).tolist() == [0.875, -0.25, -0.625]
+    two = softmax_jacobian(torch.tensor([0.5, 0.5], dtype=torch.float64))
+    assert two.tolist() == [[0.25, -0.25], [-0.25, 0.25]] and (two @ torch.tensor([1.0, -1]).double()).tolist() == [0.5, -0.5]
+    assert softmax_jacobian(torch.tensor([0.99, 0.01], dtype=torch.float64)).diagonal().tolist() == pytest.approx([0.0099, 0.0099])
     # With a largest weight of 0.99, the trace is largest if the rest is spread thinly.
     for others in (1, 2, 1000):
         saturated = torch.tensor([0.99] + [0.01 / others] * others, dtype=torch.float64)
