@@ -164,13 +164,13 @@ show(figure, "Mean entropy of the weights against the width of a head: with the 
 assert min(mean_entropy["scaled"]) > 2 and mean_entropy["unscaled"][-1] < 0.2
 
 # %% [markdown]
-# With the scale the entropy hardly depends on the width. Without it, nearly all weight comes to rest on one key.
+# With the scale the entropy hardly depends on the width. Without it, one key gets nearly all of the weight.
 
 # %% [markdown]
 # ## Gradients
 #
 # The length of the gradient that each query receives from the output of its head. [The theorems](../../scaling/saturation/)
-# say what becomes of a slope when gaps grow.
+# show what happens to the gradient when gaps grow.
 
 # %%
 for name, lengths in gradients.items():

@@ -105,6 +105,8 @@ def test_numbers_in_the_text():
     centred = token - token.mean()
     assert centred.tolist() == [-2, -1, 0, 3] and mean_square(centred).item() == 3.5 and round(3.5**0.5, 2) == 1.87
     assert [round(one, 2) for one in layer_norm(token).tolist()] == [-1.07, -0.53, 0, 1.6]
+    jacobian = torch.autograd.functional.jacobian(lambda features: layer_norm(features, eps=0), token)
+    assert torch.linalg.matrix_rank(jacobian).item() == 2
     assert 0.99 < mean_square(layer_norm(torch.tensor([0.1, 0.1, 0.1, 0.2]).double())).item() < 1
     # PyTorch's default for RMSNorm, found from what it divides by; 16-bit tensors are computed in single precision.
     assert torch.nn.RMSNorm(4).eps is None and round(torch.finfo(torch.float32).eps * 1e7, 1) == 1.2

@@ -377,4 +377,6 @@ def test_numbers_in_the_text():
     merged = merge_states(first, second)
     assert merged.total.item() == pytest.approx(1.5) and merged.mixed.item() == pytest.approx(15)
     assert average(merged).item() == pytest.approx(10)
+    sums = [(exp.sum().item(), (exp * values).sum().item()) for exp, values in zip(scores.exp()[:, None], value)]
+    torch.testing.assert_close(torch.tensor(sums), torch.tensor([(1.0, 6.0), (2.0, 24.0)]))
     assert torch.tensor(88.0).exp().isfinite() and torch.tensor(89.0).exp().isinf()

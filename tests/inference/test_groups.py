@@ -121,6 +121,8 @@ def test_numbers_in_the_text():
     h, d = 32, 4096
     assert grouped_weights(d, h, 8) / grouped_weights(d, h, h) == 0.625
     assert grouped_operations(4096, d, h, 8) / grouped_operations(4096, d, h, h) == 0.75
+    first = torch.tensor([[1.0, 0], [0, 0]])  # what two heads of width one compare: first features, and second features
+    assert torch.linalg.matrix_rank(torch.cat([first, first.flip(0, 1)])).item() == 2
     models = {model.name: model for model in MODELS}
     sizes = [bytes_per_token(one.layers, one.num_kv_heads, one.d_k, 2) / 1024 for one in (models["Llama 3 8B"], models["Llama 2 7B"])]
     assert sizes == [128, 512]

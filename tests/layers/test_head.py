@@ -78,6 +78,11 @@ def test_numbers_in_the_text():
     assert [round(one, 2) for one in z.softmax(0).tolist()] == [0.64, 0.09, 0.24, 0.03]
     assert round(losses(z)[2].item(), 2) == 1.44
     assert [round(one, 2) for one in errors(z)[2].tolist()] == [0.64, 0.09, -0.76, 0.03]
+    U, x = torch.tensor([[1.0], [2], [3]]).double(), torch.zeros(1).double()  # three tokens at width one
+    torch.testing.assert_close(pulls(x, U)[2].item(), 2.0 - 3)
+    logits = torch.tensor([[1.0], [-2]]).double() @ U.T
+    centred_rows = logits - logits.mean(1, keepdim=True)
+    assert logits[1].tolist() == [-2, -4, -6] and centred_rows.tolist() == [[-1, 0, 1], [2, 0, -2]]
     assert (16 * 768, 8 * 12) == (12288, 96)  # GPT-3's width and its number of blocks
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 import torch
 from torch import nn
-from torch.utils.flop_counter import sdpa_backward_flop_count, sdpa_flop_count
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 from snippets.order.cost import (
     attention_layer,
@@ -121,6 +121,10 @@ def test_heads_that_do_not_divide_the_width_are_refused():
 def test_numbers_in_the_text():
     """The example of width 512, memory, generation, and the products of FlashAttention's backward pass."""
     assert [round(count(64, 512) / 1e6) for count in (projection_operations, pair_operations)] == [134, 8]
+    assert round(projection_operations(64, 512) / 4 / 1e6) == 34 and round(pair_operations(64, 512) / 2 / 1e6) == 4
+    with FlopCounterMode(display=False) as counter:
+        torch.ones(2, 3) @ torch.ones(3, 2)
+    assert counter.get_total_flops() == 24
     assert [round(count(1024, 512) / 1e9, 1) for count in (projection_operations, pair_operations)] == [2.1, 2.1]
     shares = [round(100 * pair_operations(n, 512) / forward_operations(n, 512), 1) for n in (64, 65536)]
     assert shares == [5.9, 98.5]

@@ -136,6 +136,9 @@ def test_draw_repeats_with_its_seed_and_has_the_mean_and_deviation_asked_for():
 
 
 def test_numbers_in_the_text():
+    signs = [torch.tensor(entries).double() for entries in itertools.product((-1, 1), repeat=4)]
+    products = torch.stack([dot(entries[:2], entries[2:]) for entries in signs])
+    assert sorted(products.tolist()) == [-2] * 4 + [0] * 8 + [2] * 4 and products.var(correction=0).item() == 2
     unscaled, scaled = torch.tensor([[8.0, 0.0], [1.0, 0.0]]).softmax(-1).tolist()
     assert f"{unscaled[0]:.2%}" == "99.97%"
     assert [f"{weight:.0%}" for weight in scaled] == ["73%", "27%"]

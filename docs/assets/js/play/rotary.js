@@ -11,7 +11,7 @@ function turn([first, second], angle) {
   return [first * cosine - second * sine, first * sine + second * cosine];
 }
 
-export const caption = "One pair of features of a query and of a key. Moved together, they keep the angle between them, and so their score.";
+export const caption = "One pair of features of a query and of a key. If both move together, the angle between them and the score stay the same.";
 
 export function start(stage, { query, key, omega, places }) {
   const at = [...places];
