@@ -183,14 +183,24 @@ def scores(
     key: Float[Tensor, "*#batch m d_k"],
     *,
     scale: float | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n m"]:
     """The score of every query with every key.
 
-    The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017).
+    The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017). The result
+    has the format of the query unless a dtype is given. To rank scores, ask for
+    fp32: fp16 ends at 65,504, and rounding to bf16 makes ties.
+    Raises TypeError for fp32 with fp64.
     """
+    q, k = upcast(query), upcast(key)
+    if q.dtype != k.dtype:
+        raise TypeError(
+            f"query is {query.dtype} and key {key.dtype}; expected one dtype"
+        )
     if scale is None:  # without features, all scores are 0 at any scale
         scale = max(query.shape[-1], 1) ** -0.5
-    return (upcast(query) @ upcast(key).mT * scale).to(query.dtype)
+    wide = q @ k.mT * scale
+    return wide.to(query.dtype) if dtype is None else wide.to(dtype)
 
 
 def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -224,7 +234,7 @@ def attention_weights(
     """
     if enable_gqa:
         key = share_heads(query, key)
-    logits = scores(upcast(query), upcast(key), scale=scale)
+    logits = scores(upcast(query), key, scale=scale)
     logits = mask_scores(logits, attn_mask=attn_mask, is_causal=is_causal)
     if attn_mask is None:  # every query has a key: the first
         return torch.softmax(logits, dim=-1).to(query.dtype)
@@ -280,7 +290,9 @@ def share_heads(
         raise ValueError(
             f"{groups} heads of keys do not divide {heads} of queries"
         )
-    return shared.repeat_interleave(heads // groups, dim=-3)
+    # torch.export rejects repeat_interleave if m has a name.
+    group = torch.arange(heads, device=shared.device) // (heads // groups)
+    return shared.index_select(-3, group)
 
 
 # --8<-- [end:groups]
@@ -302,7 +314,8 @@ def attention_2d(
             "expected 2 each, as key.T is for matrices"
         )
     d_k = max(query.shape[-1], 1)  # without features, any: all scores are 0
-    return torch.softmax(query @ key.T / d_k**0.5, dim=-1) @ value
+    q, k, v = upcast(query), upcast(key), upcast(value)
+    return (torch.softmax(q @ k.T / d_k**0.5, dim=-1) @ v).to(query.dtype)
 
 
 # --8<-- [end:two-axes]
@@ -327,15 +340,20 @@ def attention_steps(
     attn_mask: Mask | None = None,
     scale: float | None = None,
 ) -> AttentionSteps:
-    """Attention, one operation at a time, each in the format of the inputs."""
-    products = query @ key.transpose(-2, -1)  # (n, d_k) (d_k, m) -> (n, m)
+    """Attention, one operation at a time.
+
+    In fp16 and bf16 all is computed in fp32, and each result is rounded once.
+    """
+    q, k, v = upcast(query), upcast(key), upcast(value)
+    products = q @ k.transpose(-2, -1)  # (n, d_k) (d_k, m) -> (n, m)
     scaled = products * (
         max(query.shape[-1], 1) ** -0.5 if scale is None else scale
     )
     masked = mask_scores(scaled, attn_mask=attn_mask)
     weights = masked_softmax(masked)  # a row sums to 1, or is 0
-    output = weights @ value  # (n, m) (m, d_v) -> (n, d_v)
-    return AttentionSteps(products, scaled, masked, weights, output)
+    output = weights @ v  # (n, m) (m, d_v) -> (n, d_v)
+    steps = products, scaled, masked, weights, output
+    return AttentionSteps(*(step.to(query.dtype) for step in steps))
 
 
 # --8<-- [end:steps]
@@ -355,10 +373,11 @@ def attention_by_einsum(
     value: Float[Tensor, "batch m heads d_v"],
 ) -> Float[Tensor, "batch n heads d_v"]:
     """Attention without a mask, for the axes batch, token, head, feature."""
-    products = torch.einsum("bnhd,bmhd->bhnm", query, key)
+    products = torch.einsum("bnhd,bmhd->bhnm", upcast(query), upcast(key))
     scores = products * max(query.shape[-1], 1) ** -0.5
     weights = torch.softmax(scores, dim=-1)
-    return torch.einsum("bhnm,bmhv->bnhv", weights, value)
+    output = torch.einsum("bhnm,bmhv->bnhv", weights, upcast(value))
+    return output.to(query.dtype)
 
 
 # --8<-- [end:einsum]

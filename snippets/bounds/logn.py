@@ -80,7 +80,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from snippets.attention.formula import attention_weights
+from snippets.attention.formula import attention_weights, upcast
 
 
 # --8<-- [start:leader]
@@ -118,20 +118,24 @@ def logn_attention_weights(
 
 # --8<-- [start:causal]
 def logn_queries(
-    query: Float[Tensor, "*batch n d_k"], *, trained_at: int
+    query: Float[Tensor, "*batch n d_k"], *, trained_at: int, offset: int = 0
 ) -> Float[Tensor, "*batch n d_k"]:
     """Queries that give any causal attention kernel log-n scaling.
 
-    Each is multiplied by log m / log trained_at, for the m keys that it sees.
+    Each is multiplied by log m / log trained_at, for the m keys that it sees:
+    its own and those of all earlier tokens. With a cache, offset is the number
+    of tokens before the first query.
     Raises ValueError if trained_at is below 2, where its logarithm is 0.
     """
     if trained_at < 2:
         raise ValueError(
             f"trained_at is {trained_at}; expected 2 keys at least"
         )
-    seen = torch.arange(1, query.shape[-2] + 1, device=query.device)  # (n)
+    seen = offset + torch.arange(
+        1, query.shape[-2] + 1, device=query.device
+    )  # (n)
     scales = seen.log() / math.log(trained_at)
-    return query * scales[:, None].to(query.dtype)
+    return (upcast(query) * scales[:, None]).to(query.dtype)
 
 
 # --8<-- [end:causal]

@@ -77,6 +77,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from snippets.attention.formula import attention, attention_weights
+from snippets.attention.masks import lower_right
 from snippets.heads.split import combine_heads, split_heads
 
 
@@ -154,8 +155,23 @@ class MultiHeadAttention(nn.Module):
         attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch heads n m"]:
-        """The weights of each head."""
+        """The weights of each head.
+
+        With is_causal, the queries are the last tokens of the context.
+        Raises ValueError for a mask without an axis for the heads, and for
+        is_causal beside a mask.
+        """
         query, key = self.project(x, x if context is None else context)
+        if attn_mask is not None and 2 < attn_mask.dim() <= query.dim():
+            *batch, n, m = attn_mask.shape
+            raise ValueError(
+                f"attn_mask is {tuple(attn_mask.shape)}, which has no axis for "
+                f"the heads; expected (n, m) or {(*batch, 1, n, m)}"
+            )
+        if is_causal and attn_mask is None:
+            n, m = query.shape[-2], key.shape[-2]
+            attn_mask = lower_right(n, m, device=x.device)
+            is_causal = False
         return attention_weights(
             self.split(query),
             self.split(key),
@@ -171,7 +187,11 @@ class MultiHeadAttention(nn.Module):
         attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch n d"]:
-        """x attends to the context, or to itself."""
+        """x attends to the context, or to itself.
+
+        With is_causal, x holds the last tokens of the context, as in decoding.
+        The mask is (n, m), or (*batch, heads, n, m) with 1 for what is shared.
+        """
         weights = self.weights(
             x, context=context, attn_mask=attn_mask, is_causal=is_causal
         )

@@ -50,7 +50,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from snippets.attention.formula import attention, scores, upcast
-from snippets.attention.masks import Mask, mask_scores
+from snippets.attention.masks import Mask, mask_scores, masked_softmax
 
 
 # --8<-- [start:softmax]
@@ -66,7 +66,8 @@ def softmax_with_sink(
     if sink.dim():
         sink = sink[..., None, None]  # the same for all queries of a head
     sink = sink.expand(*scores.shape[:-1], 1)
-    weights = torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)
+    # A row is 0 where neither a key nor the sink has a finite score.
+    weights = masked_softmax(torch.cat([scores, sink], dim=-1))
     return weights[..., :-1].to(scores.dtype)
 
 

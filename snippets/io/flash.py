@@ -204,23 +204,22 @@ def flash_attention(
     *,
     block_size: int,
     is_causal: bool = False,
+    offset: int = 0,
     memory: SlowMemory | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
     """One kernel, tile by tile, as Dao (2023) orders the loops.
 
-    Raises ValueError for a block_size below 1, and without keys.
+    With is_causal, the first query is token `offset` and sees the keys up to
+    its own token. With a cache, offset is the number of tokens before it.
+    Without keys the output is 0. Raises ValueError for a block_size below 1.
     """
-    m = key.shape[-2]
-    if block_size < 1 or not m:
-        raise ValueError(
-            f"block_size is {block_size}, with {m} keys; "
-            "expected at least 1 of each"
-        )
+    if block_size < 1:
+        raise ValueError(f"block_size is {block_size}; expected at least 1")
     memory = memory or SlowMemory()
     tiles = enumerate(query.split(block_size, -2))
     how = {"block_size": block_size, "is_causal": is_causal, "memory": memory}
     outputs = [
-        flash_tile(q, key, value, first=tile * block_size, **how)
+        flash_tile(q, key, value, first=offset + tile * block_size, **how)
         for tile, q in tiles
     ]
     return torch.cat(outputs, -2).to(query.dtype)
@@ -244,8 +243,8 @@ def flash_tile(
     tiles = (x.split(block_size, -2) for x in (key, value))
     for tile, (k, v) in enumerate(zip(*tiles, strict=True)):
         later = tile * block_size - first
-        if is_causal and later >= q.shape[-2]:
-            break  # no query of the tile may look there
+        if not k.shape[-2] or (is_causal and later >= q.shape[-2]):
+            break  # no key, or none that a query of the tile may look at
         scores = scores_of(q, memory.load(k))  # never leave fast memory
         if is_causal:
             hide = torch.ones_like(scores, dtype=torch.bool).triu(1 - later)

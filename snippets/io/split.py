@@ -102,9 +102,11 @@ def merge(
     log_sums: Float[Tensor, "p *batch n 1"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
     """Merge p parts into an output and its log-sum."""
-    log_sum = torch.logsumexp(log_sums, dim=0)
-    weights = move(1.0, log_sums, log_sum)  # none above 1
-    return (weights * outputs).sum(0), log_sum
+    reference = log_sums.amax(0)  # -inf where all parts are empty
+    shares = move(1.0, log_sums, reference)  # (p, *batch, n, 1), at most 1
+    total = shares.sum(0)
+    filled = total.masked_fill(total == 0, 1)  # or the gradient would be NaN
+    return (shares * outputs).sum(0) / filled, reference + filled.log()
 
 
 def combine(

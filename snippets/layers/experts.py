@@ -111,6 +111,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from snippets.attention.formula import upcast
+
 
 # --8<-- [start:route]
 def route(
@@ -140,7 +142,8 @@ def mixture(
 
     An expert multiplies all its tokens at once.
     """
-    gate, chosen = route(x @ router, k=k, divide=divide)
+    logits = upcast(x) @ upcast(router)  # rounded logits choose other experts
+    gate, chosen = route(logits, k=k, divide=divide)
     y = x.new_zeros(len(x), experts.shape[-1])
     for e, expert in enumerate(experts):
         token, place = (chosen == e).nonzero(as_tuple=True)  # those sent to it

@@ -122,7 +122,8 @@ def masked_product(
     V: Float[Tensor, "*#batch n d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
     """Scores, with those of later keys set to zero, times the values."""
-    return (F @ G.mT).tril() @ V
+    scores = (upcast(F) @ upcast(G).mT).tril()  # (*batch, n, n)
+    return (scores @ upcast(V)).to(F.dtype)
 
 
 def running_state(
@@ -132,17 +133,18 @@ def running_state(
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "... r d_v"]]:
     """The same, token by token; also the state at the end.
 
+    In half precision the state is kept in fp32: in bf16, a sum of ones stops
+    at 256.
     Raises RuntimeError without tokens, and ValueError for numbers of tokens
     that differ.
     """
-    state = torch.zeros_like(
-        G[..., :1, :].mT @ V[..., :1, :]
-    )  # (*batch, r, d_v)
+    wide = [upcast(x) for x in (F, G, V)]
+    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
     outputs = []
-    for f, g, v in zip(F.unbind(-2), G.unbind(-2), V.unbind(-2), strict=True):
-        state = state + g.unsqueeze(-1) * v.unsqueeze(-2)
+    for f, g, v in zip(*(x.unbind(-2) for x in wide), strict=True):
+        state = state + g.unsqueeze(-1) * v.unsqueeze(-2)  # (*batch, r, d_v)
         outputs.append((f.unsqueeze(-2) @ state).squeeze(-2))
-    return torch.stack(outputs, dim=-2), state
+    return torch.stack(outputs, dim=-2).to(F.dtype), state.to(F.dtype)
 
 
 # --8<-- [end:same]

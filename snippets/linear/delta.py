@@ -83,6 +83,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from snippets.attention.formula import upcast
+
 
 # --8<-- [start:step]
 def squared_error(
@@ -131,14 +133,15 @@ def delta_rule(
     Normalise the keys: with longer ones the state may grow without bound.
     Raises ValueError without tokens, and for numbers of tokens that differ.
     """
-    state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
-    each, outputs = (query, key, value, beta.unsqueeze(-1)), []
-    rows = (x.unsqueeze(-2).unbind(-3) for x in each)  # (*batch, 1, d) each
+    wide = [upcast(x) for x in (query, key, value, beta.unsqueeze(-1))]
+    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
+    rows = (x.unsqueeze(-2).unbind(-3) for x in wide)  # (*batch, 1, d) each
+    outputs = []
     for q, k, v, b in zip(*rows, strict=True):
         error = v - k @ state  # (*batch, 1, d_v)
         state = state + b * k.mT @ error
         outputs.append(q @ state)
-    return torch.cat(outputs, dim=-2)
+    return torch.cat(outputs, dim=-2).to(query.dtype)
 
 
 # --8<-- [end:sequence]

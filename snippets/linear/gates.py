@@ -102,13 +102,14 @@ def gated_state(
     A gate is one number for each token, (n, 1), or one for each channel.
     Raises ValueError without tokens, and for numbers of tokens that differ.
     """
-    state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
-    each, outputs = (query, key, value, gate), []
-    rows = (x.unsqueeze(-2).unbind(-3) for x in each)  # (*batch, 1, d) each
+    wide = [upcast(x) for x in (query, key, value, gate)]
+    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
+    rows = (x.unsqueeze(-2).unbind(-3) for x in wide)  # (*batch, 1, d) each
+    outputs = []
     for q, k, v, a in zip(*rows, strict=True):
         state = a.mT * state + k.mT @ v  # (*batch, d_k, d_v)
         outputs.append(q @ state)
-    return torch.cat(outputs, dim=-2)
+    return torch.cat(outputs, dim=-2).to(query.dtype)
 
 
 # --8<-- [end:state]

@@ -154,6 +154,9 @@ class Cache(NamedTuple):
     value: Float[Tensor, "*batch i d_v"]
 
 
+torch.serialization.add_safe_globals([Cache])  # torch.load accepts it
+
+
 def decode_step(
     x: Float[Tensor, "*batch 1 d"],
     W_Q: Float[Tensor, "d d_k"],

@@ -103,25 +103,59 @@ def turned_score(
 
 
 # --8<-- [start:layouts]
+def align_positions(
+    x: Float[Tensor, "... d_k"],
+    position: Real[Tensor, "..."] | int,
+    *,
+    token_axis: int = -2,
+) -> Real[Tensor, "..."]:
+    """The positions with the axes of x: one number, (n), or an axis for each of
+    x but the last, so that positions (b, n) are not read as (heads, n).
+
+    Raises ValueError for any other number of axes, and TypeError for fp16 and
+    bf16, which has no 257.
+    """
+    if isinstance(position, int):
+        return torch.full((), position, device=x.device)
+    if position.is_floating_point() and position.itemsize < 4:
+        raise TypeError(
+            f"position is {position.dtype}; expected integers, fp32 or fp64"
+        )
+    position = position.to(x.device)
+    if position.dim() in (0, x.dim() - 1) or x.dim() == 1:
+        return position
+    *batch, n = position.shape
+    after = [1] * (-2 - token_axis)  # axes between the tokens and the features
+    before = [1] * (x.dim() - 1 - position.dim() - len(after))
+    if batch:
+        raise ValueError(
+            f"position is {tuple(position.shape)} for x {tuple(x.shape)}; "
+            f"expected (n) or {(*batch, *before, n, *after)}"
+        )
+    return position.reshape(*before, n, *after)
+
+
 def apply_rotary(
     x: Float[Tensor, "*#batch d_k"],
     position: Real[Tensor, "*#batch"] | int,
     *,
     base: float = 10000.0,
+    token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE: queries or keys, rotated by their positions: Su et al. (2021).
 
     A pair is a feature and the one half the width further on. Positions that
-    differ within a batch are (b, 1, n) for x of (b, h, n, d_k). Angles have
-    the precision of fp32, or of a more precise x: at 100,000, fp32 is off by
-    some thousandths.
-    Raises ValueError for an odd d_k, by `frequencies`.
+    differ within a batch are (b, 1, n) for x of (b, h, n, d_k). For x of
+    (b, n, h, d_k), the axis of the tokens is -3. Angles have the precision of
+    fp32, or of a more precise x: at 100,000, fp32 is off by some thousandths.
+    Raises ValueError for an odd d_k, by `frequencies`, and for positions
+    that could be read in two ways, by `align_positions`.
     """
+    place = align_positions(x, position, token_axis=token_axis)
     first, second = upcast(x).tensor_split(2, dim=-1)
     omega = frequencies(
         x.shape[-1], base=base, dtype=first.dtype, device=x.device
     )
-    place = torch.as_tensor(position, device=x.device)
     turned = turn(first, second, place, omega)
     return torch.cat(turned, dim=-1).to(x.dtype)
 
@@ -131,16 +165,17 @@ def apply_rotary_interleaved(
     position: Real[Tensor, "*#batch"] | int,
     *,
     base: float = 10000.0,
+    token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
     """The same for pairs of neighbouring features.
 
-    Raises ValueError for an odd d_k, by `frequencies`.
+    Raises ValueError as `apply_rotary` does.
     """
+    place = align_positions(x, position, token_axis=token_axis)
     first, second = upcast(x)[..., 0::2], upcast(x)[..., 1::2]
     omega = frequencies(
         x.shape[-1], base=base, dtype=first.dtype, device=x.device
     )
-    place = torch.as_tensor(position, device=x.device)
     turned = turn(first, second, place, omega)
     return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
 

@@ -4,7 +4,7 @@ Positions divided by four give the scores of a text a quarter as long:
 
 --8<-- [start:example-interpolated]
 >>> import torch
->>> from snippets.order.rotary import apply_rotary
+>>> from snippets.order.rotary import align_positions, apply_rotary
 >>> from snippets.positions.interpolation import interpolated_rotary
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key = torch.randn(2, 64, generator=generator, dtype=torch.float64)
@@ -58,7 +58,7 @@ from jaxtyping import Float, Real
 from torch import Tensor
 
 from snippets.attention.formula import upcast
-from snippets.order.rotary import apply_rotary
+from snippets.order.rotary import align_positions, apply_rotary
 
 
 # --8<-- [start:ntk]
@@ -92,14 +92,15 @@ def interpolated_rotary(
     *,
     s: float,
     base: float = 10000.0,
+    token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE under PI, which divides positions by s: Chen et al. (2023).
 
-    Raises ValueError for an odd d_k, by `frequencies`.
+    Raises ValueError as `apply_rotary` does.
     """
-    wide = upcast(x)
-    place = torch.as_tensor(position, dtype=wide.dtype, device=x.device)
-    return apply_rotary(x, place / s, base=base)
+    place = align_positions(x, position, token_axis=token_axis)
+    place = place.to(upcast(x).dtype) / s
+    return apply_rotary(x, place, base=base, token_axis=token_axis)
 
 
 # --8<-- [end:interpolated]

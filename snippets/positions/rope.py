@@ -157,12 +157,15 @@ def apply_partial_rotary(
     *,
     turned: int,
     base: float = 10000.0,
+    token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE on the first features; the others stay as they are.
 
-    Raises ValueError if `turned` is odd, by `frequencies`.
+    Raises ValueError as `apply_rotary` does, and if `turned` is odd.
     """
-    first = apply_rotary(x[..., :turned], position, base=base)
+    first = apply_rotary(
+        x[..., :turned], position, base=base, token_axis=token_axis
+    )
     rest = x[..., turned:].expand(*first.shape[:-1], -1)
     return torch.cat([first, rest], dim=-1)
 

@@ -39,13 +39,13 @@ The attention code does not change, only its inputs:
 --8<-- [start:example-yarn]
 >>> from torch.nn.functional import scaled_dot_product_attention
 >>> from snippets.order.rotary import apply_rotary
->>> from snippets.positions.yarn import apply_yarn, attention_factor
+>>> from snippets.positions.yarn import apply_yarn, yarn_attention_factor
 >>> generator = torch.Generator().manual_seed(0)
 >>> Q, K, V = torch.randn(3, 8, 128, generator=generator, dtype=torch.float64)
 >>> place = torch.arange(8)
 >>> q, k = (apply_yarn(x, place, s=16.0, trained=4096) for x in (Q, K))
 >>> output = scaled_dot_product_attention(q, k, V, is_causal=True)
->>> [round(attention_factor(16.0) ** power, 4) for power in (1, 2)]
+>>> [round(yarn_attention_factor(16.0) ** power, 4) for power in (1, 2)]
 [1.2773, 1.6314]
 >>> round((q[0] @ k[0] / (Q[0] @ K[0])).item(), 4)  # at position 0
 1.6314
@@ -62,9 +62,9 @@ One score leads 4000 others by ten, then 64,000 others, with and without a facto
 [0.846, 0.256]
 >>> round(weight_of_lead(lead * (1 + log(s) / lead), 64000), 3)
 0.846
->>> round(weight_of_lead(lead * attention_factor(s) ** 2, 64000), 3)
+>>> round(weight_of_lead(lead * yarn_attention_factor(s) ** 2, 64000), 3)
 0.995
->>> [attention_factor(s) ** 2 > 1 + log(s) / lead for lead in (10, 5, 4)]
+>>> [yarn_attention_factor(s) ** 2 > 1 + log(s) / lead for lead in (10, 5, 4)]
 [True, True, False]
 
 --8<-- [end:example-leader]
@@ -78,7 +78,7 @@ from torch import Tensor
 
 from snippets.attention.formula import attention_weights, upcast
 from snippets.order.positions import frequencies
-from snippets.order.rotary import turn
+from snippets.order.rotary import align_positions, turn
 
 
 # --8<-- [start:ramp]
@@ -120,11 +120,14 @@ def yarn_frequencies_by_pair(
     trained: int,
     start: float = 1.0,
     end: float = 32.0,
+    truncate: bool = True,
     base: float = 10000.0,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " {d_k//2}"]:
     """As the authors' code has it: the ramp is straight over pairs.
 
+    Checkpoints call start `beta_slow` and end `beta_fast`. With truncate, the
+    ramp begins and ends at whole pairs.
     Raises ValueError for an odd d_k, by `frequencies`.
     """
     omega = frequencies(d_k, base=base, dtype=torch.float64, device=device)
@@ -132,7 +135,9 @@ def yarn_frequencies_by_pair(
         d_k * math.log(trained / (2 * math.pi * often)) / (2 * math.log(base))
         for often in (end, start)
     )
-    first, last = max(math.floor(first), 0), min(math.ceil(last), d_k - 1)
+    if truncate:
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, d_k - 1)
     pair = torch.arange(d_k // 2, dtype=omega.dtype, device=omega.device)
     width = last - first or 0.001
     share = 1 - ((pair - first) / width).clamp(0, 1)
@@ -143,7 +148,7 @@ def yarn_frequencies_by_pair(
 
 
 # --8<-- [start:temperature]
-def attention_factor(s: float) -> float:
+def yarn_attention_factor(s: float) -> float:
     """YaRN's factor on queries and keys, a law that was fitted.
 
     It is 1 for an s of 1 or less.
@@ -172,25 +177,35 @@ def apply_yarn(
     *,
     s: float,
     trained: int,
+    start: float = 1.0,
+    end: float = 32.0,
+    truncate: bool = True,
+    attention_factor: float | None = None,
     base: float = 10000.0,
-    by_pair: bool = False,
+    by_pair: bool = True,
+    token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
     """RoPE with YaRN's frequencies and factor: Peng et al. (2024).
 
-    by_pair uses those of `yarn_frequencies_by_pair`, as the authors' code
-    does. Raises ValueError for an odd d_k, by `frequencies`.
+    The frequencies are those of `yarn_frequencies_by_pair`, as in checkpoints,
+    or without by_pair those of `yarn_frequencies`, as in the paper. Queries and
+    keys are multiplied by the attention factor, by default that of s.
+    Raises ValueError as `apply_rotary` does.
     """
     wide, d_k, device = upcast(x), x.shape[-1], x.device
+    how = {"s": s, "trained": trained, "start": start, "end": end}
     if by_pair:
         omega = yarn_frequencies_by_pair(
-            d_k, s=s, trained=trained, base=base, device=device
+            d_k, truncate=truncate, base=base, device=device, **how
         ).to(wide.dtype)
     else:
         plain = frequencies(d_k, base=base, dtype=wide.dtype, device=device)
-        omega = yarn_frequencies(plain, s=s, trained=trained)
-    place = torch.as_tensor(position, device=device)
+        omega = yarn_frequencies(plain, **how)
+    place = align_positions(x, position, token_axis=token_axis)
     turned = turn(*wide.tensor_split(2, dim=-1), place, omega)
-    return (attention_factor(s) * torch.cat(turned, dim=-1)).to(x.dtype)
+    if attention_factor is None:
+        attention_factor = yarn_attention_factor(s)
+    return (attention_factor * torch.cat(turned, dim=-1)).to(x.dtype)
 
 
 # --8<-- [end:rotary]

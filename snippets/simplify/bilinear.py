@@ -73,7 +73,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from snippets.attention.formula import scores
+from snippets.attention.formula import scores, upcast
 
 
 # --8<-- [start:split]
@@ -106,7 +106,7 @@ def merged_scores(
     X: Float[Tensor, "*#batch n d"], W: Float[Tensor, "*#batch d d"]
 ) -> Float[Tensor, "*batch n n"]:
     """The scores as a bilinear form in the input, with the matrix W."""
-    return X @ W @ X.mT
+    return (upcast(X) @ upcast(W) @ upcast(X).mT).to(X.dtype)
 
 
 # --8<-- [end:merge]
@@ -142,7 +142,8 @@ def split_output(
     W_O: Float[Tensor, "*#batch d_v d_o"],
 ) -> Float[Tensor, "*batch n d_o"]:
     """A head's output: average the values with the weights P, then project."""
-    return P @ (X @ W_V) @ W_O
+    wide = upcast(P) @ (upcast(X) @ upcast(W_V)) @ upcast(W_O)
+    return wide.to(P.dtype)
 
 
 def merged_output(
@@ -151,7 +152,7 @@ def merged_output(
     W: Float[Tensor, "*#batch d d_o"],
 ) -> Float[Tensor, "*batch n d_o"]:
     """The same with W_V W_O merged into W: average the tokens, then map them."""
-    return P @ X @ W
+    return (upcast(P) @ upcast(X) @ upcast(W)).to(P.dtype)
 
 
 # --8<-- [end:output]

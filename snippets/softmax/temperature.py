@@ -66,6 +66,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from snippets.attention.formula import upcast
 from snippets.attention.masks import masked_softmax
 from snippets.scaling.saturation import entropy
 
@@ -75,7 +76,8 @@ def softmax_with_temperature(
     scores: Float[Tensor, "*batch m"], *, tau: float
 ) -> Float[Tensor, "*batch m"]:
     """Softmax of the scores divided by the temperature."""
-    return torch.softmax(scores / tau, dim=-1)
+    wide = upcast(scores)  # in fp16, 1 / 1e-5 would be infinite
+    return torch.softmax(wide / tau, dim=-1).to(scores.dtype)
 
 
 # --8<-- [end:temperature]
@@ -126,8 +128,12 @@ def distillation_loss(
     A class without weight for the teacher contributes nothing.
     """
     weights = softmax_with_temperature(teacher, tau=tau)
-    logs = torch.log_softmax(student / tau, dim=-1)
-    return -(weights * torch.where(weights == 0, 0, logs)).sum(-1)
+    logs = torch.log_softmax(upcast(student) / tau, dim=-1)
+    return (
+        -(weights * torch.where(weights == 0, 0, logs))
+        .sum(-1)
+        .to(student.dtype)
+    )
 
 
 def distillation_gradient(

@@ -73,7 +73,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from snippets.attention.formula import attention
+from snippets.attention.formula import attention, upcast
 from snippets.attention.formula import scores as scores_of
 
 
@@ -124,7 +124,7 @@ def top_k_attention(
     k: int,
 ) -> Float[Tensor, "*batch n d_v"]:
     """Attention of each query to the k keys with its largest scores."""
-    keep = top_k_mask(scores_of(query, key), k=k)
+    keep = top_k_mask(scores_of(upcast(query), key), k=k)
     return attention(query, key, value, attn_mask=keep)
 
 
@@ -143,8 +143,9 @@ def block_mask(
 
     Raises RuntimeError if block_size does not divide the number of keys.
     """
-    mean_key = key.unflatten(-2, (-1, block_size)).mean(-2)  # (m / size, d_k)
-    keep = top_k_mask(scores_of(query, mean_key), k=blocks)
+    blocks_of_keys = upcast(key).unflatten(-2, (-1, block_size))
+    mean_key = blocks_of_keys.mean(-2)  # (m / block_size, d_k)
+    keep = top_k_mask(scores_of(upcast(query), mean_key), k=blocks)
     return keep.repeat_interleave(block_size, dim=-1)
 
 

@@ -94,16 +94,22 @@ from snippets.attention.formula import attention
 
 # --8<-- [start:mask]
 def window_mask(
-    n: int, window: int, *, device: torch.device | str | None = None
-) -> Bool[Tensor, "n n"]:
+    n: int,
+    window: int,
+    *,
+    m: int | None = None,
+    device: torch.device | str | None = None,
+) -> Bool[Tensor, "n m"]:
     """True where a query attends: to its own token and the window - 1 before it.
 
+    The queries are the last n of m tokens, or all of them if m is not given.
     Raises ValueError for a window below 1.
     """
     if window < 1:
         raise ValueError(f"window is {window}; expected at least 1")
-    every = torch.ones(n, n, dtype=torch.bool, device=device)
-    return every.tril().triu(1 - window)
+    m = n if m is None else m
+    every = torch.ones(n, m, dtype=torch.bool, device=device)
+    return every.tril(m - n).triu(m - n + 1 - window)
 
 
 # --8<-- [end:mask]
@@ -127,13 +133,15 @@ def pairs_saved(n: int, window: int) -> int:
 @torch.no_grad()
 def rolling_attention(
     query: Float[Tensor, "*batch n d_k"],
-    key: Float[Tensor, "*batch n d_k"],
-    value: Float[Tensor, "*batch n d_v"],
+    key: Float[Tensor, "*shared n d_k"],
+    value: Float[Tensor, "*shared n d_v"],
     *,
     window: int,
+    enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch n d_v"]:
     """Token by token, with a cache of at most window entries.
 
+    With enable_gqa, heads may share keys and values; see `share_heads`.
     For generation: without gradients, because entries are overwritten.
     Raises ValueError if window is below 1, or if the numbers of tokens
     differ.
@@ -143,13 +151,16 @@ def rolling_attention(
     if not query.shape[-2] == key.shape[-2] == value.shape[-2]:
         raise ValueError("expected as many queries, keys and values")
     keys, values = key[..., :window, :].clone(), value[..., :window, :].clone()
-    outputs = torch.empty_like(value)
+    outputs = query.new_empty(*query.shape[:-1], value.shape[-1])
     for t in range(query.shape[-2]):
         slot, held = t % window, min(t + 1, window)
         keys[..., slot, :] = key[..., t, :]  # overwrite the oldest entry
         values[..., slot, :] = value[..., t, :]
         outputs[..., t : t + 1, :] = attention(
-            query[..., t : t + 1, :], keys[..., :held, :], values[..., :held, :]
+            query[..., t : t + 1, :],
+            keys[..., :held, :],
+            values[..., :held, :],
+            enable_gqa=enable_gqa,
         )
     return outputs
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from snippets.around.layernorm import rms_norm
 from snippets.around.transformer import embed
-from snippets.attention.formula import attention
+from snippets.attention.formula import attention, upcast
 from snippets.attention.masks import lower_right
 from snippets.heads.split import combine_heads, split_heads
 from snippets.order.causal import Cache
@@ -48,7 +48,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """The normalised tokens."""
-        return rms_norm(x) * self.gain
+        return (rms_norm(upcast(x)) * self.gain).to(x.dtype)
 
 
 # --8<-- [end:sizes]

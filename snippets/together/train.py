@@ -97,7 +97,9 @@ def _write(model: GPT, losses: list[float], held_out: dict[int, float]) -> None:
     weights = parameters_to_vector(model.parameters()).half()
     training = [round(loss, 6) for loss in losses]
     curve = {"training": training, "held out": held_out}
-    (FOLDER / "weights.fp16").write_bytes(weights.numpy().tobytes())
+    (FOLDER / "weights.fp16").write_bytes(
+        bytes(weights.view(torch.uint8).tolist())
+    )
     (FOLDER / "curve.json").write_text(json.dumps(curve), encoding="utf-8")
     digests = "".join(
         f'    "{name}": "{sha256((FOLDER / name).read_bytes()).hexdigest()}",\n'

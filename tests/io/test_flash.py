@@ -103,11 +103,16 @@ def test_the_products_are_the_same():
     assert multiplications_ratio(d, size) == pytest.approx(1 + corrections / (plain / 2))
 
 
-@pytest.mark.parametrize(("keys", "block_size"), [(4, 0), (0, 2)])
-def test_there_is_a_tile(keys, block_size):
-    query, key, value = random(4, (3, 2), (keys, 2), (keys, 2))
-    with pytest.raises(ValueError, match=f"block_size is {block_size}, with {keys} keys"):
-        flash_attention(query, key, value, block_size=block_size)
+def test_tiles_have_a_size():
+    query, key, value = random(4, (3, 2), (4, 2), (4, 2))
+    with pytest.raises(ValueError, match="block_size is 0; expected at least 1"):
+        flash_attention(query, key, value, block_size=0)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_output_is_zero_without_keys(is_causal):
+    query, key, value = random(4, (3, 2), (0, 2), (0, 5))
+    assert torch.equal(flash_attention(query, key, value, block_size=2, is_causal=is_causal), torch.zeros(3, 5).double())
 
 
 def test_half_precision_keeps_its_format():

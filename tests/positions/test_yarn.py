@@ -11,11 +11,11 @@ from snippets.order.positions import frequencies
 from snippets.order.rotary import apply_rotary
 from snippets.positions.yarn import (
     apply_yarn,
-    attention_factor,
     ramp,
     turns,
     weight_of_lead,
     weights_at_temperature,
+    yarn_attention_factor,
     yarn_frequencies,
     yarn_frequencies_by_pair,
 )
@@ -73,11 +73,12 @@ def test_a_temperature_needs_no_change_to_attention():
 def test_scores_get_the_square_of_the_factor():
     generator = torch.Generator().manual_seed(1)
     Q, K = torch.randn(2, 6, 16, generator=generator, dtype=torch.float64)
-    place, far = torch.arange(6), 10**9  # so long that no pair is interpolated
-    scores = apply_yarn(Q, place, s=16.0, trained=far, base=50.0) @ apply_yarn(K, place, s=16.0, trained=far, base=50.0).mT
+    how = {"s": 16.0, "trained": 10**9, "base": 50.0, "by_pair": False}  # so long that no pair is interpolated
+    place = torch.arange(6)
+    scores = apply_yarn(Q, place, **how) @ apply_yarn(K, place, **how).mT
     plain = apply_rotary(Q, place, base=50.0) @ apply_rotary(K, place, base=50.0).mT
-    torch.testing.assert_close(scores, attention_factor(16.0) ** 2 * plain)
-    assert attention_factor(1.0) == 1 and attention_factor(math.exp(10)) == pytest.approx(2)
+    torch.testing.assert_close(scores, yarn_attention_factor(16.0) ** 2 * plain)
+    assert yarn_attention_factor(1.0) == 1 and yarn_attention_factor(math.exp(10)) == pytest.approx(2)
 
 
 def test_without_a_longer_text_yarn_is_rope():
@@ -131,7 +132,7 @@ def test_at_any_length_the_ramp_over_pairs_is_that_of_most_code(trained, d_k, ba
 
 
 def test_the_factor_of_a_text_that_is_no_longer_is_one():
-    assert [attention_factor(s) for s in (0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
+    assert [yarn_attention_factor(s) for s in (0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("d_k", [64, 6])
@@ -141,24 +142,24 @@ def test_a_model_whose_ramp_is_over_pairs_can_be_turned(d_k):
     angle = place[:, None] * huggingface(d_k, 4.0, 2048)
     first, second = x.chunk(2, dim=-1)
     turned = torch.cat([first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], -1)
-    found = apply_yarn(x, place, s=4.0, trained=2048, by_pair=True)
-    torch.testing.assert_close(found, attention_factor(4.0) * turned)
-    assert not torch.allclose(apply_yarn(x, place, s=4.0, trained=2048), found)
+    found = apply_yarn(x, place, s=4.0, trained=2048)
+    torch.testing.assert_close(found, yarn_attention_factor(4.0) * turned)
+    assert not torch.allclose(apply_yarn(x, place, s=4.0, trained=2048, by_pair=False), found)
 
 
 def test_numbers_in_the_text():
     """The pairs of the example, factors for a text 16 times as long, and a leader's weight."""
     found = turns(frequencies(128, dtype=torch.float64), length=4096)
     assert [(found < 1).sum().item(), (found >= 32).sum().item(), ((found > 1) & (found < 32)).sum().item()] == [18, 21, 25]
-    assert [f"{attention_factor(16.0) ** power:.2f}" for power in (1, 2)] == ["1.28", "1.63"]
+    assert [f"{yarn_attention_factor(16.0) ** power:.2f}" for power in (1, 2)] == ["1.28", "1.63"]
     assert [f"{100 * weight_of_lead(10.0, others):.1f}" for others in (4000, 64000)] == ["84.6", "25.6"]
-    assert [attention_factor(16.0) ** 2 > 1 + math.log(16) / lead for lead in (10, 5, 4)] == [True, True, False]
+    assert [yarn_attention_factor(16.0) ** 2 > 1 + math.log(16) / lead for lead in (10, 5, 4)] == [True, True, False]
 
 
 def test_under_partial_rope_the_factor_scales_the_rotated_part_alone():
     generator = torch.Generator().manual_seed(0)
     q, k = torch.randn(2, 24, generator=generator, dtype=torch.float64)
-    factor = attention_factor(16.0) ** 2
+    factor = yarn_attention_factor(16.0) ** 2
     score = torch.cat([apply_yarn(q[:16], 0, s=16.0, trained=64), q[16:]]) @ torch.cat([apply_yarn(k[:16], 0, s=16.0, trained=64), k[16:]])
     torch.testing.assert_close(score, factor * (q[:16] @ k[:16]) + q[16:] @ k[16:])
     assert not torch.isclose(score, factor * (q @ k))

@@ -22,7 +22,8 @@ class T:
     """A tensor of a given shape with Gaussian entries in the format of the test. `kind` selects other entries."""
 
     shape: tuple[int, ...]
-    kind: str = "normal"  # weights: rows that sum to 1; places: 0, 1, 2; keep: mostly True; whole: 0, 1 or 2; real: may be whole, too
+    kind: str = "normal"  # weights: rows that sum to 1; places: 0, 1, 2; keep: mostly True; whole: 0, 1 or 2; real: may be whole, too;
+    # position: real, and at least fp32
 
     def __init__(self, *shape: int, kind: str = "normal"):
         object.__setattr__(self, "shape", shape)
@@ -34,6 +35,7 @@ class T:
             "normal": lambda x: x.to(dtype),
             "weights": lambda x: x.softmax(-1).to(dtype),
             "real": lambda x: x.to(dtype),
+            "position": lambda x: x.to(torch.promote_types(dtype, torch.float32)),
             "places": lambda x: torch.arange(x.numel(), dtype=dtype).view(x.shape),
             "positive": lambda x: x.abs().to(dtype),
             "complex": lambda x: torch.complex(x, x.flip(-1)).to(dtype.to_complex()),

@@ -256,7 +256,7 @@ def changes(spec) -> list:
 
 def numbers(spec) -> list:
     """Return copies of a tensor's specification with numbers of a kind that is not expected, if there is such a kind."""
-    return [T(*spec.shape, kind="normal" if spec.kind == "whole" else "whole")] * (spec.kind != "real")
+    return [T(*spec.shape, kind="normal" if spec.kind == "whole" else "whole")] * (spec.kind not in ("real", "position"))
 
 
 @calls

@@ -356,6 +356,11 @@ def test_sympys_gaussian_means_are_what_quadrature_gives(body, centre, spread):
     assert abs(mpmath.mpmathify(sp.N(found, 20)) - by_quadrature) < 1e-9
 
 
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_gaussian_number_without_variance_is_its_mean(body):
+    assert gaussian_mean(body, g, sp.Rational(1, 2), sp.Integer(0)) == body.xreplace({g: sp.Rational(1, 2)})
+
+
 @pytest.mark.parametrize(
     "body", [sp.exp(-g * sp.exp(g)), sp.exp(-g * sp.Abs(g) - g), sp.exp(-g / (1 + g**2))], ids=["a power", "a modulus", "a fraction"]
 )

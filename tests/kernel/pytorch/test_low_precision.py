@@ -30,7 +30,7 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.core.claims import Rejected
-from derivations.kernel.core.constructors import I, array
+from derivations.kernel.core.constructors import I, array, paren
 from derivations.kernel.core.expr import walk
 from derivations.kernel.pytorch import low_precision
 from derivations.kernel.pytorch import witness as tw
@@ -203,6 +203,12 @@ def at(tree, f, **values):
     for name, value in values.items():
         trial_.put({"x": x, "y": y}[name], torch.tensor([value], dtype=torch.float64))
     return evaluate_in_format(tree, trial_, FORMAT[f])
+
+
+def test_brackets_do_not_change_the_bound_of_a_sum_that_may_be_computed_as_one():
+    f, plain, bracketed = FORMAT["fp32"], total(total(u[i] * v[j], j), i), total(paren(total(u[i] * v[j], j)), i)
+    one, other = (evaluate_in_format(tree, trial(tree, {"n": 5}, 0, f), f) for tree in (plain, bracketed))
+    assert torch.equal(one.error, other.error) and (one.error > 0).all()
 
 
 def test_what_may_overflow_has_no_bound():

@@ -10,6 +10,7 @@ VASWANI, SU, SHAW = "Vaswani et al. (2017)", "Su et al. (2021)", "Shaw, Uszkorei
 PROJECTIONS = T(4, 3), T(4, 3), T(4, 6)  # d = 4, d_k = 3, d_v = 6
 SQUARES = [T(4, 4)] * 4
 PLACES, NUMBER, PAIRS, OMEGA = T(5, kind="real"), T(kind="real"), T(2, 3), T(3)
+POSITIONS = T(5, kind="position")
 
 
 @sample
@@ -45,8 +46,9 @@ ROWS = {
     "rotary": {
         "turn": [Row(PAIRS, PAIRS, T(2, kind="real"), OMEGA), Row(OMEGA, OMEGA, whole_places, OMEGA)],
         "turned_score": [Row(*[PAIRS] * 4, NUMBER, NUMBER, OMEGA), Row(*[OMEGA] * 4, NUMBER, whole_places, OMEGA)],
-        "apply_rotary": [Row(T(2, 5, 6), PLACES, source=SU), Row(T(6), whole_places, base=100.0, source=SU)],
-        "apply_rotary_interleaved": [Row(T(2, 5, 6), PLACES), Row(T(6), whole_places, base=100.0)],
+        "apply_rotary": [Row(T(2, 5, 6), POSITIONS, source=SU), Row(T(6), whole_places, base=100.0, source=SU)],
+        "align_positions": [Row(T(2, 5, 6), whole_places), Row(T(2, 5, 3, 6), whole_places, token_axis=-3)],
+        "apply_rotary_interleaved": [Row(T(2, 5, 6), POSITIONS), Row(T(6), whole_places, base=100.0)],
         "interleave": [Row(T(2, 5, 6))],
         "mean_cosine": [Row(PLACES, T(3)), Row(whole_places, T(3))],
         "clipped_bias": [Row(T(5), n=3, m=6, source=SHAW), Row(T(1), n=3, m=0, source=SHAW)],

@@ -4,6 +4,7 @@ from tests.snippets.input_rows import Row, T
 
 CHEN, PENG, PRESS = "Chen et al. (2023)", "Peng et al. (2024)", "Press, Smith and Lewis (2022)"
 PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)
+POSITIONS = T(5, kind="position")
 
 ROWS = {
     "rope": {
@@ -11,12 +12,12 @@ ROWS = {
         "aimed_key": [Row(T(2, 5, 6), distance=3)],
         "rotary_weights": [Row(T(2, 5, 6), T(5, 6))],
         "to_halves": [Row(T(4, 8), num_heads=2)],
-        "apply_partial_rotary": [Row(T(2, 5, 6), PLACES, turned=4), Row(T(6), PLACES, turned=6, base=100.0)],
+        "apply_partial_rotary": [Row(T(2, 5, 6), POSITIONS, turned=4), Row(T(6), POSITIONS, turned=6, base=100.0)],
     },
     "interpolation": {
         "ntk_base": [Row(10000.0, 4.0, d_k=6)],
         "scale_of_base": [Row(10000.0, 1e6, d_k=6)],
-        "interpolated_rotary": [Row(T(2, 5, 6), PLACES, s=4.0, source=CHEN), Row(T(6), PLACES, s=2.0, base=100.0, source=CHEN)],
+        "interpolated_rotary": [Row(T(2, 5, 6), POSITIONS, s=4.0, source=CHEN), Row(T(6), POSITIONS, s=2.0, base=100.0, source=CHEN)],
         "neighbour_distance": [Row(OMEGA)],
     },
     "yarn": {
@@ -24,11 +25,11 @@ ROWS = {
         "ramp": [Row(PLACES, start=1.0, end=32.0)],
         "yarn_frequencies": [Row(OMEGA, s=4.0, trained=64, source=PENG), Row(OMEGA, s=4.0, trained=64, start=0.5, end=2.0, source=PENG)],
         "yarn_frequencies_by_pair": [Row(8, s=4.0, trained=4096), Row(6, s=2.0, trained=64, start=0.5, end=2.0, base=100.0)],
-        "attention_factor": [Row(4.0)],
+        "yarn_attention_factor": [Row(4.0)],
         "weights_at_temperature": [Row(T(2, 3, 4), T(5, 4), temperature=0.5)],
         "apply_yarn": [
-            Row(T(2, 5, 6), PLACES, s=4.0, trained=64, source=PENG),
-            Row(T(6), PLACES, s=4.0, trained=8, base=100.0, source=PENG),
+            Row(T(2, 5, 6), POSITIONS, s=4.0, trained=64, source=PENG),
+            Row(T(6), POSITIONS, s=4.0, trained=8, base=100.0, source=PENG),
         ],
         "weight_of_lead": [Row(3.0, 20)],
     },

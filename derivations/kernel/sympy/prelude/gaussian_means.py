@@ -55,5 +55,7 @@ def absolute_values(body, entries):
 
 
 def gaussian_mean(body, s, m, v):
-    """Return the mean of body over s, computed term by term."""
+    """Return the mean of body over s, computed term by term. Without variance, s is its mean."""
+    if v == 0:
+        return body.xreplace({s: m})
     return sp.Add(*(term_mean(sp.powsimp(term, combine="exp"), s, m, v) for term in sp.Add.make_args(sp.expand(body))))
