@@ -9,7 +9,16 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import attention
 from snippets.order import positions
-from snippets.order.rotary import apply_rotary, apply_rotary_interleaved, clipped_bias, interleave, mean_cosine, turn, turned_score
+from snippets.order.rotary import (
+    align_positions,
+    apply_rotary,
+    apply_rotary_interleaved,
+    clipped_bias,
+    interleave,
+    mean_cosine,
+    turn,
+    turned_score,
+)
 
 frequencies = partial(positions.frequencies, dtype=torch.float64)
 
@@ -205,3 +214,14 @@ def test_numbers_in_the_text():
         (x,) = random(d, (d,))
         error = (apply_rotary(x.float(), 131072).double() - apply_rotary(x, 131072)).abs().max()
         assert 0.001 < error < 0.01
+
+
+def test_positions_get_the_axes_of_what_they_rotate():
+    x, place = torch.zeros(3, 2, 5, 4), torch.arange(5)  # (b, h, n, d_k)
+    assert align_positions(x, place).shape == (1, 1, 5)
+    assert align_positions(x.transpose(1, 2), place, token_axis=-3).shape == (1, 5, 1)
+    assert align_positions(x, 7).shape == () and align_positions(x, 7).item() == 7
+    own = torch.arange(15).view(3, 1, 5)
+    assert align_positions(x, own) is own
+    with pytest.raises(ValueError, match=r"expected \(n\) or \(3, 1, 5\)"):
+        align_positions(x, own[:, 0])
