@@ -183,13 +183,12 @@ def scores(
     key: Float[Tensor, "*#batch m d_k"],
     *,
     scale: float | None = None,
-    dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*batch n m"]:
     """The score of every query with every key.
 
     The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017). The result
-    has the format of the query unless a dtype is given. To rank scores, ask for
-    fp32: fp16 ends at 65,504, and rounding to bf16 makes ties.
+    has the format of the query. Before you rank scores, use `upcast`: fp16 ends
+    at 65,504, and rounding to bf16 makes ties.
     Raises TypeError for fp32 with fp64.
     """
     q, k = upcast(query), upcast(key)
@@ -199,8 +198,7 @@ def scores(
         )
     if scale is None:  # without features, all scores are 0 at any scale
         scale = max(query.shape[-1], 1) ** -0.5
-    wide = q @ k.mT * scale
-    return wide.to(query.dtype) if dtype is None else wide.to(dtype)
+    return (q @ k.mT * scale).to(query.dtype)
 
 
 def upcast(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -168,10 +168,9 @@ class MultiHeadAttention(nn.Module):
                 f"attn_mask is {tuple(attn_mask.shape)}, which has no axis for "
                 f"the heads; expected (n, m) or {(*batch, 1, n, m)}"
             )
-        if is_causal and attn_mask is None:
+        if is_causal and attn_mask is None:  # the last queries of all keys
             n, m = query.shape[-2], key.shape[-2]
-            attn_mask = lower_right(n, m, device=x.device)
-            is_causal = False
+            attn_mask, is_causal = lower_right(n, m, device=x.device), False
         return attention_weights(
             self.split(query),
             self.split(key),

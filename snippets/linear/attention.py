@@ -139,7 +139,7 @@ def running_state(
     that differ.
     """
     wide = [upcast(x) for x in (F, G, V)]
-    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
+    state = upcast(torch.zeros_like(G[..., :1, :].mT @ V[..., :1, :]))
     outputs = []
     for f, g, v in zip(*(x.unbind(-2) for x in wide), strict=True):
         state = state + g.unsqueeze(-1) * v.unsqueeze(-2)  # (*batch, r, d_v)

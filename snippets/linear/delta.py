@@ -134,7 +134,7 @@ def delta_rule(
     Raises ValueError without tokens, and for numbers of tokens that differ.
     """
     wide = [upcast(x) for x in (query, key, value, beta.unsqueeze(-1))]
-    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
+    state = upcast(torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :]))
     rows = (x.unsqueeze(-2).unbind(-3) for x in wide)  # (*batch, 1, d) each
     outputs = []
     for q, k, v, b in zip(*rows, strict=True):

@@ -103,7 +103,7 @@ def gated_state(
     Raises ValueError without tokens, and for numbers of tokens that differ.
     """
     wide = [upcast(x) for x in (query, key, value, gate)]
-    state = torch.zeros_like(wide[1][..., :1, :].mT @ wide[2][..., :1, :])
+    state = upcast(torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :]))
     rows = (x.unsqueeze(-2).unbind(-3) for x in wide)  # (*batch, 1, d) each
     outputs = []
     for q, k, v, a in zip(*rows, strict=True):

@@ -4,7 +4,7 @@ Positions divided by four give the scores of a text a quarter as long:
 
 --8<-- [start:example-interpolated]
 >>> import torch
->>> from snippets.order.rotary import align_positions, apply_rotary
+>>> from snippets.order.rotary import apply_rotary
 >>> from snippets.positions.interpolation import interpolated_rotary
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key = torch.randn(2, 64, generator=generator, dtype=torch.float64)
@@ -100,7 +100,7 @@ def interpolated_rotary(
     """
     place = align_positions(x, position, token_axis=token_axis)
     place = place.to(upcast(x).dtype) / s
-    return apply_rotary(x, place, base=base, token_axis=token_axis)
+    return apply_rotary(x, place, base=base)
 
 
 # --8<-- [end:interpolated]

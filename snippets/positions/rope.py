@@ -84,7 +84,7 @@ from jaxtyping import Float, Real
 from torch import Tensor
 
 from snippets.attention.formula import attention_weights
-from snippets.order.rotary import apply_rotary
+from snippets.order.rotary import align_positions, apply_rotary
 
 
 # --8<-- [start:clock]
@@ -163,9 +163,8 @@ def apply_partial_rotary(
 
     Raises ValueError as `apply_rotary` does, and if `turned` is odd.
     """
-    first = apply_rotary(
-        x[..., :turned], position, base=base, token_axis=token_axis
-    )
+    place = align_positions(x, position, token_axis=token_axis)
+    first = apply_rotary(x[..., :turned], place, base=base)
     rest = x[..., turned:].expand(*first.shape[:-1], -1)
     return torch.cat([first, rest], dim=-1)
 

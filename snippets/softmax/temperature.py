@@ -129,11 +129,8 @@ def distillation_loss(
     """
     weights = softmax_with_temperature(teacher, tau=tau)
     logs = torch.log_softmax(upcast(student) / tau, dim=-1)
-    return (
-        -(weights * torch.where(weights == 0, 0, logs))
-        .sum(-1)
-        .to(student.dtype)
-    )
+    loss = -(weights * torch.where(weights == 0, 0, logs)).sum(-1)
+    return loss.to(student.dtype)
 
 
 def distillation_gradient(

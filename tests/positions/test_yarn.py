@@ -8,7 +8,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import attention_weights
 from snippets.order.positions import frequencies
-from snippets.order.rotary import apply_rotary
+from snippets.order.rotary import apply_rotary, turn
 from snippets.positions.yarn import (
     apply_yarn,
     ramp,
@@ -110,13 +110,16 @@ def test_an_odd_width_is_refused():
         apply_yarn(torch.zeros(2, 5), torch.arange(2), s=2.0, trained=8)
 
 
-def huggingface(d_k, s, trained, base=10000.0):
+def huggingface(d_k, s, trained, base=10000.0, beta_fast=32, beta_slow=1, truncate=True):
     """The frequencies as the code of transformers has them, loop by loop."""
 
     def pair_of(often):
         return d_k * math.log(trained / (often * 2 * math.pi)) / (2 * math.log(base))
 
-    low, high = max(math.floor(pair_of(32)), 0), min(math.ceil(pair_of(1)), d_k - 1)
+    low, high = pair_of(beta_fast), pair_of(beta_slow)
+    if truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, d_k - 1)
     found = []
     for i in range(d_k // 2):
         kept = 1 - min(max((i - low) / (high - low if high != low else 0.001), 0), 1)
@@ -145,6 +148,19 @@ def test_a_model_whose_ramp_is_over_pairs_can_be_turned(d_k):
     found = apply_yarn(x, place, s=4.0, trained=2048)
     torch.testing.assert_close(found, yarn_attention_factor(4.0) * turned)
     assert not torch.allclose(apply_yarn(x, place, s=4.0, trained=2048, by_pair=False), found)
+
+
+@pytest.mark.parametrize("truncate", [True, False])
+@pytest.mark.parametrize(("s", "base", "fast", "slow"), [(40.0, 10000.0, 32.0, 1.0), (8.0, 500000.0, 16.0, 2.0)])
+def test_options_of_checkpoints(s, base, fast, slow, truncate):
+    how = {"s": s, "trained": 4096, "start": slow, "end": fast, "truncate": truncate, "base": base}
+    omega = huggingface(64, s, 4096, base, fast, slow, truncate)
+    torch.testing.assert_close(yarn_frequencies_by_pair(64, **how), omega)
+    place, x = torch.arange(9000, 9003), torch.randn(3, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    first, second = x.chunk(2, dim=-1)
+    for factor in (1.0, 2.0):
+        expected = factor * torch.cat(turn(first, second, place, omega), dim=-1)
+        torch.testing.assert_close(apply_yarn(x, place, attention_factor=factor, **how), expected)
 
 
 def test_numbers_in_the_text():

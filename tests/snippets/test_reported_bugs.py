@@ -8,7 +8,7 @@ from torch import nn
 from torch.export import Dim, export
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.attention.formula import attention, attention_2d, attention_by_einsum, attention_steps, scores
+from snippets.attention.formula import attention, attention_2d, attention_by_einsum, attention_steps, scores, upcast
 from snippets.blocks.merge import attention_in_blocks
 from snippets.bounds.logn import logn_queries
 from snippets.bounds.sinks import attention_with_sink
@@ -21,11 +21,10 @@ from snippets.linear.delta import delta_rule
 from snippets.linear.duality import chunked
 from snippets.linear.gates import gated_product, gated_state
 from snippets.order.causal import Cache
-from snippets.order.positions import frequencies
 from snippets.order.rotary import apply_rotary, apply_rotary_interleaved
 from snippets.positions.interpolation import interpolated_rotary
 from snippets.positions.rope import apply_partial_rotary
-from snippets.positions.yarn import apply_yarn, yarn_frequencies_by_pair
+from snippets.positions.yarn import apply_yarn
 from snippets.predecessors.linear import causal_scan
 from snippets.softmax.temperature import distillation_loss, softmax_with_temperature
 from snippets.sparse.patterns import block_mask, top_k_attention
@@ -78,7 +77,7 @@ def test_products_beyond_the_range_of_fp16():
     head = x[None, :, None]  # (batch, n, heads, d)
     found = attention(x, x, x), attention_2d(x, x, x), attention_steps(x, x, x).output, attention_by_einsum(head, head, head)
     assert all(torch.equal(y.flatten(), x.flatten()) for y in found)
-    assert scores(x, x, dtype=torch.float32).item() == 80000
+    assert scores(upcast(x), x).item() == 80000
     assert scores(x, x).isinf().item()  # the format of the query has no 80000
 
 
@@ -161,7 +160,7 @@ def test_axis_of_the_tokens_can_be_chosen(name):
 def test_positions_without_an_axis_for_heads_are_rejected(name):
     (x,) = random(7, (2, 2, 3, 4))  # (b, h, n, d), with as many texts as heads
     position = torch.arange(6).view(2, 3)
-    with pytest.raises(ValueError, match=r"position is \(2, 3\) for x \(2, 2, 3, .\); expected \(n\) or \(2, 1, 3\)"):
+    with pytest.raises(ValueError, match=r"position is \(2, 3\) for x \(2, 2, 3, 4\); expected \(n\) or \(2, 1, 3\)"):
         ROTATIONS[name](x, position)
     found = ROTATIONS[name](x, position[:, None])
     torch.testing.assert_close(found[1], ROTATIONS[name](x[1], position[1]))
@@ -273,41 +272,3 @@ def test_saved_cache_can_be_loaded():
     file.seek(0)
     found = torch.load(file, weights_only=True)
     assert found._fields == Cache._fields and found.value.shape == (2, 4)
-
-
-# YaRN as checkpoints have it
-
-
-def huggingface_yarn(d_k, s, trained, beta_fast, beta_slow, truncate, base):
-    """Compute the frequencies as Hugging Face Transformers 4.57 does, which calls this the YaRN of checkpoints."""
-
-    def pair(rotations):
-        return (
-            d_k
-            * torch.log(torch.tensor(trained / (rotations * 2 * torch.pi), dtype=torch.float64))
-            / (2 * torch.tensor(base).double().log())
-        )
-
-    low, high = pair(beta_fast), pair(beta_slow)
-    if truncate:
-        low, high = low.floor(), high.ceil()
-    low, high = low.clamp(min=0), high.clamp(max=d_k - 1)
-    steps = ((torch.arange(d_k // 2, dtype=torch.float64) - low) / (high - low)).clamp(0, 1)
-    omega = frequencies(d_k, base=base, dtype=torch.float64)
-    return omega / s * steps + omega * (1 - steps)
-
-
-@pytest.mark.parametrize("truncate", [True, False])
-@pytest.mark.parametrize(("s", "base", "fast", "slow"), [(40.0, 10000.0, 32.0, 1.0), (8.0, 500000.0, 16.0, 2.0)])
-def test_yarn_has_the_options_of_checkpoints(s, base, fast, slow, truncate):
-    expected = huggingface_yarn(64, s, 4096, fast, slow, truncate, base)
-    found = yarn_frequencies_by_pair(64, s=s, trained=4096, start=slow, end=fast, truncate=truncate, base=base)
-    torch.testing.assert_close(found, expected)
-    how = {"s": s, "trained": 4096, "start": slow, "end": fast, "truncate": truncate, "base": base}
-    (x,) = random(15, (3, 64))
-    rotated = apply_yarn(x, torch.arange(3), attention_factor=1.0, **how)
-    torch.testing.assert_close(rotated.norm(dim=-1), x.norm(dim=-1))
-    angles = torch.arange(3)[:, None] * expected
-    first, second = x.chunk(2, -1)
-    torch.testing.assert_close(rotated[:, :32], first * angles.cos() - second * angles.sin())
-    torch.testing.assert_close(apply_yarn(x, torch.arange(3), attention_factor=2.0, **how), 2 * rotated)

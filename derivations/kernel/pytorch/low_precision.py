@@ -27,7 +27,7 @@ from .error_bounds import BoundedValue
 from .errors import CannotDecide, Disagreement
 from .float_formats import FORMATS, Format, evaluate_in_format
 from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet
-from .snippet_calls import CannotRun, describe_inputs
+from .snippet_calls import CannotRun, describe_inputs, tensors
 from .trial import Trial
 
 SLACK = 1 + 2.0**-20  # covers the errors of fp64 in the value and in the bound
@@ -86,6 +86,8 @@ class FormatResults:
             return False
         try:
             results, bound = call_snippet(self.claim.code[k], given, point)
+            if not all(x.isfinite().all() for x in tensors((bound.args, bound.kwargs))):  # the format cannot hold an argument
+                return False
             results = results if isinstance(results, tuple) else (results,)
             other = [r.dtype if isinstance(r, Tensor) else type(r).__name__ for r in results if getattr(r, "dtype", None) != f.dtype]
             reason = f"{name} gives {str(other[0]).removeprefix('torch.')}, and is given no tensor of the format" if other else ""

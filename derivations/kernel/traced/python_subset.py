@@ -60,7 +60,7 @@ CONSTANT = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.unaryop, ast.op
 MUTABLE = (ast.List, ast.Dict, ast.Call, ast.ListComp, ast.DictComp)
 TAKE_DTYPES = {"to", "promote_types", "new_full", "tensor", "as_tensor"}  # by position
 UPCAST = re.compile(r"(\w+)\.float\(\) if \1\.itemsize < 4 else \1")  # both branches give the same numbers
-SAME_DTYPES = re.compile(r"if \w+\.dtype != \w+\.dtype:\s+raise [^\n]*")  # a mathematical input has no dtype to reject
+REJECTED_DTYPES = re.compile(r"if \w+\.dtype != \w+\.dtype:\s+raise [^\n]*")  # numbers are not affected
 CONSTRUCTORS = ("__init__", "__post_init__")
 
 
@@ -123,11 +123,11 @@ def used_definitions(statement: Statement, classes: Classes) -> Iterator[Origin]
 
 
 def nodes(node: ast.AST, parent: ast.AST | None = None) -> Iterator[Part]:
-    """Yield the nodes of a definition with their parents, without annotations and the messages of errors."""
+    """Yield the nodes of a definition with their parents, without annotations, errors, upcasts, and checks that dtypes are the same."""
     yield node, parent
     if isinstance(node, ast.Raise) or isinstance(node, ast.IfExp) and UPCAST.fullmatch(ast.unparse(node)):
         return
-    if isinstance(node, ast.If) and SAME_DTYPES.fullmatch(ast.unparse(node)):
+    if isinstance(node, ast.If) and REJECTED_DTYPES.fullmatch(ast.unparse(node)):
         return
     for field, value in ast.iter_fields(node):
         if field not in ("annotation", "returns", "msg"):

@@ -373,16 +373,6 @@ def test_a_step_on_its_own_keeps_the_code_that_speaks_of_nothing_else():
     assert [one[0] for one in dict(make_controls(short))["step 1 on its own"].code] == ["snippets.a.b.of_x"]
 
 
-def test_a_step_on_its_own_leaves_out_code_of_a_product_that_is_in_another_step():
-    n, m = sizes("n m")
-    A, B = matrix("A", n, m), matrix("B", m, n)
-    code = (("snippets.a.b.of_left", (A @ B, A), ()), ("snippets.a.b.of_right", (A, B @ A), ()))
-    claim = replace(stated("chain", (A @ B) @ A, (1 * ((A @ B) @ A), "step"), (A @ (B @ A), "step")), code=code)
-    made = dict(make_controls(claim))
-    assert [one[0] for one in made["step 1 on its own"].code] == ["snippets.a.b.of_left"]
-    assert [one[0] for one in made["step 2 on its own"].code] == ["snippets.a.b.of_left", "snippets.a.b.of_right"]
-
-
 def test_a_witness_that_rejects_the_claims_themselves_is_caught(trial):
     result = trial(SQUARES, exact=mutant_trials.ask_exact, broken=lambda claim: "broke: ImportError")
     assert not result.passes and result.totals["broken"]["controls failed"] == 2

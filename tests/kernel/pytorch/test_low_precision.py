@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from derivations.heads.patches import derivation as patches
 from derivations.kernel import (
     Derivation,
     absolute,
@@ -29,6 +30,7 @@ from derivations.kernel import (
     total,
     vector,
 )
+from derivations.kernel.attack.equivalent_rewrites import make_controls
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.constructors import I, array, paren
 from derivations.kernel.core.expr import walk
@@ -341,6 +343,12 @@ def test_exponentials_that_overflow_where_softmax_does_not_are_refused(monkeypat
     )
     with pytest.raises(Rejected, check=has_code("snippet-wrong-value"), match="nan in fp16"):
         tw.witness(stated)
+
+
+def test_a_snippet_is_not_run_on_an_argument_that_overflows_where_the_claim_does_not():
+    """The last step of the chain has a product that fp16 cannot hold; a snippet takes it as an argument."""
+    pixels = next(stated for stated in patches.claims if stated.id == "pixels")
+    assert tw.witness(dict(make_controls(pixels))["step 1 on its own"])[0] == "agrees"
 
 
 def test_a_snippet_computes_one_of_the_two_sides_throughout(monkeypatch):
