@@ -187,8 +187,8 @@ def scores(
     """The score of every query with every key.
 
     The scale is 1 / sqrt(d_k) unless given: Vaswani et al. (2017). The result
-    has the format of the query. Before you rank scores, use `upcast`: fp16 ends
-    at 65,504, and rounding to bf16 makes ties.
+    has the format of the query. Upcast the query before you rank scores. They
+    can overflow in fp16, and different scores can become equal in bf16.
     Raises TypeError for fp32 with fp64.
     """
     q, k = upcast(query), upcast(key)
