@@ -17,7 +17,7 @@ derivation = Derivation("Rotated by position")
 
 def turned(name, first, second, position, of):
     """The two halves of a vector rotated by a position, as definitions."""
-    turn = "snippets.order.rotary.turn"
+    turn = "snippets.order.rotary.rotate_pairs"
     cosines, sines = cos(position * omega), sin(position * omega)
     return (
         derivation.define(
@@ -44,7 +44,7 @@ derivation.identity(
     "relative",
     a_1 @ b_1 + a_2 @ b_2,
     q_1 @ c_1 + q_2 @ c_2,
-    code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, s, t, omega)],
+    code=[("snippets.order.rotary.rotated_score", q_1, q_2, k_1, k_2, s, t, omega)],
     title="The score depends on the positions only through their signed distance",
 )
 

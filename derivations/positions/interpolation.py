@@ -32,7 +32,7 @@ derivation.chain(
     (score(s * r - s * p, omega / s), "dividing positions equals dividing frequencies"),
     (score(r - p), "the factor cancels in each angle"),
     given=[nonzero(s)],
-    code=[("snippets.order.rotary.turned_score", q_1, q_2, k_1, k_2, (s * p) / s, (s * r) / s, omega)],
+    code=[("snippets.order.rotary.rotated_score", q_1, q_2, k_1, k_2, (s * p) / s, (s * r) / s, omega)],
     title="Under PI, the score at $s p$ and $s r$ is the score at $p$ and $r$ without PI",
 )
 

@@ -36,7 +36,7 @@ def wave(lengths, angles, distance):
 def halves(name, first, second, position, of):
     """The two halves of a vector rotated by a position, as definitions."""
     cosines, sines = cos(position * omega), sin(position * omega)
-    code = [(f"snippets.order.rotary.turn[{half}]", first, second, position, omega) for half in (0, 1)]
+    code = [(f"snippets.order.rotary.rotate_pairs[{half}]", first, second, position, omega) for half in (0, 1)]
     return (
         derivation.define(f"{name}_1", first * cosines - second * sines, code=code[:1], title=f"{of}, first half, ${name}_1$"),
         derivation.define(f"{name}_2", first * sines + second * cosines, code=code[1:], title=f"{of}, second half, ${name}_2$"),
@@ -63,7 +63,7 @@ derivation.identity(
     wave(kappa, beta, r - p),
     uses=["angles"],
     code=[
-        ("snippets.order.rotary.turned_score", rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
+        ("snippets.order.rotary.rotated_score", rho * cos(alpha), rho * sin(alpha), kappa * cos(beta), kappa * sin(beta), p, r, omega),
         (BY_DISTANCE, rho, alpha, kappa, beta, r - p, omega),
     ],
     title="A score is a sum of waves in the distance; content sets amplitudes and phases",

@@ -64,6 +64,8 @@ tensor([[3., 4., 5., 5., 5., 5.],
 --8<-- [end:example-clipped]
 """
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float, Real
 from torch import Tensor
@@ -72,8 +74,8 @@ from snippets.attention.formula import upcast
 from snippets.order.positions import frequencies, waves
 
 
-# --8<-- [start:turn]
-def turn(
+# --8<-- [start:pairs]
+def rotate_pairs(
     first: Float[Tensor, "*#batch h"],
     second: Float[Tensor, "*#batch h"],
     position: Real[Tensor, "*#batch"],
@@ -85,7 +87,7 @@ def turn(
     return first * cosines - second * sines, first * sines + second * cosines
 
 
-def turned_score(
+def rotated_score(
     q_1: Float[Tensor, "*#batch h"],
     q_2: Float[Tensor, "*#batch h"],
     k_1: Float[Tensor, "*#batch h"],
@@ -95,11 +97,68 @@ def turned_score(
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, "*batch"]:
     """The score of a query at position s with a key at t, without the scale."""
-    (a_1, a_2), (b_1, b_2) = turn(q_1, q_2, s, omega), turn(k_1, k_2, t, omega)
+    a_1, a_2 = rotate_pairs(q_1, q_2, s, omega)
+    b_1, b_2 = rotate_pairs(k_1, k_2, t, omega)
     return (a_1 * b_1 + a_2 * b_2).sum(-1)
 
 
-# --8<-- [end:turn]
+# --8<-- [end:pairs]
+
+
+# --8<-- [start:once]
+class Rotation(NamedTuple):
+    """The cosines and sines of all angles, computed once for all layers."""
+
+    cosines: Float[Tensor, "*batch n pairs"]
+    sines: Float[Tensor, "*batch n pairs"]
+
+
+def find_rotation(
+    position: Real[Tensor, "*batch n"],
+    omega: Float[Tensor, " pairs"],
+    *,
+    factor: float = 1.0,
+) -> Rotation:
+    """The rotation at each position, for one frequency per pair of features.
+
+    The factor multiplies the rotated features, as YaRN and LongRoPE do.
+    """
+    cosines, sines = waves(position, omega)
+    return Rotation(factor * cosines, factor * sines)
+
+
+def rotate(
+    x: Float[Tensor, "*#batch n d_k"],
+    rotation: Rotation,
+    *,
+    interleaved: bool = False,
+) -> Float[Tensor, "*batch n d_k"]:
+    """Queries or keys, rotated: as many pairs of features, from the first on,
+    as the rotation has angles. The other features stay as they are.
+
+    Raises ValueError for a rotation of more features than x has.
+    """
+    cosines, sines = rotation
+    width = 2 * cosines.shape[-1]
+    if width > x.shape[-1]:
+        raise ValueError(
+            f"the rotation is for {width} features; x has {x.shape[-1]}"
+        )
+    wide = upcast(x[..., :width])
+    if interleaved:
+        first, second = wide[..., 0::2], wide[..., 1::2]
+    else:
+        first, second = wide.tensor_split(2, dim=-1)
+    pairs = first * cosines - second * sines, first * sines + second * cosines
+    if interleaved:
+        rotated = torch.stack(pairs, dim=-1).flatten(-2)
+    else:
+        rotated = torch.cat(pairs, dim=-1)
+    rest = x[..., width:].expand(*rotated.shape[:-1], -1)
+    return torch.cat([rotated.to(x.dtype), rest], dim=-1)
+
+
+# --8<-- [end:once]
 
 
 # --8<-- [start:layouts]
@@ -152,12 +211,10 @@ def apply_rotary(
     that could be read in two ways, by `align_positions`.
     """
     place = align_positions(x, position, token_axis=token_axis)
-    first, second = upcast(x).tensor_split(2, dim=-1)
     omega = frequencies(
-        x.shape[-1], base=base, dtype=first.dtype, device=x.device
+        x.shape[-1], base=base, dtype=upcast(x).dtype, device=x.device
     )
-    turned = turn(first, second, place, omega)
-    return torch.cat(turned, dim=-1).to(x.dtype)
+    return rotate(x, find_rotation(place, omega))
 
 
 def apply_rotary_interleaved(
@@ -172,12 +229,10 @@ def apply_rotary_interleaved(
     Raises ValueError as `apply_rotary` does.
     """
     place = align_positions(x, position, token_axis=token_axis)
-    first, second = upcast(x)[..., 0::2], upcast(x)[..., 1::2]
     omega = frequencies(
-        x.shape[-1], base=base, dtype=first.dtype, device=x.device
+        x.shape[-1], base=base, dtype=upcast(x).dtype, device=x.device
     )
-    turned = turn(first, second, place, omega)
-    return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
+    return rotate(x, find_rotation(place, omega), interleaved=True)
 
 
 def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:

@@ -70,7 +70,7 @@ RoPE on the first 16 of 64 features: a rotated part plus a plain part.
 >>> from snippets.positions.rope import apply_partial_rotary
 >>> p, r = torch.tensor(3), torch.tensor(40)
 >>> def partial(x, at):
-...     return apply_partial_rotary(x, at, turned=16)
+...     return apply_partial_rotary(x, at, width=16)
 >>> whole = partial(q, p) @ partial(k, r)
 >>> first = apply_rotary(q[:16], p) @ apply_rotary(k[:16], r)
 >>> torch.allclose(whole, first + q[16:] @ k[16:])
@@ -83,8 +83,14 @@ import torch
 from jaxtyping import Float, Real
 from torch import Tensor
 
-from snippets.attention.formula import attention_weights
-from snippets.order.rotary import align_positions, apply_rotary
+from snippets.attention.formula import attention_weights, upcast
+from snippets.order.positions import frequencies
+from snippets.order.rotary import (
+    align_positions,
+    apply_rotary,
+    find_rotation,
+    rotate,
+)
 
 
 # --8<-- [start:clock]
@@ -153,20 +159,21 @@ def to_halves(
 # --8<-- [start:partial]
 def apply_partial_rotary(
     x: Float[Tensor, "*#batch d_k"],
-    position: Real[Tensor, "*#batch"],
+    position: Real[Tensor, "*#batch"] | int,
     *,
-    turned: int,
+    width: int,
     base: float = 10000.0,
     token_axis: int = -2,
 ) -> Float[Tensor, "*batch d_k"]:
-    """RoPE on the first features; the others stay as they are.
+    """RoPE on the first features, `width` of them; the others stay as they are.
 
-    Raises ValueError as `apply_rotary` does, and if `turned` is odd.
+    Raises ValueError as `apply_rotary` does, and if the width is odd.
     """
     place = align_positions(x, position, token_axis=token_axis)
-    first = apply_rotary(x[..., :turned], place, base=base)
-    rest = x[..., turned:].expand(*first.shape[:-1], -1)
-    return torch.cat([first, rest], dim=-1)
+    omega = frequencies(
+        width, base=base, dtype=upcast(x).dtype, device=x.device
+    )
+    return rotate(x, find_rotation(place, omega))
 
 
 # --8<-- [end:partial]

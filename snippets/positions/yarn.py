@@ -5,9 +5,9 @@ How many of 64 pairs, trained on 4096 positions, are interpolated fully, not at 
 --8<-- [start:example-ramp]
 >>> import torch
 >>> from snippets.order.positions import frequencies
->>> from snippets.positions.yarn import ramp, turns, yarn_frequencies
+>>> from snippets.positions.yarn import ramp, rotations, yarn_frequencies
 >>> omega = frequencies(128, dtype=torch.float64)
->>> share = ramp(turns(omega, length=4096), start=1.0, end=32.0)
+>>> share = ramp(rotations(omega, length=4096), start=1.0, end=32.0)
 >>> [(share == 0).sum().item(), (share == 1).sum().item()]
 [18, 21]
 >>> [((0 < share) & (share < 1)).sum().item()]
@@ -78,11 +78,11 @@ from torch import Tensor
 
 from snippets.attention.formula import attention_weights, upcast
 from snippets.order.positions import frequencies
-from snippets.order.rotary import align_positions, turn
+from snippets.order.rotary import align_positions, find_rotation, rotate
 
 
 # --8<-- [start:ramp]
-def turns(
+def rotations(
     omega: Float[Tensor, " h"], *, length: int | float
 ) -> Float[Tensor, " h"]:
     """The rotations that each pair completes within a length."""
@@ -90,10 +90,10 @@ def turns(
 
 
 def ramp(
-    turns: Float[Tensor, "*shape"], *, start: float, end: float
+    rotations: Float[Tensor, "*shape"], *, start: float, end: float
 ) -> Float[Tensor, "*shape"]:
     """0 up to the start, 1 from the end on, and a straight line in between."""
-    return ((turns - start) / (end - start)).clamp(0, 1)
+    return ((rotations - start) / (end - start)).clamp(0, 1)
 
 
 def yarn_frequencies(
@@ -105,7 +105,7 @@ def yarn_frequencies(
     end: float = 32.0,
 ) -> Float[Tensor, " h"]:
     """Slow pairs divided by s, fast ones kept: Peng et al. (2024)."""
-    share = ramp(turns(omega, length=trained), start=start, end=end)
+    share = ramp(rotations(omega, length=trained), start=start, end=end)
     return (1 - share) * omega / s + share * omega
 
 
@@ -192,20 +192,19 @@ def apply_yarn(
     keys are multiplied by the attention factor, by default that of s.
     Raises ValueError as `apply_rotary` does.
     """
-    wide, d_k, device = upcast(x), x.shape[-1], x.device
+    d_k, dtype, device = x.shape[-1], upcast(x).dtype, x.device
     how = {"s": s, "trained": trained, "start": start, "end": end}
     if by_pair:
         omega = yarn_frequencies_by_pair(
             d_k, truncate=truncate, base=base, device=device, **how
-        ).to(wide.dtype)
+        ).to(dtype)
     else:
-        plain = frequencies(d_k, base=base, dtype=wide.dtype, device=device)
+        plain = frequencies(d_k, base=base, dtype=dtype, device=device)
         omega = yarn_frequencies(plain, **how)
     place = align_positions(x, position, token_axis=token_axis)
-    turned = turn(*wide.tensor_split(2, dim=-1), place, omega)
     if attention_factor is None:
         attention_factor = yarn_attention_factor(s)
-    return (attention_factor * torch.cat(turned, dim=-1)).to(x.dtype)
+    return rotate(x, find_rotation(place, omega, factor=attention_factor))
 
 
 # --8<-- [end:rotary]

@@ -73,7 +73,7 @@ from jaxtyping import Float, Real
 from torch import Tensor
 
 from snippets.attention.formula import attention
-from snippets.order.rotary import turn
+from snippets.order.rotary import rotate_pairs
 
 
 # --8<-- [start:old]
@@ -99,14 +99,14 @@ def old_row(
 
 
 # --8<-- [start:kept]
-def turned(
+def rotated(
     first: Float[Tensor, "*#batch h"],
     second: Float[Tensor, "*#batch h"],
     position: Real[Tensor, "*#batch"],
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, "*batch d_k"]:
     """Both halves of queries or keys, rotated by positions; d_k is 2 h."""
-    return torch.cat(turn(first, second, position, omega), dim=-1)
+    return torch.cat(rotate_pairs(first, second, position, omega), dim=-1)
 
 
 def scores_from_cache(
@@ -119,8 +119,8 @@ def scores_from_cache(
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, " t"]:
     """The scores of a query at s; each key was rotated once, by its position."""
-    kept = turned(K_1, K_2, places, omega)  # (t, 2 h): this is in the cache
-    return kept @ turned(q_1, q_2, s, omega)
+    kept = rotated(K_1, K_2, places, omega)  # (t, 2 h): this is in the cache
+    return kept @ rotated(q_1, q_2, s, omega)
 
 
 def scores_by_distance(
@@ -133,7 +133,7 @@ def scores_by_distance(
     omega: Float[Tensor, " h"],
 ) -> Float[Tensor, " t"]:
     """The same from keys that are rotated by their distances."""
-    keys = turned(K_1, K_2, places - s, omega)  # (t, 2 h)
+    keys = rotated(K_1, K_2, places - s, omega)  # (t, 2 h)
     return keys @ torch.cat([q_1, q_2])
 
 

@@ -16,8 +16,8 @@ from snippets.order.rotary import (
     clipped_bias,
     interleave,
     mean_cosine,
-    turn,
-    turned_score,
+    rotate_pairs,
+    rotated_score,
 )
 
 frequencies = partial(positions.frequencies, dtype=torch.float64)
@@ -69,9 +69,9 @@ def test_scores_know_the_distance_alone():
 
 def test_turned_score_is_the_score_of_the_halves():
     query, key = random(1, (8,), (8,))
-    score = turned_score(*query.chunk(2), *key.chunk(2), torch.tensor(3), torch.tensor(10), frequencies(8))
+    score = rotated_score(*query.chunk(2), *key.chunk(2), torch.tensor(3), torch.tensor(10), frequencies(8))
     torch.testing.assert_close(score, apply_rotary(query, torch.tensor(3)) @ apply_rotary(key, torch.tensor(10)))
-    first, second = turn(*key.chunk(2), torch.tensor(10), frequencies(8))
+    first, second = rotate_pairs(*key.chunk(2), torch.tensor(10), frequencies(8))
     torch.testing.assert_close(torch.cat([first, second]), apply_rotary(key, torch.tensor(10)))
 
 
@@ -206,7 +206,7 @@ def test_numbers_in_the_text():
     query = key = torch.tensor([1.0]).double(), torch.tensor([0.0]).double()
     omega = torch.tensor([0.3], dtype=torch.float64)
     for s, t in ((1, 4), (5, 8)):
-        assert f"{turned_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item():.2f}" == f"{math.cos(0.9):.2f}" == "0.62"
+        assert f"{rotated_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item():.2f}" == f"{math.cos(0.9):.2f}" == "0.62"
     twice = lambda x: 2 * x**2 - 1
     assert [twice(0), twice(twice(0))] == [-1, 1] and [round(twice(0.6), 2), round(twice(twice(0.6)), 4)] == [-0.28, -0.8432]
     assert all((twice(x / 100) < x / 100) == (-50 < x < 100) for x in range(-100, 101))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from snippets.order.positions import frequencies
-from snippets.order.rotary import apply_rotary, turn
+from snippets.order.rotary import apply_rotary, rotate_pairs
 from snippets.positions.interpolation import interpolated_rotary, neighbour_distance, ntk_base, scale_of_base
 
 
@@ -41,7 +41,7 @@ def test_one_pair_has_no_slower_one():
 
 def test_neighbours_are_as_far_apart_as_one_turn():
     fast = omega(10, 100.0)
-    first, second = turn(torch.ones(5).double(), torch.zeros(5).double(), torch.tensor(1), fast)
+    first, second = rotate_pairs(torch.ones(5).double(), torch.zeros(5).double(), torch.tensor(1), fast)
     torch.testing.assert_close(neighbour_distance(fast), torch.hypot(first - 1, second))
     torch.testing.assert_close(neighbour_distance(-fast), neighbour_distance(fast))
 

@@ -1,4 +1,4 @@
-"""Tests of RoPE: sums of waves against turned vectors, peaks at chosen distances, two checkpoint layouts, and partial RoPE."""
+"""Tests of RoPE: sums of waves against rotated vectors, peaks at chosen distances, two checkpoint layouts, and partial RoPE."""
 
 import pytest
 import torch
@@ -74,22 +74,22 @@ def test_columns_come_in_pairs():
         to_halves(torch.zeros(2, 6), num_heads=2)
 
 
-@pytest.mark.parametrize("turned", [2, 6, 10])
-def test_partial_rope_is_a_turned_part_plus_a_plain_part(turned):
+@pytest.mark.parametrize("width", [2, 6, 10])
+def test_partial_rope_is_a_rotated_part_plus_a_plain_part(width):
     q, k = random(6, (4, 10), (4, 10))
     p, r = torch.arange(4), torch.tensor([7, 0, 2, 2])
-    score = (apply_partial_rotary(q, p, turned=turned) * apply_partial_rotary(k, r, turned=turned)).sum(-1)
-    first = (apply_rotary(q[:, :turned], p) * apply_rotary(k[:, :turned], r)).sum(-1)
-    torch.testing.assert_close(score, first + (q[:, turned:] * k[:, turned:]).sum(-1))
+    score = (apply_partial_rotary(q, p, width=width) * apply_partial_rotary(k, r, width=width)).sum(-1)
+    first = (apply_rotary(q[:, :width], p) * apply_rotary(k[:, :width], r)).sum(-1)
+    torch.testing.assert_close(score, first + (q[:, width:] * k[:, width:]).sum(-1))
 
 
 def test_partial_rope_of_all_features_is_rope_and_the_rest_stays():
     (x,) = random(7, (3, 8))
     place = torch.arange(3)
-    torch.testing.assert_close(apply_partial_rotary(x, place, turned=8, base=50.0), apply_rotary(x, place, base=50.0))
-    assert torch.equal(apply_partial_rotary(x, place, turned=4)[:, 4:], x[:, 4:])
+    torch.testing.assert_close(apply_partial_rotary(x, place, width=8, base=50.0), apply_rotary(x, place, base=50.0))
+    assert torch.equal(apply_partial_rotary(x, place, width=4)[:, 4:], x[:, 4:])
     with pytest.raises(ValueError, match="d is 3; expected an even number"):
-        apply_partial_rotary(x, place, turned=3)
+        apply_partial_rotary(x, place, width=3)
 
 
 def test_rotary_weights_are_pytorchs():

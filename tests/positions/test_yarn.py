@@ -8,11 +8,11 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import attention_weights
 from snippets.order.positions import frequencies
-from snippets.order.rotary import apply_rotary, turn
+from snippets.order.rotary import apply_rotary, rotate_pairs
 from snippets.positions.yarn import (
     apply_yarn,
     ramp,
-    turns,
+    rotations,
     weight_of_lead,
     weights_at_temperature,
     yarn_attention_factor,
@@ -24,7 +24,7 @@ OMEGA = frequencies(128, dtype=torch.float64)
 
 
 def test_turns_are_lengths_over_wave_lengths():
-    assert turns(torch.tensor([1.0, 0.5]), length=4 * math.pi).tolist() == pytest.approx([2.0, 1.0])
+    assert rotations(torch.tensor([1.0, 0.5]), length=4 * math.pi).tolist() == pytest.approx([2.0, 1.0])
 
 
 def test_the_ramp_is_flat_straight_and_flat():
@@ -33,7 +33,7 @@ def test_the_ramp_is_flat_straight_and_flat():
 
 
 def test_yarn_equals_pi_and_rope_at_the_ends_of_the_ramp():
-    found, often = yarn_frequencies(OMEGA, s=8.0, trained=2048), turns(OMEGA, length=2048)
+    found, often = yarn_frequencies(OMEGA, s=8.0, trained=2048), rotations(OMEGA, length=2048)
     slow, fast = often < 1, often > 32
     assert slow.any() and fast.any() and (~slow & ~fast).any()
     torch.testing.assert_close(found[slow], OMEGA[slow] / 8)
@@ -57,7 +57,7 @@ def test_a_ramp_over_pairs_has_the_same_ends_and_interpolates_less_between():
 
 
 def test_half_way_the_factor_stays_below_two():
-    half = torch.tensor([16.5 * 2 * math.pi / 4096], dtype=torch.float64)  # 16.5 turns, in the middle of 1 and 32
+    half = torch.tensor([16.5 * 2 * math.pi / 4096], dtype=torch.float64)  # 16.5 rotations, in the middle of 1 and 32
     for s in (2.0, 4.0, 1000.0):
         assert (half / yarn_frequencies(half, s=s, trained=4096)).item() == pytest.approx(2 * s / (s + 1))
 
@@ -159,13 +159,13 @@ def test_options_of_checkpoints(s, base, fast, slow, truncate):
     place, x = torch.arange(9000, 9003), torch.randn(3, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     first, second = x.chunk(2, dim=-1)
     for factor in (1.0, 2.0):
-        expected = factor * torch.cat(turn(first, second, place, omega), dim=-1)
+        expected = factor * torch.cat(rotate_pairs(first, second, place, omega), dim=-1)
         torch.testing.assert_close(apply_yarn(x, place, attention_factor=factor, **how), expected)
 
 
 def test_numbers_in_the_text():
     """The pairs of the example, factors for a text 16 times as long, and a leader's weight."""
-    found = turns(frequencies(128, dtype=torch.float64), length=4096)
+    found = rotations(frequencies(128, dtype=torch.float64), length=4096)
     assert [(found < 1).sum().item(), (found >= 32).sum().item(), ((found > 1) & (found < 32)).sum().item()] == [18, 21, 25]
     assert [f"{yarn_attention_factor(16.0) ** power:.2f}" for power in (1, 2)] == ["1.28", "1.63"]
     assert [f"{100 * weight_of_lead(10.0, others):.1f}" for others in (4000, 64000)] == ["84.6", "25.6"]

@@ -1,8 +1,9 @@
 """A browser for tests: it presses real keys, at any window size, with and without JavaScript.
 
-Playwright drives the Chromium that is installed on this machine and downloads none. Its waits have no time limit.
+Playwright drives the Chromium that is installed on this machine and downloads none. Its waits have no time limit, except in `until`.
 """
 
+import json
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -50,8 +51,12 @@ class Browser:
         return self.page.evaluate(script)
 
     def until(self, condition: str) -> None:
-        """Wait until a condition holds. It is evaluated before each frame."""
-        self.run(f"new Promise((done) => {{ const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look(); }})")
+        """Wait until a condition holds. It is evaluated before each frame. After ten minutes, raise an error that quotes it."""
+        self.run(f"""new Promise((done, fail) => {{
+          const end = performance.now() + 600_000, late = () => fail(new Error({json.dumps("waited ten minutes for " + condition)}));
+          const look = () => (({condition}) ? done() : performance.now() > end ? late() : requestAnimationFrame(look));
+          look();
+        }})""")
 
     def until_at(self, path: str) -> None:
         """Wait until the browser shows a page of this site, after a key press or a click that leads to it."""

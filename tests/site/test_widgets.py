@@ -19,7 +19,7 @@ from snippets.example.integers import project_tokens
 from snippets.inference.cache import attend
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
-from snippets.order.rotary import turned_score
+from snippets.order.rotary import rotated_score
 from snippets.scaling.saturation import entropy
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.temperature import softmax_with_temperature
@@ -373,7 +373,7 @@ def test_rotary(widget):
     omega = exact([one.numbers["omega"]])
 
     def shows(s, t):
-        score = turned_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item()
+        score = rotated_score(*query, *key, torch.tensor(s), torch.tensor(t), omega).item()
         assert one.texts(".play__value") == [str(s), str(t)]
         assert one.said == f"distance {number(t - s, 0)} · score {number(score, 4)}"
 

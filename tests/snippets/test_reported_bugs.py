@@ -141,7 +141,7 @@ ROTATIONS = {
     "halves": apply_rotary,
     "interleaved": apply_rotary_interleaved,
     "interpolated": lambda x, position, **how: interpolated_rotary(x, position, s=2.0, **how),
-    "partial": lambda x, position, **how: apply_partial_rotary(x, position, turned=2, **how),
+    "partial": lambda x, position, **how: apply_partial_rotary(x, position, width=2, **how),
     "yarn": lambda x, position, **how: apply_yarn(x, position, s=2.0, trained=16, **how),
 }
 

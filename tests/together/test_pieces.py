@@ -1,9 +1,9 @@
-"""Old rows, keys that were turned once, and a tied table, against what is written out here."""
+"""Old rows, keys that were rotated once, and a tied table, against what is written out here."""
 
 import pytest
 import torch
 
-from snippets.together.pieces import old_row, scores_by_distance, scores_from_cache, tied_gradients, tied_logits, turned
+from snippets.together.pieces import old_row, scores_by_distance, scores_from_cache, tied_gradients, tied_logits, rotated
 
 
 def drawn(*shapes, seed=0):
@@ -27,7 +27,7 @@ def test_scores_from_kept_keys_know_the_distance_alone():
     torch.testing.assert_close(kept, scores_from_cache(q_1, q_2, K_1, K_2, torch.tensor(111), places + 100, omega))
     as_complex = torch.polar(torch.ones(5, 3).double(), (places - 11)[:, None] * omega) * torch.complex(K_1, K_2)
     torch.testing.assert_close(kept, (as_complex * torch.complex(q_1, -q_2)).real.sum(-1))
-    torch.testing.assert_close(turned(q_1, q_2, torch.tensor(0), omega), torch.cat([q_1, q_2]))
+    torch.testing.assert_close(rotated(q_1, q_2, torch.tensor(0), omega), torch.cat([q_1, q_2]))
 
 
 def test_a_tied_table_learns_from_both_ends():

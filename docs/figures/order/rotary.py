@@ -7,7 +7,7 @@ import torch
 from derivations.kernel.site.diagrams import Picture, curves
 from derivations.kernel.site.figure_widgets import played
 from snippets.order.positions import frequencies
-from snippets.order.rotary import mean_cosine, turn
+from snippets.order.rotary import mean_cosine, rotate_pairs
 
 
 def _round(tip: tuple[float, float]) -> tuple[float, float]:
@@ -31,7 +31,7 @@ def turns() -> Picture:
     query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[0.5], [0.4]]).double()
 
     def tip(arrow, place):
-        return tuple(torch.stack(turn(*arrow, torch.tensor(place), omega)).flatten().tolist())
+        return tuple(torch.stack(rotate_pairs(*arrow, torch.tensor(place), omega)).flatten().tolist())
 
     places = (1, 4), (5, 8)
     pairs = [(tip(query, one), tip(key, other)) for one, other in places]

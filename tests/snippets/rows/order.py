@@ -44,8 +44,8 @@ ROWS = {
         "longest_wave": [Row(4, 100.0, 6.28)],
     },
     "rotary": {
-        "turn": [Row(PAIRS, PAIRS, T(2, kind="real"), OMEGA), Row(OMEGA, OMEGA, whole_places, OMEGA)],
-        "turned_score": [Row(*[PAIRS] * 4, NUMBER, NUMBER, OMEGA), Row(*[OMEGA] * 4, NUMBER, whole_places, OMEGA)],
+        "rotate_pairs": [Row(PAIRS, PAIRS, T(2, kind="real"), OMEGA), Row(OMEGA, OMEGA, whole_places, OMEGA)],
+        "rotated_score": [Row(*[PAIRS] * 4, NUMBER, NUMBER, OMEGA), Row(*[OMEGA] * 4, NUMBER, whole_places, OMEGA)],
         "apply_rotary": [Row(T(2, 5, 6), POSITIONS, source=SU), Row(T(6), whole_places, base=100.0, source=SU)],
         "align_positions": [Row(T(2, 5, 6), whole_places), Row(T(2, 5, 3, 6), whole_places, token_axis=-3)],
         "apply_rotary_interleaved": [Row(T(2, 5, 6), POSITIONS), Row(T(6), whole_places, base=100.0)],

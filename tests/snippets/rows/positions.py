@@ -12,7 +12,7 @@ ROWS = {
         "aimed_key": [Row(T(2, 5, 6), distance=3)],
         "rotary_weights": [Row(T(2, 5, 6), T(5, 6))],
         "to_halves": [Row(T(4, 8), num_heads=2)],
-        "apply_partial_rotary": [Row(T(2, 5, 6), POSITIONS, turned=4), Row(T(6), POSITIONS, turned=6, base=100.0)],
+        "apply_partial_rotary": [Row(T(2, 5, 6), POSITIONS, width=4), Row(T(6), POSITIONS, width=6, base=100.0)],
     },
     "interpolation": {
         "ntk_base": [Row(10000.0, 4.0, d_k=6)],
@@ -21,7 +21,7 @@ ROWS = {
         "neighbour_distance": [Row(OMEGA)],
     },
     "yarn": {
-        "turns": [Row(OMEGA, length=4096)],
+        "rotations": [Row(OMEGA, length=4096)],
         "ramp": [Row(PLACES, start=1.0, end=32.0)],
         "yarn_frequencies": [Row(OMEGA, s=4.0, trained=64, source=PENG), Row(OMEGA, s=4.0, trained=64, start=0.5, end=2.0, source=PENG)],
         "yarn_frequencies_by_pair": [Row(8, s=4.0, trained=4096), Row(6, s=2.0, trained=64, start=0.5, end=2.0, base=100.0)],

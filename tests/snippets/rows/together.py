@@ -66,7 +66,7 @@ ROWS = {
     },
     "pieces": {
         "old_row": [Row(T(4), T(5, 4), T(5, 3), T(4), T(3)), Row(T(4), T(5, 4), T(5, 3), T(4), T(3), masked=False)],
-        "turned": [Row(T(5, 3), T(5, 3), T(5, kind="real"), T(3))],
+        "rotated": [Row(T(5, 3), T(5, 3), T(5, kind="real"), T(3))],
         "scores_from_cache": [Row(*HALVES)],
         "scores_by_distance": [Row(*HALVES)],
         "tied_logits": [Row(T(5), T(5, 3), T(3, 3))],

@@ -1,4 +1,4 @@
-// A query and a key of two features, turned by the places that a reader gives them: as `turn` and `turned_score` of
+// A query and a key of two features, turned by the places that a reader gives them: as `turn` and `rotated_score` of
 // snippets/order/rotary.py. Moved together, they keep their distance, and with it their score.
 
 import { draw, make, readout, shown, slider } from "./parts.js";
