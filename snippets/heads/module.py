@@ -73,12 +73,15 @@ False
 --8<-- [end:example-order]
 """
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from snippets.attention.formula import attention, attention_weights
+from snippets.attention.formula import attention, attention_weights, share_heads
 from snippets.attention.masks import lower_right
 from snippets.heads.split import combine_heads, split_heads
+from snippets.inference.cache import KeyValueCache
+from snippets.order.rotary import Rotation, rotate
 
 
 # --8<-- [start:one-head]
@@ -109,43 +112,69 @@ HeadsMask = (
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention with several heads, each of an equal part of the width."""
+    """Attention with several heads, which may share keys and values."""
 
     def __init__(
         self,
         d: int,
         num_heads: int,
         *,
+        num_kv_heads: int | None = None,
+        d_k: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
         output_dropout: float = 0.0,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
-        """A weight is dropped with probability dropout, as in PyTorch's layer.
+        """As many heads of keys as of queries, and heads of equal parts of the
+        width, unless given.
 
-        A number of the output is with probability output_dropout.
-        Raises ValueError for a number of heads that does not divide d.
+        A weight is dropped with probability dropout, as in PyTorch's layer, and
+        a number of the output with probability output_dropout.
+        Raises ValueError for numbers of heads that do not divide.
         """
         super().__init__()
-        if num_heads < 1 or d % num_heads:
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        if num_heads < 1 or d_k is None and d % num_heads:
             raise ValueError(f"{num_heads} heads do not divide the width {d}")
-        self.num_heads = num_heads
-        self.query, self.key, self.value, self.output = (
-            nn.Linear(d, d, bias) for _ in range(4)
-        )
+        if num_kv_heads < 1 or num_heads % num_kv_heads:
+            raise ValueError(
+                f"{num_kv_heads} heads of keys do not divide "
+                f"{num_heads} of queries"
+            )
+        d_k = d // num_heads if d_k is None else d_k
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        wide, narrow = num_heads * d_k, num_kv_heads * d_k
+        kind = {"bias": bias, "device": device, "dtype": dtype}
+        self.query = nn.Linear(d, wide, **kind)
+        self.key, self.value = (nn.Linear(d, narrow, **kind) for _ in range(2))
+        self.output = nn.Linear(wide, d, **kind)
         self.dropout = nn.Dropout(dropout)
         self.output_dropout = nn.Dropout(output_dropout)
 
-    def split(
-        self, x: Float[Tensor, "*batch n d"]
-    ) -> Float[Tensor, "*batch heads n d_k"]:
-        """Projected features, split into the heads of this layer."""
-        return split_heads(x, num_heads=self.num_heads)
-
     def project(
         self, x: Float[Tensor, "*#batch n d"], z: Float[Tensor, "*#batch m d"]
-    ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... m d"]]:
+    ) -> tuple[Float[Tensor, "... n width"], Float[Tensor, "... m kv_width"]]:
         """Queries from x, keys from the context z."""
         return self.query(x), self.key(z)
+
+    def queries_and_keys(
+        self,
+        x: Float[Tensor, "*#batch n d"],
+        context: Float[Tensor, "*#batch m d"],
+        rotation: Rotation | None,
+    ) -> tuple[
+        Float[Tensor, "*batch heads n d_k"],
+        Float[Tensor, "*batch kv_heads m d_k"],
+    ]:
+        """Queries and keys, split into heads and rotated."""
+        query, key = self.project(x, context)
+        query = split_heads(query, num_heads=self.num_heads)
+        key = split_heads(key, num_heads=self.num_kv_heads)
+        if rotation is not None:
+            query, key = rotate(query, rotation), rotate(key, rotation)
+        return query, key
 
     def weights(
         self,
@@ -154,28 +183,17 @@ class MultiHeadAttention(nn.Module):
         context: Float[Tensor, "*#batch m d"] | None = None,
         attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
+        rotation: Rotation | None = None,
     ) -> Float[Tensor, "*batch heads n m"]:
-        """The weights of each head.
+        """The weights of each head, with the arguments of the layer.
 
-        With is_causal, the queries are the last tokens of the context.
         Raises ValueError for a mask without an axis for the heads, and for
         is_causal beside a mask.
         """
-        query, key = self.project(x, x if context is None else context)
-        if attn_mask is not None and 2 < attn_mask.dim() <= query.dim():
-            *batch, n, m = attn_mask.shape
-            raise ValueError(
-                f"attn_mask is {tuple(attn_mask.shape)}, which has no axis for "
-                f"the heads; expected (n, m) or {(*batch, 1, n, m)}"
-            )
-        if is_causal and attn_mask is None:  # the last queries of all keys
-            n, m = query.shape[-2], key.shape[-2]
-            attn_mask, is_causal = lower_right(n, m, device=x.device), False
-        return attention_weights(
-            self.split(query),
-            self.split(key),
-            attn_mask=attn_mask,
-            is_causal=is_causal,
+        context = x if context is None else context
+        query, key = self.queries_and_keys(x, context, rotation)
+        return weights_of_heads(
+            query, key, attn_mask=attn_mask, is_causal=is_causal
         )
 
     def forward(
@@ -185,18 +203,58 @@ class MultiHeadAttention(nn.Module):
         context: Float[Tensor, "*#batch m d"] | None = None,
         attn_mask: HeadsMask | None = None,
         is_causal: bool = False,
+        rotation: Rotation | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch n d"]:
         """x attends to the context, or to itself.
 
         With is_causal, x holds the last tokens of the context, as in decoding.
         The mask is (n, m), or (*batch, heads, n, m) with 1 for what is shared.
+        The rotation is that of the positions of x (see `find_rotation`); a
+        context with other positions has to be rotated by itself. With a cache,
+        x attends to all tokens that it holds, and to itself.
         """
-        weights = self.weights(
-            x, context=context, attn_mask=attn_mask, is_causal=is_causal
+        context = x if context is None else context
+        query, key = self.queries_and_keys(x, context, rotation)
+        value = split_heads(self.value(context), num_heads=self.num_kv_heads)
+        if cache is not None:
+            key, value = cache.append(key, value)  # those of all tokens so far
+        weights = weights_of_heads(
+            query, key, attn_mask=attn_mask, is_causal=is_causal
         )
-        value = self.split(self.value(x if context is None else context))
-        combined = combine_heads(self.dropout(weights) @ value)
-        return self.output_dropout(self.output(combined))
+        mixed = self.dropout(weights) @ share_heads(query, value)
+        return self.output_dropout(self.output(combine_heads(mixed)))
+
+
+def weights_of_heads(
+    query: Float[Tensor, "*#batch heads n d_k"],
+    key: Float[Tensor, "*#batch kv_heads m d_k"],
+    *,
+    attn_mask: HeadsMask | None,
+    is_causal: bool,
+) -> Float[Tensor, "*batch heads n m"]:
+    """The weights of each head; with is_causal, the queries are the last of all
+    tokens.
+
+    Raises ValueError for a mask without an axis for the heads, and for
+    is_causal beside a mask.
+    """
+    if attn_mask is not None and 2 < attn_mask.dim() < query.dim():
+        *batch, n, m = attn_mask.shape
+        raise ValueError(
+            f"attn_mask is {tuple(attn_mask.shape)}, which has no axis for "
+            f"the heads; expected (n, m) or {(*batch, 1, n, m)}"
+        )
+    if is_causal and attn_mask is None:
+        n, m = query.shape[-2], key.shape[-2]
+        attn_mask, is_causal = lower_right(n, m, device=query.device), False
+    return attention_weights(
+        query,
+        key,
+        attn_mask=attn_mask,
+        is_causal=is_causal,
+        enable_gqa=True,
+    )
 
 
 # --8<-- [end:module]

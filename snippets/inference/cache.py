@@ -22,6 +22,18 @@ True
 
 --8<-- [end:example-cache]
 
+The same cache in memory that is allocated once:
+
+--8<-- [start:example-allocated]
+>>> from snippets.inference.cache import KeyValueCache
+>>> allocated = KeyValueCache(capacity=6)
+>>> for i in range(6):
+...     key, value = allocated.append(X[i:i + 1] @ W[1], X[i:i + 1] @ W[2])
+>>> torch.allclose(key, cache.key), torch.allclose(value, cache.value)
+(True, True)
+
+--8<-- [end:example-allocated]
+
 Changing hidden tokens has no effect:
 
 --8<-- [start:example-hidden]
@@ -135,6 +147,54 @@ def attend(
 
 
 # --8<-- [end:attend]
+
+
+# --8<-- [start:allocated]
+class KeyValueCache:
+    """The keys and values of one layer, in memory that is allocated once.
+
+    It has room for `capacity` tokens and takes its other sizes, dtype and
+    device from the first keys and values.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        """An empty cache."""
+        self.capacity, self.length = capacity, 0
+        self.key: Tensor | None = None  # (*batch, capacity, d_k)
+        self.value: Tensor | None = None  # (*batch, capacity, d_v)
+
+    def append(
+        self,
+        key: Float[Tensor, "*batch n d_k"],
+        value: Float[Tensor, "*batch n d_v"],
+    ) -> tuple[Float[Tensor, "*batch m d_k"], Float[Tensor, "*batch m d_v"]]:
+        """Store new keys and values, and return those of all tokens so far.
+
+        The results are views. The next call writes behind them.
+        Raises ValueError if there is no room, and where autograd records.
+        """
+        if torch.is_grad_enabled() and (
+            key.requires_grad or value.requires_grad
+        ):
+            raise ValueError(
+                "a KeyValueCache is for inference; expected torch.no_grad()"
+            )
+        start, end = self.length, self.length + key.shape[-2]
+        if end > self.capacity:
+            raise ValueError(
+                f"the cache has room for {self.capacity} tokens; found {end}"
+            )
+        if self.key is None or self.value is None:
+            room = (*key.shape[:-2], self.capacity)
+            self.key = key.new_zeros(*room, key.shape[-1])
+            self.value = value.new_zeros(*room, value.shape[-1])
+        self.key[..., start:end, :] = key
+        self.value[..., start:end, :] = value
+        self.length = end
+        return self.key[..., :end, :], self.value[..., :end, :]
+
+
+# --8<-- [end:allocated]
 
 
 # --8<-- [start:output_slopes]

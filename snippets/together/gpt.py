@@ -41,14 +41,14 @@ class Config:
 class RMSNorm(nn.Module):
     """Each token over its root mean square, times a gain for each feature."""
 
-    def __init__(self, d: int) -> None:
+    def __init__(self, d: int, *, eps: float = 1e-5) -> None:
         """For tokens of d features; every gain is 1 at first."""
         super().__init__()
-        self.gain = nn.Parameter(torch.ones(d))
+        self.gain, self.eps = nn.Parameter(torch.ones(d)), eps
 
     def forward(self, x: Float[Tensor, "*axes d"]) -> Float[Tensor, "*axes d"]:
         """The normalised tokens."""
-        return (rms_norm(upcast(x)) * self.gain).to(x.dtype)
+        return (rms_norm(upcast(x), eps=self.eps) * self.gain).to(x.dtype)
 
 
 # --8<-- [end:sizes]
