@@ -85,6 +85,7 @@ from torch.nn.functional import embedding, linear
 
 from snippets.around.layernorm import layer_norm
 from snippets.attention.formula import attention
+from snippets.attention.masks import Mask
 from snippets.heads.split import combine_heads, split_heads
 
 
@@ -116,9 +117,13 @@ Activation = Callable[[Float[Tensor, "..."]], Float[Tensor, "..."]]
 
 
 def multi_head(
-    X: Float[Tensor, "*batch n d"], weights: Weights, *, num_heads: int
+    X: Float[Tensor, "*batch n d"],
+    weights: Weights,
+    *,
+    num_heads: int,
+    attn_mask: Mask | None = None,
 ) -> Float[Tensor, "*batch n d"]:
-    """Self-attention with several heads.
+    """Self-attention with several heads. The mask has an axis for them.
 
     Raises ValueError if num_heads does not divide d, and RuntimeError if the
     width of the tokens is not that of the weights.
@@ -133,7 +138,7 @@ def multi_head(
         for part in projected.chunk(3, dim=-1)
     )
     return linear(
-        combine_heads(attention(query, key, value)),
+        combine_heads(attention(query, key, value, attn_mask=attn_mask)),
         weights["self_attn.out_proj.weight"],
         weights["self_attn.out_proj.bias"],
     )
@@ -167,11 +172,13 @@ def encoder_block(
     norm_first: bool = False,
     eps: float = 1e-5,
     activation: Activation = torch.relu,
+    attn_mask: Mask | None = None,
 ) -> Float[Tensor, "*batch n d"]:
     """Attention, then the feed-forward layer, each added to its input.
 
     Each sum is normalised; with norm_first, the input of each part is.
-    The weights have the names of PyTorch's layer.
+    The weights have the names of PyTorch's layer. A mask for padding is
+    (*batch, 1, 1, n), or has an axis for the heads and one for the queries.
     Raises ValueError for tokens of another width, or if num_heads does not
     divide it.
     """
@@ -184,7 +191,7 @@ def encoder_block(
         return layer_norm(X, eps=eps) * gain + bias
 
     def attend(X: Tensor) -> Tensor:
-        return multi_head(X, weights, num_heads=num_heads)
+        return multi_head(X, weights, num_heads=num_heads, attn_mask=attn_mask)
 
     def feed(X: Tensor) -> Tensor:
         return feed_forward(X, weights, activation=activation)

@@ -63,7 +63,8 @@ class RoutedExperts(nn.Module):
         self.register_buffer("bias", torch.zeros(N))
         self.gate_up = nn.Parameter(torch.randn(N, 2 * d_ff, d) * d**-0.5)
         self.down = nn.Parameter(torch.randn(N, d, d_ff) * d_ff**-0.5)
-        self.shared_gate_up = nn.Linear(d, 2 * d_shared, bias=False)
+        self.shared_gate = nn.Linear(d, d_shared, bias=False)
+        self.shared_up = nn.Linear(d, d_shared, bias=False)
         self.shared_down = nn.Linear(d_shared, d, bias=False)
 
     def route(
@@ -98,22 +99,16 @@ class RoutedExperts(nn.Module):
         """The update to add to each token."""
         tokens = x.reshape(-1, x.shape[-1])  # (n, d)
         gate, chosen = self.route(tokens)
-        y = self.shared_down(gated_silu(self.shared_gate_up(tokens)))
+        y = silu(self.shared_gate(tokens)) * self.shared_up(tokens)
+        y = self.shared_down(y)  # (n, d)
         for expert in chosen.unique().tolist():
             token, place = (chosen == expert).nonzero(as_tuple=True)
-            hidden = gated_silu(linear(tokens[token], self.gate_up[expert]))
-            update = linear(hidden, self.down[expert])  # (tokens of it, d)
+            hidden = linear(tokens[token], self.gate_up[expert])
+            first, second = hidden.chunk(2, dim=-1)  # (tokens of it, d_ff)
+            update = linear(silu(first) * second, self.down[expert])
             update = update * gate[token, place].unsqueeze(-1)
             y = y.index_add(0, token, update.to(y.dtype))
         return y.reshape(x.shape)
-
-
-def gated_silu(
-    gate_up: Float[Tensor, "*batch double"],
-) -> Float[Tensor, "*batch half"]:
-    """The first half of the features through SiLU, times the second half."""
-    gate, up = gate_up.chunk(2, dim=-1)
-    return silu(gate) * up
 
 
 # --8<-- [end:routed]
