@@ -135,7 +135,7 @@ derivation.chain(
     (2 * d**2 * (1 + h_kv / h), "factor"),
     uses=["heads/parameters#count"],
     code=[("snippets.inference.groups.grouped_weights", d, h, h_kv)],
-    title="Weights of a layer with grouped heads",
+    title="Parameters of a layer with grouped heads",
 )
 
 both = total(G[i, j] * (Q @ K.T)[i, j], i, j) + total(H[i, j] * (Y @ K.T)[i, j], i, j)

@@ -1,4 +1,4 @@
-"""A sliding window: how many pairs it keeps, how far a stack of layers sees, and how much arrives from where."""
+"""A sliding window: how many pairs it keeps, how far a stack of layers sees, and how much weight distant tokens have."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from derivations.kernel import (
 )
 
 n, m, w, L = sizes("n m w L")
-A, B = matrix("A", n, n), matrix("B", n, n)  # what each token takes from each, in one layer and in the layer before it
+A, B = matrix("A", n, n), matrix("B", n, n)  # the weight of each token in each output, in one layer and in the layer before it
 C = matrix("C", 3, 3)
 D = random("D", L)  # how far back one layer after the other goes
 i, j, l = index("i", n), index("j", n), index("l", n)
@@ -117,7 +117,7 @@ derivation.refute(
     (C @ C)[3, 1],
     0,
     at={C: from_the_last_two},
-    title="With a window of two, two layers pass on something from three tokens",
+    title="With a window of two, the first of three tokens has a weight in the third output of two layers",
 )
 
 derivation.refute(
@@ -125,7 +125,7 @@ derivation.refute(
     (C @ C)[3, 1],
     (C @ C)[3, 2],
     at={C: from_the_last_two},
-    title="Tokens within reach don't arrive equally",
+    title="Tokens within reach don't have equal weights",
 )
 
 derivation.inequality(

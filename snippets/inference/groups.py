@@ -29,13 +29,13 @@ From separate keys for each head to one head of keys for all:
 >>> most = grouped_operations(n, d, h, h), grouped_weights(d, h, h)
 >>> for h_kv in (32, 8, 4, 1):
 ...     work = grouped_operations(n, d, h, h_kv) / most[0]
-...     weights = grouped_weights(d, h, h_kv) / most[1]
+...     parameters = grouped_weights(d, h, h_kv) / most[1]
 ...     print(f"{h_kv:2} of {h}   cache {h_kv / h:.3f}"
-...           f"   weights {weights:.3f}   operations {work:.3f}")
-32 of 32   cache 1.000   weights 1.000   operations 1.000
- 8 of 32   cache 0.250   weights 0.625   operations 0.750
- 4 of 32   cache 0.125   weights 0.562   operations 0.708
- 1 of 32   cache 0.031   weights 0.516   operations 0.677
+...           f"   parameters {parameters:.3f}   operations {work:.3f}")
+32 of 32   cache 1.000   parameters 1.000   operations 1.000
+ 8 of 32   cache 0.250   parameters 0.625   operations 0.750
+ 4 of 32   cache 0.125   parameters 0.562   operations 0.708
+ 1 of 32   cache 0.031   parameters 0.516   operations 0.677
 
 --8<-- [end:example-family]
 

@@ -54,12 +54,12 @@ Dropped keys contribute in proportion to their share of the weight:
 
 --8<-- [start:example-window]
 >>> from snippets.order.causal import window_outputs
->>> scores = torch.tensor([[3.0, 2.0, 0.0, -1.0]]).double()
->>> value = torch.tensor([[1.0], [2.0], [30.0], [40.0]]).double()
+>>> scores = torch.tensor([[2.0, 1.0, 0.0]]).double()
+>>> value = torch.tensor([[1.0], [2.0], [30.0]]).double()
 >>> kept, rest, share = window_outputs(scores, value, keep=2)
 >>> whole = torch.softmax(scores, -1) @ value
 >>> [round(x.item(), 4) for x in (whole, kept, rest, share)]
-[2.7591, 1.2689, 32.6894, 0.0474]
+[3.8556, 1.2689, 30.0, 0.09]
 >>> torch.allclose(whole, (1 - share) * kept + share * rest)
 True
 

@@ -107,6 +107,9 @@ def test_numbers_in_the_text():
     assert [round(one, 2) for one in layer_norm(token).tolist()] == [-1.07, -0.53, 0, 1.6]
     jacobian = torch.autograd.functional.jacobian(lambda features: layer_norm(features, eps=0), token)
     assert torch.linalg.matrix_rank(jacobian).item() == 2
+    gradient = jacobian[0]  # that of the first output
+    assert [round(one, 3) for one in gradient.tolist()] == [0.248, -0.21, -0.134, 0.095]
+    assert abs(gradient.sum().item()) < 1e-12 and abs((gradient @ centred).item()) < 1e-12
     assert 0.99 < mean_square(layer_norm(torch.tensor([0.1, 0.1, 0.1, 0.2]).double())).item() < 1
     # PyTorch's default for RMSNorm, found from what it divides by; 16-bit tensors are computed in single precision.
     assert torch.nn.RMSNorm(4).eps is None and round(torch.finfo(torch.float32).eps * 1e7, 1) == 1.2

@@ -121,3 +121,11 @@ def test_last_row_is_two_layers_with_caches(forget):
 def test_the_echo_is_a_quarter_of_a_difference():
     x, y, z = random(6, (), (), ())
     torch.testing.assert_close(echo(x, y, z), (x - y) / 4)
+
+
+def test_numbers_in_the_text():
+    """The example with three stored tokens and a fourth, at width one."""
+    query, key = torch.ones(1, 1), torch.tensor([[0.0], [1], [2], [1]])
+    value = torch.tensor([[5.0], [1], [3], [1]])
+    assert [round(100 * one) for one in (query @ key.T).softmax(-1)[0].tolist()] == [7, 20, 53, 20]
+    assert round(attention(query, key, value).item(), 2) == 2.36

@@ -77,6 +77,7 @@ def test_numbers_in_the_text():
     z = torch.tensor([2.0, 0, 1, -1]).double()
     assert [round(one, 2) for one in z.softmax(0).tolist()] == [0.64, 0.09, 0.24, 0.03]
     assert round(losses(z)[2].item(), 2) == 1.44
+    assert round(z.logsumexp(0).item(), 2) == 2.44
     assert [round(one, 2) for one in errors(z)[2].tolist()] == [0.64, 0.09, -0.76, 0.03]
     U, x = torch.tensor([[1.0], [2], [3]]).double(), torch.zeros(1).double()  # three tokens at width one
     torch.testing.assert_close(pulls(x, U)[2].item(), 2.0 - 3)

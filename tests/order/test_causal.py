@@ -148,11 +148,14 @@ def test_a_step_takes_one_token():
 
 
 def test_numbers_in_the_text():
-    """The example with four keys, two of which the query may see."""
-    scores, value = torch.tensor([[3.0, 2.0, 0.0, -1.0]]), torch.tensor([[1.0], [2.0], [30.0], [40.0]])
+    """The example with three tokens, two of which the query may see."""
+    scores, value = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([[1.0], [2.0], [30.0]])
+    assert [round(x, 3) for x in scores.softmax(-1)[0].tolist()] == [0.665, 0.245, 0.09]
+    assert [round(x, 3) for x in scores[:, :2].softmax(-1)[0].tolist()] == [0.731, 0.269]
+    assert [round(x, 2) for x in [*scores.exp()[0].tolist(), scores.exp().sum().item()]] == [7.39, 2.72, 1.0, 11.11]
     kept, others, share = window_outputs(scores, value, keep=2)
-    assert [round(x.item(), 2) for x in (kept, others, attention(torch.eye(1), scores.T, value, scale=1.0))] == [1.27, 32.69, 2.76]
-    assert round(100 * share.item(), 1) == 4.7
+    assert [round(x.item(), 2) for x in (kept, others, attention(torch.eye(1), scores.T, value, scale=1.0))] == [1.27, 30.0, 3.86]
+    assert round(100 * share.item(), 1) == 9.0
     query, tokens, keep = torch.ones(1).double(), torch.tensor([[0.0], [1.0]]).double(), torch.ones(2).double()
     weights = kept_weights(query, tokens, keep)
     assert [round(x, 2) for x in weights.tolist()] == [0.27, 0.73]

@@ -86,3 +86,16 @@ def test_numbers_in_the_text():
     for order in ([0.0, 1.0], [1.0, 0.0]):
         x = torch.tensor(order)[:, None]
         assert [round(value, 4) for value in attention(x, x, x).flatten().tolist()] == [{0: 0.5, 1: 0.7311}[token] for token in order]
+
+
+def test_numbers_of_the_three_tokens():
+    """The tokens 0, 1 and 2, as they come and in the order 2, 0, 1."""
+    Pi = torch.tensor([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    x = torch.tensor([[0.0], [1.0], [2.0]])
+    moved = reorder(Pi, x)
+    assert moved.flatten().tolist() == [2, 0, 1]
+    assert (x @ x.T).tolist() == [[0, 0, 0], [0, 1, 2], [0, 2, 4]]
+    assert (moved @ moved.T).tolist() == [[4, 0, 2], [0, 0, 0], [2, 0, 1]]
+    assert [round(100 * one) for one in (x @ x.T).softmax(-1)[1].tolist()] == [9, 24, 67]
+    assert [round(one, 2) for one in attention(x, x, x).flatten().tolist()] == [1.0, 1.58, 1.85]
+    assert [round(one, 2) for one in attention(moved, moved, moved).flatten().tolist()] == [1.85, 1.0, 1.58]

@@ -28,15 +28,15 @@ def shrinks() -> Picture:
     n, d, h = 4096, 4096, 32
     kept = [1, 2, 4, 8, 16, 32]
     work = [grouped_operations(n, d, h, one) / grouped_operations(n, d, h, h) for one in kept]
-    weights = [grouped_weights(d, h, one) / grouped_weights(d, h, h) for one in kept]
+    parameters = [grouped_weights(d, h, one) / grouped_weights(d, h, h) for one in kept]
     return curves(
-        [("operations", kept, work), ("weights", kept, weights), ("cache", kept, [one / h for one in kept])],
+        [("operations", kept, work), ("parameters", kept, parameters), ("cache", kept, [one / h for one in kept])],
         log="x",
         x_ticks=kept,
         y_range=(0, 1),
         across="heads of keys and values, of 32",
         up="relative to MHA",
         title=f"A layer of width {d} with {h} query heads, on {n} tokens",
-        description=f"With one head of keys and values the cache is {1 / h:.3f} of that of MHA, the weights are {weights[0]:.3f} and "
-        f"the operations {work[0]:.3f}. With 8 they are 0.25, {weights[3]:.3f} and {work[3]:.3f}.",
+        description=f"With one head of keys and values the cache is {1 / h:.3f} of that of MHA, the parameters are {parameters[0]:.3f} and "
+        f"the operations {work[0]:.3f}. With 8 they are 0.25, {parameters[3]:.3f} and {work[3]:.3f}.",
     )

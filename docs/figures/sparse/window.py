@@ -1,4 +1,4 @@
-"""Pictures of a sliding window, and of what arrives through a stack of windows."""
+"""Pictures of a sliding window, and of the weights of tokens through a stack of windows."""
 
 from derivations.kernel.site.diagrams import Picture, beside, curves, mask
 from snippets.sparse.window import distance_shares, window_mask
@@ -30,8 +30,8 @@ def shares() -> Picture:
     return curves(
         drawn,
         across="distance",
-        up="share",
-        title="What arrives from each distance, with a window of 8 and equal weights",
-        description=f"One layer takes the same from each of 8 tokens. With 16 layers, {len(last)} tokens are within reach. Most "
-        f"comes from distance {top}, half of the reach, and almost nothing from either end.",
+        up="weight",
+        title="The weight of the token at each distance, with a window of 8 and equal weights",
+        description=f"With one layer, 8 tokens have the same weight. With 16 layers, {len(last)} tokens are within reach. The weight is "
+        f"largest at distance {top}, half of the reach, and nearly zero at both ends.",
     )
