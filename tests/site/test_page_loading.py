@@ -171,7 +171,8 @@ def test_preloaded_fonts_are_used(built):
 @pytest.mark.parametrize("look", LOOKS, ids=["desktop", "phone"])
 def test_copy_button_covers_no_code(browse, look):
     one = browse(PAGE, **look)
-    one.run("document.querySelectorAll('.md-content details').forEach((fold) => (fold.open = true))")  # code is folded
+    one.run("document.querySelectorAll('.md-content details').forEach((fold) => (fold.open = true))")  # code is folded,
+    one.run("document.querySelector('.highlight pre').scrollIntoView()")  # and Material adds a button when its code comes into view
     one.until("document.querySelector('.md-code__button')")
     found = one.run("""[...document.querySelectorAll(".highlight pre")].filter((pre) => pre.querySelector(".md-code__button") && pre.offsetHeight)
       .map((pre) => [pre.querySelector(".md-code__button").getBoundingClientRect(), pre.querySelector("code").getBoundingClientRect()])
