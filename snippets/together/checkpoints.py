@@ -34,7 +34,7 @@ from snippets.positions.yarn import (
     yarn_frequencies,
     yarn_frequencies_by_pair,
 )
-from snippets.together.decoder import Config, Decoder
+from snippets.together.decoder import Decoder, DecoderConfig
 from snippets.together.latent import LatentWidths
 from snippets.together.routed import RoutedSizes
 
@@ -73,7 +73,7 @@ FIXED = {
 
 
 # --8<-- [start:config]
-def read_config(fields: Mapping[str, Any]) -> Config:
+def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
     """The config of a decoder, from the fields of a checkpoint's config.json.
 
     Raises ValueError, with the name of the field, for what the decoder cannot
@@ -86,7 +86,7 @@ def read_config(fields: Mapping[str, Any]) -> Config:
     width = fields.get("head_dim") or d // heads
     omega, factor = read_rotary(fields, latent.d_R if latent else width)
     activation = fields.get("hidden_activation") or fields["hidden_act"]
-    return Config(
+    return DecoderConfig(
         vocab_size=fields["vocab_size"],
         num_layers=fields["num_hidden_layers"],
         d=d,
@@ -260,7 +260,7 @@ ROUTED = {
 }
 
 
-def published_name(name: str, config: Config) -> str:
+def published_name(name: str, config: DecoderConfig) -> str:
     """The name in a checkpoint of one of the decoder's parameters."""
     if not name.startswith("blocks."):
         return OUTSIDE[name]

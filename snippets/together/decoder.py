@@ -5,9 +5,9 @@ the same logits as without padding:
 
 --8<-- [start:example-padding]
 >>> import torch
->>> from snippets.together.decoder import Config, Decoder
+>>> from snippets.together.decoder import Decoder, DecoderConfig
 >>> _ = torch.manual_seed(0)
->>> model = Decoder(Config(
+>>> model = Decoder(DecoderConfig(
 ...     vocab_size=50, num_layers=2, d=32, d_ff=64, num_heads=4, num_kv_heads=2)).double()
 >>> tokens = torch.tensor([[11, 12, 13, 14], [0, 0, 21, 22]])
 >>> keep = torch.tensor([[True, True, True, True], [False, False, True, True]])
@@ -64,7 +64,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class DecoderConfig:
     """The sizes of a decoder, and what its parts are."""
 
     vocab_size: int
@@ -115,10 +115,10 @@ class Config:
 
 
 # --8<-- [start:parts]
-class FeedForward(nn.Module):
+class DecoderFeedForward(nn.Module):
     """Acts on each token separately."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: DecoderConfig) -> None:
         """Two matrices, and a third for the gate."""
         super().__init__()
         d, d_ff, bias = config.d, config.d_ff, config.bias
@@ -133,17 +133,17 @@ class FeedForward(nn.Module):
         return self.down(self.activation(self.gate(x)) * self.up(x))
 
 
-def make_norm(config: Config) -> nn.Module:
+def make_norm(config: DecoderConfig) -> nn.Module:
     """The norm before each part of a block, and after the last block."""
     if config.norm == "layer":
         return nn.LayerNorm(config.d, eps=config.eps)
     return RMSNorm(config.d, eps=config.eps)
 
 
-class Block(nn.Module):
+class DecoderBlock(nn.Module):
     """Attention, then the feed-forward layer; each sees normalised tokens."""
 
-    def __init__(self, config: Config, *, layer: int = 0) -> None:
+    def __init__(self, config: DecoderConfig, *, layer: int = 0) -> None:
         """The first layers may have no experts."""
         super().__init__()
         self.attention: nn.Module
@@ -161,7 +161,7 @@ class Block(nn.Module):
                 config.d, config.num_heads, config.latent
             )
         if config.experts is None or layer < config.dense_layers:
-            self.feed_forward = FeedForward(config)
+            self.feed_forward = DecoderFeedForward(config)
         else:
             self.feed_forward = RoutedExperts(config.d, config.experts)
         self.norm_1, self.norm_2 = make_norm(config), make_norm(config)
@@ -188,13 +188,14 @@ class Block(nn.Module):
 class Decoder(nn.Module):
     """An embedding, blocks, and a logit for each possible next token."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: DecoderConfig) -> None:
         """Random parameters, normal with deviation 0.02."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d)
         self.blocks = nn.ModuleList(
-            Block(config, layer=layer) for layer in range(config.num_layers)
+            DecoderBlock(config, layer=layer)
+            for layer in range(config.num_layers)
         )
         self.norm = make_norm(config)
         self.head = (
@@ -317,3 +318,36 @@ class Decoder(nn.Module):
 
 
 # --8<-- [end:decoder]
+
+
+# --8<-- [start:count]
+def decoder_parameters(
+    vocab_size: int,
+    num_layers: int,
+    d: int,
+    d_ff: int,
+    num_heads: int,
+    num_kv_heads: int,
+    d_k: int,
+) -> int:
+    """The parameters of a tied decoder with gates and without biases."""
+    attention = 2 * d * (num_heads * d_k) + 2 * d * (num_kv_heads * d_k)
+    return vocab_size * d + num_layers * (attention + 3 * d * d_ff + 2 * d) + d
+
+
+# --8<-- [end:count]
+
+
+# --8<-- [start:factor]
+def score_with_factor(
+    query: Float[Tensor, "*#batch d_R"],
+    key: Float[Tensor, "*#batch d_R"],
+    *,
+    factor: float | Float[Tensor, ""],
+) -> Float[Tensor, "*batch"]:
+    """The score of rotated features that were multiplied by a factor, without
+    the scale."""
+    return ((factor * query) * (factor * key)).sum(-1)
+
+
+# --8<-- [end:factor]

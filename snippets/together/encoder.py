@@ -102,6 +102,24 @@ class Encoder(NamedTuple):
 # --8<-- [end:encoder]
 
 
+# --8<-- [start:similarity]
+def similarity_of_means(
+    X: Float[Tensor, "n d"], Y: Float[Tensor, "m d"]
+) -> Float[Tensor, ""]:
+    """The dot product of the mean token of one sentence with that of another."""
+    return X.mean(0) @ Y.mean(0)
+
+
+def mean_similarity(
+    X: Float[Tensor, "n d"], Y: Float[Tensor, "m d"]
+) -> Float[Tensor, ""]:
+    """The mean dot product of a token of one sentence with one of the other."""
+    return (X @ Y.mT).mean()
+
+
+# --8<-- [end:similarity]
+
+
 # --8<-- [start:load]
 OUTSIDE = {
     "token": "embeddings.word_embeddings.weight",

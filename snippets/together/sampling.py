@@ -54,6 +54,18 @@ def keep_likeliest(
 # --8<-- [end:keep]
 
 
+# --8<-- [start:moved]
+def moved_probability(
+    kept: Float[Tensor, "*batch k"],
+) -> Float[Tensor, "*batch"]:
+    """How much more probability the kept tokens have after the division by
+    their sum."""
+    return (kept / kept.sum(-1, keepdim=True) - kept).sum(-1)
+
+
+# --8<-- [end:moved]
+
+
 # --8<-- [start:sample]
 def sample(
     logits: Float[Tensor, "*batch N"],

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from snippets.together.pieces import old_row, scores_by_distance, scores_from_cache, tied_gradients, tied_logits, rotated
+from snippets.together.pieces import old_row, rotated, scores_by_distance, scores_from_cache, tied_gradients, tied_logits
 
 
 def drawn(*shapes, seed=0):

@@ -1,0 +1,161 @@
+"""Configs and parameters of checkpoints, without another library: fields that are read, fields that are rejected, and names."""
+
+import math
+
+import pytest
+import torch
+
+from snippets.order.positions import frequencies
+from snippets.together.checkpoints import load_decoder, published_name, read_config
+from snippets.together.decoder import Decoder
+
+LLAMA = {
+    "model_type": "llama",
+    "vocab_size": 11,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-5,
+    "hidden_act": "silu",
+    "tie_word_embeddings": False,
+}
+DEEPSEEK = LLAMA | {
+    "model_type": "deepseek_v3",
+    "num_key_value_heads": 4,
+    "q_lora_rank": None,
+    "kv_lora_rank": 8,
+    "qk_nope_head_dim": 4,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 6,
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 8,
+    "n_shared_experts": 1,
+    "n_group": 2,
+    "topk_group": 1,
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 2.5,
+    "first_k_dense_replace": 1,
+    "num_nextn_predict_layers": 1,
+}
+TOKENS = torch.randint(11, (2, 6), generator=torch.Generator().manual_seed(0))
+
+
+def checkpoint(fields, seed=0):
+    """Parameters with the names of a checkpoint, and the decoder that has them."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        config = read_config(fields)
+        model = Decoder(config).requires_grad_(False)
+        for parameter in model.parameters():
+            parameter.copy_(0.4 * torch.randn_like(parameter))
+    return {published_name(name, config): value for name, value in model.state_dict().items()}, model
+
+
+@pytest.mark.parametrize("fields", [LLAMA, DEEPSEEK, DEEPSEEK | {"q_lora_rank": 6}, LLAMA | {"tie_word_embeddings": True}])
+def test_parameters_find_their_places(fields):
+    parameters, model = checkpoint(fields)
+    loaded = load_decoder(fields, parameters)
+    assert torch.equal(loaded(TOKENS), model(TOKENS)) and not loaded.training
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
+
+
+def test_parameters_keep_their_format():
+    parameters, _ = checkpoint(LLAMA)
+    loaded = load_decoder(LLAMA, {name: value.bfloat16() for name, value in parameters.items()})
+    assert loaded(TOKENS).dtype == torch.bfloat16
+
+
+def test_each_expert_may_have_tensors_of_its_own_and_extra_layers_are_left_out():
+    """As in the files that DeepSeek publishes."""
+    parameters, model = checkpoint(DEEPSEEK)
+    for kind, name in (("gate_up_proj", "gate"), ("down_proj", None)):
+        stacked = parameters.pop(f"model.layers.1.mlp.experts.{kind}")
+        for expert, value in reversed(list(enumerate(stacked))):
+            parts = zip(("gate", "up"), value.chunk(2)) if name else [("down", value)]
+            for part, tensor in parts:
+                parameters[f"model.layers.1.mlp.experts.{expert}.{part}_proj.weight"] = tensor
+    parameters["model.layers.2.eh_proj.weight"] = torch.zeros(3)
+    parameters["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.zeros(2)
+    assert torch.equal(load_decoder(DEEPSEEK, parameters)(TOKENS), model(TOKENS))
+
+
+def test_gemma_stores_its_gains_minus_one_and_scales_its_embedding():
+    fields = LLAMA | {"model_type": "gemma", "hidden_act": "gelu_pytorch_tanh", "tie_word_embeddings": True}
+    parameters, model = checkpoint(fields)
+    loaded = load_decoder(fields, parameters)
+    assert loaded.config.embedding_scale == 4
+    torch.testing.assert_close(loaded.norm.gain, model.norm.gain + 1)
+    torch.testing.assert_close(loaded.blocks[1].norm_2.gain, model.blocks[1].norm_2.gain + 1)
+
+
+def test_missing_and_unused_parameters_are_named():
+    parameters, _ = checkpoint(LLAMA)
+    parameters["model.layers.0.self_attn.q_norm.weight"] = parameters.pop("lm_head.weight")
+    message = r"missing: \['lm_head.weight'\]; not used: \['model.layers.0.self_attn.q_norm.weight'\]"
+    with pytest.raises(ValueError, match=message):
+        load_decoder(LLAMA, parameters)
+
+
+def test_a_tied_checkpoint_may_repeat_the_embedding():
+    fields = LLAMA | {"tie_word_embeddings": True}
+    parameters, model = checkpoint(fields)
+    parameters["lm_head.weight"] = parameters["model.embed_tokens.weight"]
+    assert torch.equal(load_decoder(fields, parameters)(TOKENS), model(TOKENS))
+
+
+REJECTED = {
+    "model_type": ({"model_type": "gpt2"}, "model_type is 'gpt2'; expected one of"),
+    "activation": ({"hidden_act": "tanh"}, "hidden_act is 'tanh'"),
+    "soft-capping": ({"final_logit_softcapping": 30.0}, "final_logit_softcapping is 30.0; this decoder has no such option"),
+    "quantised": ({"quantization_config": {"bits": 4}}, "quantization_config is"),
+    "some biases": ({"attention_bias": True}, "attention_bias is true; expected mlp_bias as well"),
+    "other biases": ({"mlp_bias": True}, "mlp_bias is True"),
+    "scaling": ({"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, "rope_type is 'dynamic'; expected default"),
+    "routing": ({"scoring_func": "softmax"}, "scoring_func is 'softmax'"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), REJECTED.values(), ids=REJECTED)
+def test_what_the_decoder_cannot_do_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        read_config(LLAMA | change)
+
+
+def test_fields_without_effect_are_ignored():
+    assert read_config(LLAMA | {"attn_logit_softcapping": None, "bos_token_id": 1}) == read_config(LLAMA)
+
+
+def test_old_and_new_fields_of_rope_agree():
+    linear = {"rope_type": "linear", "factor": 4.0}
+    old = read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": linear})
+    assert old == read_config(LLAMA | {"rope_parameters": linear | {"rope_theta": 500.0}})
+    assert old == read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 4.0}})
+    assert old.frequencies == pytest.approx((frequencies(4, base=500.0, dtype=torch.float64) / 4).tolist())
+
+
+def test_partial_rotation_has_fewer_frequencies():
+    assert len(read_config(LLAMA | {"partial_rotary_factor": 0.5}).frequencies) == 1
+
+
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 128}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, 0.1 * math.log(8) + 1),
+        ({"attention_factor": 1.5}, 1.5),
+        ({"mscale": 0.5, "mscale_all_dim": 2.0}, (0.05 * math.log(8) + 1) / (0.2 * math.log(8) + 1)),
+    ],
+)
+def test_yarns_factor_is_that_of_the_config(more, expected):
+    assert read_config(LLAMA | {"rope_scaling": YARN | more}).rotary_factor == pytest.approx(expected)
+
+
+def test_deepseek_scales_all_scores():
+    fields = DEEPSEEK | {"rope_scaling": YARN | {"mscale": 1.0, "mscale_all_dim": 0.7}}
+    assert read_config(fields).latent.scale_factor == pytest.approx((0.07 * math.log(8) + 1) ** 2)
+    assert read_config(DEEPSEEK).latent.scale_factor == 1
