@@ -44,16 +44,10 @@ class PackageError(Exception):
 
 
 def build(folder: Path) -> Path:
-    """Build the wheel, copy it into a folder, and return its path. Raise PackageError if the build fails or its contents are wrong."""
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place)
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, copy)
-        shutil.copytree(ROOT / PACKAGE, copy / PACKAGE, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        run(
-            [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", copy / "made", copy], copy
-        )
-        (wheel,) = (copy / "made").glob("*.whl")
+    """Build the wheel into a folder and return its path. Raise PackageError if the build fails or its contents are wrong."""
+    with tempfile.TemporaryDirectory() as made:
+        run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", made, ROOT], made)
+        (wheel,) = Path(made).glob("*.whl")
         check_contents(wheel)
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(wheel, folder))
