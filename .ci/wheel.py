@@ -61,12 +61,17 @@ def project() -> dict:
 
 def dependencies() -> list[str]:
     """Return the names of the packages on which the snippets depend, as pyproject.toml declares them."""
-    return [re.match(r"[\w-]+", line)[0] for line in project()["project"]["dependencies"]]
+    return [name_of(line) for line in project()["project"]["dependencies"]]
+
+
+def name_of(requirement: str) -> str:
+    """Return the name of the package that a requirement asks for."""
+    return re.match(r"[\w-]+", requirement)[0]
 
 
 def oldest(package: str) -> str:
     """Return the requirement of the oldest version of a package that pyproject.toml allows. Each dependency declares one."""
-    (line,) = (line for line in project()["project"]["dependencies"] if line.startswith(package))
+    (line,) = (line for line in project()["project"]["dependencies"] if name_of(line) == package)
     return line.replace(">=", "==")
 
 
