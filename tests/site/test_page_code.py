@@ -99,28 +99,23 @@ def test_files_have_no_unused_import_and_no_name_twice(tmp_path):
 
 
 def take_from_file(example, names):
-    """Return an example that takes from the file what it imports from snippets, as far as the file has it."""
-    lines = []
-    for node in ast.parse(example).body:
-        if not (isinstance(node, ast.ImportFrom) and node.module.startswith("snippets")):
-            lines.append(ast.get_source_segment(example, node))
-            continue
-        for one in node.names:
-            bound = one.asname or one.name
-            lines.append(f"{bound} = FILE[{one.name!r}]" if one.name in names else f"from {node.module} import {one.name} as {bound}")
-    return "".join(f"{line}\n" for line in lines)
+    """Return an import of snippets that takes from the file what the file has."""
+    (node,) = ast.parse(example).body
+    pairs = [(one.name, one.asname or one.name) for one in node.names]
+    taken = [f"{bound} = FILE[{name!r}]" if name in names else f"from {node.module} import {name} as {bound}" for name, bound in pairs]
+    return "; ".join(taken) + "\n"
 
 
-def failures(topic, text):
-    """Return what doctest reports for the examples of a topic's module with the functions of a file, and how many examples there are."""
+def failures(module, text):
+    """Return what doctest reports for the examples of a module with the functions of a file, and how many examples there are."""
     names: dict = {"__name__": "file"}
     exec(compile(text, "file", "exec"), names)
-    docstring = read_snippet(ROOT, topic).docstring
+    docstring = read_snippet(ROOT, module).docstring
     examples = doctest.DocTestParser().get_examples(docstring)
     for example in examples:
-        if "snippets" in example.source:
+        if example.source.startswith("from snippets."):
             example.source = take_from_file(example.source, names)
-    test = doctest.DocTest(examples, {**names, "FILE": names}, topic, None, 0, docstring)
+    test = doctest.DocTest(examples, {**names, "FILE": names}, module, None, 0, docstring)
     said: list = []
     doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     return "".join(said), len(examples)
@@ -132,10 +127,17 @@ def test_functions_of_a_file_give_the_results_of_the_examples(topic):
     assert said == "" and count > 5
 
 
+def others():
+    """Return (page, module) for the other pages, with each module that a page shows and that has examples."""
+    shown = ((topic, {one.file for one in page_code.find_shown(source(topic))}) for topic in topics() if topic not in QUICK)
+    pairs = [(topic, file.removeprefix("snippets/").removesuffix(".py")) for topic, files in shown for file in sorted(files)]
+    return [(topic, module) for topic, module in pairs if ">>>" in read_snippet(ROOT, module).docstring]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("topic", [topic for topic in topics() if topic not in QUICK and (ROOT / f"snippets/{topic}.py").is_file()])
-def test_functions_of_each_other_file_give_the_results_of_the_examples(topic):
-    said, count = failures(topic, code_of(topic))
+@pytest.mark.parametrize(("page", "module"), others())
+def test_functions_of_each_other_file_give_the_results_of_the_examples(page, module):
+    said, count = failures(module, code_of(page))
     assert said == "" and count > 0
 
 
