@@ -129,9 +129,10 @@ def test_functions_of_a_file_give_the_results_of_the_examples(topic):
 
 def others():
     """Return (page, module) for the other pages, with each module that a page shows and that has examples."""
-    shown = ((topic, {one.file for one in page_code.find_shown(source(topic))}) for topic in topics() if topic not in QUICK)
-    pairs = [(topic, file.removeprefix("snippets/").removesuffix(".py")) for topic, files in shown for file in sorted(files)]
-    return [(topic, module) for topic, module in pairs if ">>>" in read_snippet(ROOT, module).docstring]
+    pages = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in page_lint.read_pages(ROOT)]
+    shown = {page: {one.file for one in page_code.find_shown(source(page))} for page in pages if page not in QUICK}
+    pairs = [(page, file.removeprefix("snippets/").removesuffix(".py")) for page, files in shown.items() for file in sorted(files)]
+    return [(page, module) for page, module in pairs if ">>>" in read_snippet(ROOT, module).docstring]
 
 
 @pytest.mark.slow

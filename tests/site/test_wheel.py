@@ -167,6 +167,12 @@ def brought_by():
     return packages_distributions()
 
 
+def test_installed_modules_import_nothing_by_the_name_of_the_folder(installed):
+    texts = {path: path.read_text(encoding="utf-8") for path in installed.parents[1].rglob("attention_snippets/**/*.py")}
+    found = {module.partition(".")[0] for text in texts.values() for module in imported(text)}
+    assert len(texts) > 100 and "attention_snippets" in found and "snippets" not in found
+
+
 def unmet(source, allowed):
     found = {name.partition(".")[0] for name in imported(source)} - sys.stdlib_module_names - {"snippets"}
     return {name for name in found if not set(brought_by().get(name, [name])) & set(allowed)}
