@@ -402,7 +402,7 @@ def test_undefined_name_is_an_error_with_file_and_line(site):
 
 
 def test_syntax_error_is_reported_with_its_line(site):
-    assert "is no Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
+    assert "is not Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
 
 
 # Comparison with ruff------------------------------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ from derivations.kernel.site.page import Page
 from derivations.kernel.site.page_source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
-LINKS = {".ipynb": "This page as a notebook", ".py": "Its code as one file"}
+DOWNLOADS = '<p class="downloads">'
+LINKS = {".ipynb": "This page as a notebook", ".py": "The page's code as one file"}
 # The navigation, pages and files of this build, since MkDocs passes only its settings to `on_post_build`.
 BUILD: dict[str, Any] = {"files": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
@@ -63,7 +64,7 @@ def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any
     source = None if page_errors.are_shown() else _read_source(page.file, config)
     names = list(_make_files(page, source, config)) if source else []
     links = " · ".join(f'<a href="{name}" download>{LINKS[Path(name).suffix]}</a>' for name in names)
-    return f'{html}\n<p class="downloads">{links}</p>\n' if links else html
+    return f"{html}\n{DOWNLOADS}{links}</p>\n" if links else html
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:
