@@ -259,6 +259,6 @@ def test_page_links_its_notebook_and_its_file(built):
         page = BeautifulSoup((built / topic / "index.html").read_text(encoding="utf-8"), "html.parser")
         return {one["href"]: one.text for one in page.select(".downloads a[download]")}
 
-    assert links("scaling/variance") == {"variance.ipynb": "This page as a notebook", "variance.py": "The page's code as one file"}
-    assert links("together/gpt") == {"gpt.py": "The page's code as one file"} and links("glossary") == {}
+    assert links("scaling/variance") == {"variance.ipynb": "This page as a notebook", "variance.py": "The code as one file"}
+    assert links("together/gpt") == {"gpt.py": "The code as one file"} and links("glossary") == {}
     assert "class GPT(" in (built / "together/gpt/gpt.py").read_text(encoding="utf-8")

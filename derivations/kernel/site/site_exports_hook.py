@@ -34,7 +34,7 @@ from derivations.kernel.site.page_source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
 DOWNLOADS = '<p class="downloads">'
-LINKS = {".ipynb": "This page as a notebook", ".py": "The page's code as one file"}
+LINKS = {".ipynb": "This page as a notebook", ".py": "The code as one file"}
 # The navigation, pages and files of this build, since MkDocs passes only its settings to `on_post_build`.
 BUILD: dict[str, Any] = {"files": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
