@@ -17,7 +17,8 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.site import content_policy_hook, reference_css_hook, search_index, site_exports_hook
 
 _DESCRIPTION = re.compile(r'(<meta (?:name="description"|property="og:description") content=")[^"]*(")')
-_END = re.compile(r'(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
+# What the theme writes below a page's content: a link to the next page, and a line for print.
+_END = re.compile(r'(?:\s*<p [^>]*class="route">(?:(?!</p>).)*</p>)?(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
 
 
 def finish(site: Path, settings: Path) -> list[str]:
