@@ -38,7 +38,7 @@ help:
 	@echo "make mutmut  corrupt the checker's own code; its tests must fail (about an hour)"
 	@echo "make check   check all claims (REPLAY=20 checks one stored claim in 20 again; proofs, mutants and site accept it too)"
 	@echo "make site    check all claims, and build the site into site/"
-	@echo "make wheel   build the package of snippets into dist/, and test it in an empty environment (a minute; needs a network)"
+	@echo "make wheel   build the package of snippets into dist/; in an empty environment, test it and the code (minutes; needs a network)"
 	@echo "make models  add a published model and transformers to .venv, for the tests and examples that need them (200 MB)"
 	@echo "make retrain train the models of the last two chapters again, and write their files (ARGS=--check only compares)"
 	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; needs npm and Chromium)"

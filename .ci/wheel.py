@@ -2,8 +2,9 @@
 
     python .ci/wheel.py [FOLDER]    into FOLDER, or dist/
 
-The package is built from a copy, so that it cannot contain leftovers of an earlier build. pip installs it into the empty environment with
-its dependencies, at the versions that requirements.txt pins. All of its modules are imported there, and the examples of some are run.
+pip installs the package into the empty environment with its dependencies, at the versions that requirements.txt pins. All of its modules are
+imported there, and the examples of some are run; then again, with the oldest jaxtyping that pyproject.toml declares. At the end, the tests of
+the code (tests/code.py) run in the same environment, with only the packages of the group `code`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "snippets"
-EXAMPLE_MODULES = ["snippets.blocks.merge", "snippets.seeing.recall"]  # the second reads a data file
+FOLDER, PACKAGE = "snippets", "attention_snippets"
+EXAMPLE_MODULES = [f"{PACKAGE}.blocks.merge", f"{PACKAGE}.seeing.recall"]  # the second reads a data file
 
 IMPORT_ALL = f"""
 import importlib, pkgutil, {PACKAGE}
@@ -44,31 +45,42 @@ class PackageError(Exception):
 
 
 def build(folder: Path) -> Path:
-    """Build the wheel, copy it into a folder, and return its path. Raise PackageError if the build fails or its contents are wrong."""
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place)
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, copy)
-        shutil.copytree(ROOT / PACKAGE, copy / PACKAGE, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        run(
-            [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", copy / "made", copy], copy
-        )
-        (wheel,) = (copy / "made").glob("*.whl")
+    """Build the wheel into a folder and return its path. Raise PackageError if the build fails or its contents are wrong."""
+    with tempfile.TemporaryDirectory() as made:
+        run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", made, ROOT], made)
+        (wheel,) = Path(made).glob("*.whl")
         check_contents(wheel)
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(wheel, folder))
 
 
+def project() -> dict:
+    """Return what pyproject.toml says."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def dependencies() -> list[str]:
     """Return the names of the packages on which the snippets depend, as pyproject.toml declares them."""
-    lines = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    return [re.match(r"[\w-]+", line)[0] for line in lines]
+    return [name_of(line) for line in project()["project"]["dependencies"]]
+
+
+def name_of(requirement: str) -> str:
+    """Return the name of the package that a requirement asks for."""
+    return re.match(r"[\w-]+", requirement)[0]
+
+
+def oldest(package: str) -> str:
+    """Return the requirement of the oldest version of a package that pyproject.toml allows. Each dependency declares one."""
+    (line,) = (line for line in project()["project"]["dependencies"] if name_of(line) == package)
+    return line.replace(">=", "==")
 
 
 def expected_files() -> set[str]:
     """Return the files that the package must contain: all files in its folder except caches, hidden files and ruff.toml."""
-    files = (path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob("*") if path.is_file() and path.name != "ruff.toml")
-    return {path.as_posix() for path in files if not any(part == "__pycache__" or part.startswith(".") for part in path.parts)}
+    files = (path.relative_to(ROOT / FOLDER) for path in (ROOT / FOLDER).rglob("*") if path.is_file() and path.name != "ruff.toml")
+    return {
+        f"{PACKAGE}/{path.as_posix()}" for path in files if not any(part == "__pycache__" or part.startswith(".") for part in path.parts)
+    }
 
 
 def check_contents(wheel: Path) -> None:
@@ -80,15 +92,25 @@ def check_contents(wheel: Path) -> None:
         )
 
 
-def install_and_test(wheel: Path) -> str:
-    """Install the wheel in an empty environment, import its modules, run examples, and return the output. Raise PackageError if a step fails."""
+def install_and_test(wheel: Path) -> None:
+    """Install the wheel in an empty environment and test it there, and print the results. Raise PackageError if a step fails."""
     with tempfile.TemporaryDirectory() as place:
-        empty = Path(place) / "environment"
-        venv.create(empty, with_pip=True)
-        python = empty / "bin" / "python"
-        run([python, "-I", "-m", "pip", "install", "--quiet", "--constraint", ROOT / "requirements.txt", wheel], place)
-        run([python, "-I", "-m", "pip", "check"], place)
-        return run([python, "-I", "-c", IMPORT_ALL], place) + run([python, "-I", "-c", EXAMPLES, *EXAMPLE_MODULES], place)
+        venv.create(Path(place) / "environment", with_pip=True)
+        python = Path(place) / "environment" / "bin" / "python"
+        pip = [python, "-I", "-m", "pip"]
+        pinned = [*pip, "install", "--quiet", "--constraint", ROOT / "requirements.txt"]
+        run([*pinned, wheel], place)
+        run([*pip, "check"], place)
+        print(test_package(python, place), end="", flush=True)
+        run([*pip, "install", "--quiet", oldest("jaxtyping")], place)
+        print(f"With {oldest('jaxtyping')}:\n{test_package(python, place)}", end="", flush=True)
+        run([*pinned, *project()["dependency-groups"]["code"]], place)
+        print(run([python, "-m", "tests.code"], ROOT), end="")
+
+
+def test_package(python: Path, folder: str) -> str:
+    """Import all modules of the installed package, run some examples, and return the output. Raise PackageError if a step fails."""
+    return run([python, "-I", "-c", IMPORT_ALL], folder) + run([python, "-I", "-c", EXAMPLES, *EXAMPLE_MODULES], folder)
 
 
 def run(command: list, folder: str | Path) -> str:
@@ -105,7 +127,7 @@ def main() -> int:
     try:
         wheel = build(folder)
         print(f"Built {wheel}. Testing it in an empty environment, into which PyTorch is installed.", flush=True)
-        print(install_and_test(wheel), end="")
+        install_and_test(wheel)
     except PackageError as error:
         print(f"wheel: {error}", file=sys.stderr)
         return 1

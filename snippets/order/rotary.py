@@ -136,7 +136,8 @@ def rotate(
     """Queries or keys, rotated: as many pairs of features, from the first on,
     as the rotation has angles. The other features stay as they are.
 
-    Raises ValueError for a rotation of more features than x has.
+    Raises ValueError for a rotation of more features than x has, and
+    RuntimeError for one of other tokens.
     """
     cosines, sines = rotation
     width = 2 * cosines.shape[-1]

@@ -84,7 +84,7 @@ def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
     heads, d = fields["num_attention_heads"], fields["hidden_size"]
     latent = read_latent(fields) if kind == "deepseek_v3" else None
     width = fields.get("head_dim") or d // heads
-    omega, factor = read_rotary(fields, latent.d_R if latent else width)
+    omega, factor = read_rotary(fields, width=latent.d_R if latent else width)
     activation = fields.get("hidden_activation") or fields["hidden_act"]
     return DecoderConfig(
         vocab_size=fields["vocab_size"],
@@ -99,7 +99,7 @@ def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
         bias=bool(fields.get("attention_bias")),
         tied=fields.get("tie_word_embeddings", kind == "gemma"),
         embedding_scale=d**0.5 if kind == "gemma" else 1.0,
-        frequencies=tuple(omega.tolist()),
+        frequencies=omega,
         rotary_factor=factor,
         window=fields.get("sliding_window"),
         latent=latent,
@@ -138,34 +138,33 @@ def reject_unknown(fields: Mapping[str, Any]) -> None:
 
 
 def read_rotary(
-    fields: Mapping[str, Any], width: int
-) -> tuple[Float[Tensor, " pairs"], float]:
+    fields: Mapping[str, Any], *, width: int
+) -> tuple[tuple[float, ...], float]:
     """The frequencies of RoPE, and the factor on rotated features.
 
     Raises ValueError for a kind of scaling that is not known.
     """
-    rope = dict(
-        fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    )
+    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
     base = rope.get("rope_theta") or fields.get("rope_theta", 10000.0)
     kind = rope.get("rope_type") or rope.get("type") or "default"
     share = rope.get("partial_rotary_factor") or fields.get(
         "partial_rotary_factor", 1.0
     )
-    width = int(width * share)
+    width, factor = int(width * share), 1.0
     omega = frequencies(width, base=base, dtype=torch.float64)
-    if kind == "default":
-        return omega, 1.0
     if kind == "linear":
-        return omega / rope["factor"], 1.0
-    if kind == "llama3":
-        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
-        trained = rope["original_max_position_embeddings"]
-        return yarn_frequencies(
-            omega, s=rope["factor"], trained=trained, start=low, end=high
-        ), 1.0
-    if kind == "yarn":
-        return yarn_frequencies_by_pair(
+        omega = omega / rope["factor"]
+    elif kind == "llama3":  # the ramp of YaRN, with other ends
+        omega = yarn_frequencies(
+            omega,
+            s=rope["factor"],
+            trained=rope["original_max_position_embeddings"],
+            start=rope["low_freq_factor"],
+            end=rope["high_freq_factor"],
+        )
+    elif kind == "yarn":
+        factor = read_yarn_factor(rope)
+        omega = yarn_frequencies_by_pair(
             width,
             s=rope["factor"],
             trained=rope["original_max_position_embeddings"],
@@ -173,10 +172,12 @@ def read_rotary(
             end=rope.get("beta_fast") or 32.0,
             truncate=rope.get("truncate", True),
             base=base,
-        ), read_yarn_factor(rope)
-    raise ValueError(
-        f"rope_type is {kind!r}; expected default, linear, llama3 or yarn"
-    )
+        )
+    elif kind != "default":
+        raise ValueError(
+            f"rope_type is {kind!r}; expected default, linear, llama3 or yarn"
+        )
+    return tuple(omega.tolist()), factor
 
 
 def read_yarn_factor(rope: Mapping[str, Any]) -> float:
@@ -184,12 +185,14 @@ def read_yarn_factor(rope: Mapping[str, Any]) -> float:
     if rope.get("attention_factor") is not None:
         return rope["attention_factor"]
     if rope.get("mscale") and rope.get("mscale_all_dim"):
-        return scale_by(rope, "mscale") / scale_by(rope, "mscale_all_dim")
+        return scale_by(rope, name="mscale") / scale_by(
+            rope, name="mscale_all_dim"
+        )
     return yarn_attention_factor(rope["factor"])
 
 
-def scale_by(rope: Mapping[str, Any], name: str) -> float:
-    """YaRN's law with a slope of its own."""
+def scale_by(rope: Mapping[str, Any], *, name: str) -> float:
+    """YaRN's law, multiplied beyond 1 by a field of the config."""
     return 0.1 * rope[name] * math.log(max(rope["factor"], 1)) + 1
 
 
@@ -203,7 +206,9 @@ def read_latent(fields: Mapping[str, Any]) -> LatentWidths:
         d_R=fields["qk_rope_head_dim"],
         d_c=fields["kv_lora_rank"],
         d_q=fields["q_lora_rank"],
-        scale_factor=scale_by(rope, "mscale_all_dim") ** 2 if scaled else 1.0,
+        scale_factor=scale_by(rope, name="mscale_all_dim") ** 2
+        if scaled
+        else 1.0,
         interleaved=fields.get("rope_interleave", True),
     )
 
@@ -260,7 +265,7 @@ ROUTED = {
 }
 
 
-def published_name(name: str, config: DecoderConfig) -> str:
+def published_name(*, name: str, config: DecoderConfig) -> str:
     """The name in a checkpoint of one of the decoder's parameters."""
     if not name.startswith("blocks."):
         return OUTSIDE[name]
@@ -292,7 +297,8 @@ def load_decoder(fields: Mapping[str, Any], parameters: Parameters) -> Decoder:
     with torch.device("meta"):  # no memory until the parameters are assigned
         decoder = Decoder(config)
     names = {
-        name: published_name(name, config) for name in decoder.state_dict()
+        name: published_name(name=name, config=config)
+        for name in decoder.state_dict()
     }
     missing = sorted(set(names.values()) - set(given))
     unused = sorted(set(given) - set(names.values()))
@@ -313,7 +319,7 @@ def load_decoder(fields: Mapping[str, Any], parameters: Parameters) -> Decoder:
 
 def stack_experts(
     parameters: Parameters, fields: Mapping[str, Any]
-) -> Iterator[tuple[str, Tensor]]:
+) -> Iterator[tuple[str, Float[Tensor, "..."]]]:
     """The parameters by name, with those of all experts of a layer in one
     tensor, and without those of extra layers and of old buffers."""
     count = fields["num_hidden_layers"]

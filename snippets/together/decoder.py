@@ -99,7 +99,10 @@ class DecoderConfig:
                 )
 
     def omega(
-        self, dtype: torch.dtype, device: torch.device
+        self,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
     ) -> Float[Tensor, " pairs"]:
         """The frequencies of RoPE, one for each pair of features."""
         if self.frequencies is not None:
@@ -158,12 +161,12 @@ class DecoderBlock(nn.Module):
             )
         else:
             self.attention = LatentAttention(
-                config.d, config.num_heads, config.latent
+                d=config.d, num_heads=config.num_heads, widths=config.latent
             )
         if config.experts is None or layer < config.dense_layers:
             self.feed_forward = DecoderFeedForward(config)
         else:
-            self.feed_forward = RoutedExperts(config.d, config.experts)
+            self.feed_forward = RoutedExperts(d=config.d, sizes=config.experts)
         self.norm_1, self.norm_2 = make_norm(config), make_norm(config)
 
     def forward(
@@ -237,7 +240,10 @@ class Decoder(nn.Module):
         keep: Bool[Tensor, "batch m"] | None = None,
         cache: list[KeyValueCache] | None = None,
     ) -> tuple[Float[Tensor, "batch n d"], list[Float[Tensor, "batch n d"]]]:
-        """The normalised tokens after the last block, and those before each."""
+        """The normalised tokens after the last block, and those before each.
+
+        Raises ValueError if `keep` does not cover all tokens so far.
+        """
         past = cache[0].length if cache else 0
         n, m = tokens.shape[-1], past + tokens.shape[-1]
         if keep is None:
@@ -253,7 +259,7 @@ class Decoder(nn.Module):
         )
         mask = mask & keep[..., None, None, :]  # (batch, 1, n, m)
         x = self.embedding(tokens) * self.config.embedding_scale
-        rotation = self.find_rotation(keep[..., None, :], n, x)
+        rotation = self.find_rotation(keep[..., None, :], x)  # (batch, 1, n)
         inputs = []
         for block, old in zip(
             self.blocks, cache or [None] * len(self.blocks), strict=True
@@ -263,11 +269,14 @@ class Decoder(nn.Module):
         return self.norm(x), inputs
 
     def find_rotation(
-        self, keep: Bool[Tensor, "batch 1 m"], n: int, x: Tensor
+        self,
+        keep: Bool[Tensor, "batch 1 m"],
+        x: Float[Tensor, "batch n d"],
     ) -> Rotation:
-        """The rotation of the last n tokens, for all blocks."""
-        position = keep.long().cumsum(-1)[..., -n:] - 1  # (batch, 1, n)
-        omega = self.config.omega(upcast(x).dtype, x.device)
+        """The rotation of the last n of m tokens, for all blocks."""
+        n = x.shape[-2]
+        position = keep.long().cumsum(-1)[..., keep.shape[-1] - n :] - 1
+        omega = self.config.omega(dtype=upcast(x).dtype, device=x.device)
         return find_rotation(
             position.clamp(min=0), omega, factor=self.config.rotary_factor
         )

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn.functional import embedding, gelu
+from torch.nn.functional import embedding, gelu, normalize
 
 from snippets.around.layernorm import layer_norm
 from snippets.around.transformer import encoder_block
-from snippets.attention.formula import attention_weights
+from snippets.attention.formula import attention_weights, upcast
 from snippets.heads.split import split_heads
 
 Parameters = Mapping[str, Float[Tensor, "..."]]
@@ -75,15 +75,14 @@ class Encoder(NamedTuple):
     def sentence_vectors(
         self, tokens: Int[Tensor, "batch n"], keep: Bool[Tensor, "batch n"]
     ) -> Float[Tensor, "batch d"]:
-        """The mean of a sentence's last states, divided by its length:
-        Reimers and Gurevych (2019)."""
-        last = self.hidden_states(tokens, keep)[-1]
-        share = keep / keep.sum(-1, keepdim=True)  # (batch, n)
-        mean = (share[..., None] * last).sum(-2)
-        return mean / mean.norm(dim=-1, keepdim=True)
+        """The mean of a sentence's last states, divided by its length, as in
+        sentence encoders: Reimers and Gurevych (2019)."""
+        last = self.hidden_states(tokens, keep)[-1]  # (batch, n, d)
+        total = (keep[..., None] * upcast(last)).sum(-2)  # (batch, d)
+        return normalize(total, dim=-1).to(last.dtype)
 
     def weights_of_block(
-        self, state: Float[Tensor, "n d"], block: int
+        self, state: Float[Tensor, "n d"], *, block: int
     ) -> Float[Tensor, "heads n n"]:
         """The attention weights of a block, from the state before it."""
         weights = self.blocks[block]

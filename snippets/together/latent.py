@@ -51,7 +51,7 @@ class LatentWidths:
 class LatentAttention(nn.Module):
     """Attention whose keys and values are made from a narrow row per token."""
 
-    def __init__(self, d: int, num_heads: int, widths: LatentWidths) -> None:
+    def __init__(self, *, d: int, num_heads: int, widths: LatentWidths) -> None:
         """Random projections without biases; both latent rows are normalised."""
         super().__init__()
         self.num_heads, self.widths = num_heads, widths

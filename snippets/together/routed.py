@@ -50,7 +50,7 @@ class RoutedSizes:
 class RoutedExperts(nn.Module):
     """Some experts for each token, plus one that all tokens share."""
 
-    def __init__(self, d: int, sizes: RoutedSizes) -> None:
+    def __init__(self, *, d: int, sizes: RoutedSizes) -> None:
         """Random parameters. The bias of the choice starts at 0."""
         super().__init__()
         self.sizes = sizes

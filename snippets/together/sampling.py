@@ -30,9 +30,9 @@ def keep_likeliest(
 ) -> Float[Tensor, "*batch N"]:
     """The logits, with minus infinity for tokens that are not to be drawn.
 
-    top_k keeps the k largest: Fan, Lewis and Dauphin (2018). top_p keeps the
-    fewest that together have at least this probability: Holtzman et al.
-    (2020). With both, top_p sees what top_k has kept.
+    top_k keeps the k largest. top_p keeps the fewest that together have at
+    least this probability: Holtzman et al. (2020). With both, top_p sees what
+    top_k has kept.
     Raises ValueError for a top_k below 1, or a top_p outside of (0, 1].
     """
     if top_k is not None and top_k < 1:

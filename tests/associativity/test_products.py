@@ -3,7 +3,6 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.associativity.products import (
@@ -13,6 +12,7 @@ from snippets.associativity.products import (
     split_scale,
 )
 from snippets.attention.formula import scores
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 three_matrices = mutually_broadcastable_shapes(signature="(n,p),(p,q),(q,m)->(n,m)", max_side=5)

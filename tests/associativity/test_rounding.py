@@ -12,10 +12,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from snippets.associativity.products import grouped_left, grouped_right
 from snippets.associativity.rounding import divide_after, divide_first, gamma, grouping_gap, rounding_bound
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=150)
 SLACK = 1 + 1e-12

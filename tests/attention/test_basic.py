@@ -7,11 +7,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.basic import average_values, average_without_values, basic_attention, own_gradient, project_columns, project_rows
 from snippets.attention.formula import attention, attention_weights
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import (
@@ -22,6 +21,7 @@ from snippets.attention.formula import (
     self_attention,
     upcast,
 )
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 

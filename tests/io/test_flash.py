@@ -83,7 +83,7 @@ def test_numbers_in_the_text():
     flash = 2 * n * d + 8 * n**2 * d**2 / sides**2
     squares = 3 * n**2 + n * d + 3 * n**2 * d / sides + n**2 * (d / sides).clamp(min=1)
     first = sides[flash <= squares][0] ** 2 / d**2
-    assert first == pytest.approx(1.2, abs=0.05)
+    assert first.item() == pytest.approx(1.2, abs=0.05)
     assert 228 * 1024 / 2 > 128**2  # numbers of two bytes in the shared memory of an H100's multiprocessor
     assert pytest.approx(590, abs=1) == 989.4 / 3.352 * 2  # operations in the time of reading a number of two bytes
 

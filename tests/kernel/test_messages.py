@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -42,10 +43,11 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.core.claims import read_values
+from derivations.kernel.core.claims import Rejected, read_values
 from derivations.kernel.core.expr import Expr, lift, symbols
 from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import proofs
+from derivations.kernel.exact.witness import exact
 
 d, n, m = sizes("d n m")
 x, y = scalars("x y")
@@ -604,3 +606,15 @@ def test_a_long_polynomial_is_cut(state, says, length, rejection, monkeypatch):
 def test_an_expression_is_not_a_truth_value_or_a_list(use, says):
     with pytest.raises(TypeError, match=f"^{re.escape(says)}$"):
         use(x)
+
+
+def test_the_page_about_attempts_quotes_the_refusal_of_an_expression_compared_with_itself():
+    n, d, d_k = sizes("n d d_k")
+    A, Q, K = matrix("A", n, d), matrix("Q", d, d_k), matrix("K", d, d_k)
+    attempt = Derivation("Without a bracket")
+    attempt.identity("bracket", paren(A @ Q) @ (A @ K).T, A @ Q @ (A @ K).T)
+    with pytest.raises(Rejected) as caught:
+        exact(attempt.claims[0])
+    page = Path(__file__).parents[2] / "docs" / "simplify" / "attempts.md"
+    said = caught.value.message.partition(":")[0]
+    assert f"this site's checker refuses it as {said}." in " ".join(page.read_text(encoding="utf-8").split())

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -21,6 +20,7 @@ from snippets.simplify.bilinear import (
     split_output,
     split_scores,
 )
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=60)
 input_and_projections = mutually_broadcastable_shapes(signature="(n,d),(d,k),(d,k)->(n,n)", max_side=4)

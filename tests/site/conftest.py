@@ -221,19 +221,39 @@ def packaging():
 
 @pytest.fixture(scope="session")
 def installed(once, packaging):
-    """Return the path of a Python that has the built package of the snippets installed and does not see this repository.
-
-    It uses the dependencies installed for the Python that runs the tests; `make wheel` tests the package without them.
-    """
+    """Return the path of a Python that has the built package of the snippets installed and does not see this repository."""
 
     def into(folder):
-        venv.create(folder / "environment", with_pip=False)
-        python = folder / "environment" / "bin" / "python"
-        place = subprocess.check_output([python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True).strip()
         with zipfile.ZipFile(packaging.build(folder)) as wheel:
-            wheel.extractall(place)
-        others = {str(Path(importlib.util.find_spec(name).origin).parents[1]) for name in packaging.dependencies()}
-        Path(place, "others.pth").write_text("\n".join(sorted(others)))
+            wheel.extractall(make_environment(folder, packaging.dependencies()))
         return folder
 
-    return once("installed-snippets", into) / "environment" / "bin" / "python"
+    return python_of(once("installed-snippets", into))
+
+
+@pytest.fixture(scope="session")
+def with_snippets(once, packaging):
+    """Return the path of a Python that finds a copy of the folder `snippets`, as in the repository, and nothing else of the repository."""
+
+    def into(folder):
+        place = make_environment(folder, packaging.dependencies())
+        shutil.copytree(ROOT / "snippets", place / "snippets", ignore=shutil.ignore_patterns("__pycache__"))
+        return folder
+
+    return python_of(once("with-snippets", into))
+
+
+def make_environment(folder, packages):
+    """Make an environment in a folder, and return where its packages are. It uses these packages of the Python that runs the tests.
+
+    `make wheel` tests the package without them."""
+    venv.create(folder / "environment", with_pip=False)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    place = Path(subprocess.check_output([python_of(folder), "-I", "-c", code], text=True).strip())
+    others = {str(Path(importlib.util.find_spec(name).origin).parents[1]) for name in packages}
+    (place / "others.pth").write_text("\n".join(sorted(others)))
+    return place
+
+
+def python_of(folder):
+    return folder / "environment" / "bin" / "python"

@@ -1,4 +1,4 @@
-"""Test that each page's code runs when it is pasted into a fresh interpreter with the snippets installed, and gives the output shown.
+"""Test that each page's code runs when it is pasted into a fresh interpreter beside the folder `snippets`, and gives the output shown.
 
 Each file that a page shows whole must run alone.
 """
@@ -53,7 +53,7 @@ def copied(blocks):
 
 
 def results(python, jobs, folder):
-    """Return what pasting.py reports for each job (a kind, a name and texts). Assert that it used the installed snippets."""
+    """Return what pasting.py reports for each job (a kind, a name and texts). Assert that it used that Python's snippets."""
     done = subprocess.run([python, "-I", SCRIPT], input=json.dumps(jobs), capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout)
@@ -87,8 +87,8 @@ def errors(said):
 
 
 @pytest.fixture(scope="module")
-def pasted(installed, tmp_path_factory):
-    return results(installed, jobs(), tmp_path_factory.mktemp("empty"))
+def pasted(with_snippets, tmp_path_factory):
+    return results(with_snippets, jobs(), tmp_path_factory.mktemp("empty"))
 
 
 def test_all_pages_with_code_are_pasted_except_the_listed_ones():
@@ -111,7 +111,7 @@ def test_whole_file_runs_alone(name, pasted):
     assert pasted["file", name] == []
 
 
-def test_failing_code_is_found(installed, tmp_path):
+def test_failing_code_is_found(with_snippets, tmp_path):
     pages = {
         "no name": ["def f():\n    return torch.ones(1)\n", ">>> f()\ntensor([1.])\n"],
         "no name at once": ["half = torch.tensor(0.5)\n"],
@@ -126,7 +126,7 @@ def test_failing_code_is_found(installed, tmp_path):
         "two.py": ['"""\n>>> two()\n2\n"""\n\n\ndef two():\n    return 2\n'],
     }
     jobs = [*(("blocks", *one) for one in pages.items()), *(("file", *one) for one in files.items())]
-    assert [name for (_, name), wrong in results(installed, jobs, tmp_path).items() if not wrong] == ["not kept", "two.py"]
+    assert [name for (_, name), wrong in results(with_snippets, jobs, tmp_path).items() if not wrong] == ["not kept", "two.py"]
 
 
 SPLIT = """class Two:
@@ -152,14 +152,14 @@ two = Two()
 """
 
 
-def test_empty_lines_do_not_break_copied_code_at_a_prompt(installed, tmp_path):
+def test_empty_lines_do_not_break_copied_code_at_a_prompt(with_snippets, tmp_path):
     shown = [
         SPLIT,
         ">>> two.text()\n((1, 2), 'one\\n\\ntwo', '1')\n>>> Two.__doc__.split()\n['Two.', 'Of', 'them.']\n>>> 1 / 0\nTraceback (most recent call last):\nZeroDivisionError: division by zero\n",
     ]
     broken = [SPLIT, *copied(shown[1:])]
     typed = results(
-        installed, [("typed", "copied", copied(shown)), ("typed", "by hand", broken), ("typed", "no name", ["a", "1"])], tmp_path
+        with_snippets, [("typed", "copied", copied(shown)), ("typed", "by hand", broken), ("typed", "no name", ["a", "1"])], tmp_path
     )
     out, wrong = typed["typed", "copied"]
     assert (out, errors(wrong)) == outputs(shown) and len(errors(wrong)) == 1
@@ -402,7 +402,7 @@ def test_undefined_name_is_an_error_with_file_and_line(site):
 
 
 def test_syntax_error_is_reported_with_its_line(site):
-    assert "is no Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
+    assert "is not Python" in refusal(site, "half", change=("SIDE = 2", "SIDE = = 2"))
 
 
 # Comparison with ruff------------------------------------------------------------------------------------------------------------

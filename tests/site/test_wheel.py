@@ -1,6 +1,7 @@
 """Tests of the package of the snippets: its content and its dependencies. `make wheel` tests the package in an empty environment."""
 
 import ast
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import code
+
 ROOT = Path(__file__).parents[2]
 SNIPPETS = sorted((ROOT / "snippets").rglob("*.py"))
 
@@ -22,10 +25,22 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_package_is_typed_and_marked_as_typed(installed):
-    place = subprocess.check_output([installed, "-I", "-c", "import snippets; print(snippets.__path__[0])"], text=True).strip()
+def test_package_has_its_own_name_and_is_marked_as_typed(installed):
+    place = subprocess.check_output(
+        [installed, "-I", "-c", "import attention_snippets as package; print(package.__path__[0])"], text=True
+    ).strip()
     assert (Path(place) / "py.typed").is_file() and (Path(place) / "seeing" / "recall.json").is_file()
+    assert not Path(place).with_name("snippets").exists()
     assert "Typing :: Typed" in project()["classifiers"]
+
+
+@pytest.mark.slow
+def test_type_checker_sees_the_types(installed, tmp_path):
+    (tmp_path / "user.py").write_text("from attention_snippets.softmax.distribution import softmax\nsoftmax('a text')\n")
+    command = [sys.executable, "-m", "mypy", "--python-executable", installed, "--cache-dir", tmp_path / "cache", "user.py"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert 'user.py:2: error: Argument 1 to "softmax" has incompatible type "str"; expected "Tensor"' in said
+    assert "Found 1 error" in said, said
 
 
 def test_installed_package_has_metadata(installed):
@@ -44,31 +59,85 @@ def test_installed_package_has_metadata(installed):
 def copy(packaging, tmp_path, monkeypatch):
     """Return a copy of the package's sources, which a test may change."""
     root = tmp_path / "root"
-    shutil.copytree(ROOT / "snippets", root / "snippets", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for name in ("snippets", ".ci/backend"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root)
     monkeypatch.setattr(packaging, "ROOT", root)
     return root
 
 
-def test_earlier_build_leaves_nothing_in_a_later_one(packaging, copy, tmp_path):
-    (copy / "build" / "lib" / "snippets").mkdir(parents=True)
-    (copy / "build" / "lib" / "snippets" / "gone.py").write_text("")
-    found = zipfile.ZipFile(packaging.build(tmp_path / "out")).namelist()
-    assert "snippets/seeing/recall.json" in found and "snippets/gone.py" not in found and "snippets/ruff.toml" not in found
-    assert {path.name for path in copy.iterdir()} == {"build", "snippets", "pyproject.toml", "README.md", "LICENSE"}
+@pytest.fixture(scope="module")
+def backend():
+    """Return the module that pip calls to build the package."""
+    spec = importlib.util.spec_from_file_location("attention_backend", ROOT / ".ci/backend/attention_backend.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def contents(wheel):
+    """Return the files of a wheel without its list of files, each with its text."""
+    archive = zipfile.ZipFile(wheel)
+    return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
+
+
+def pip(*arguments):
+    return subprocess.run([sys.executable, "-m", "pip", *arguments], capture_output=True, text=True)
+
+
+def test_deleted_module_is_gone_from_the_next_build(packaging, copy, tmp_path):
+    before = {path for path in copy.rglob("*") if "__pycache__" not in path.parts}
+    module = copy / "snippets" / "blocks" / "merge.py"
+    first = contents(packaging.build(tmp_path / "out"))
+    assert {path for path in copy.rglob("*") if "__pycache__" not in path.parts} == before
+    module.unlink()
+    second = contents(packaging.build(tmp_path / "out"))
+    assert first.keys() - second.keys() == {"attention_snippets/blocks/merge.py"} and not second.keys() - first.keys()
+
+
+def test_archive_of_the_sources_gives_the_same_wheel(packaging, backend, tmp_path):
+    archive = tmp_path / backend.build_sdist(str(tmp_path))
+    done = pip("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, archive)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    assert contents(wheel) == contents(packaging.build(tmp_path / "out"))
+
+
+def test_editable_install_is_refused_with_advice(tmp_path):
+    done = pip("install", "--no-deps", "--no-build-isolation", "--dry-run", "--editable", ROOT)
+    assert done.returncode != 0 and "Run `pip install .` after each change, or import snippets from" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("text", "renamed"),
     [
-        ('"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['snippets/seeing/recall.json'"),
-        ('include = ["snippets", "snippets.*"]', 'include = ["snippets", "snippets.[!p]*"]', "'snippets/predecessors/rnn.py'"),
-        ('"*" = ["ruff.toml"]', '"*" = ["other.toml"]', "should not contain ['snippets/ruff.toml']"),
+        ("from snippets.io.split import merge\n", "from attention_snippets.io.split import merge\n"),
+        (">>> from snippets.io.split import (\n...     merge)\n", ">>> from attention_snippets.io.split import (\n...     merge)\n"),
+        ("import snippets.io.split as split\n", "import attention_snippets.io.split as split\n"),
+        ("from snippets import io\nimport snippets\n", "from attention_snippets import io\nimport attention_snippets\n"),
+        ('files("snippets.together") / "text.txt"', 'files("attention_snippets.together") / "text.txt"'),
+        ("files('snippets') / 'together'", "files('attention_snippets') / 'together'"),
+        ("python -m snippets.seeing.train --check", "python -m attention_snippets.seeing.train --check"),
+        ("# snippets/seeing/train.py writes it", None),
+        ("# These are snippets. They follow.", None),
+        ("my_snippets.io, book.snippets.io, snippets.\n", None),
     ],
 )
-def test_wheel_with_other_content_is_rejected(packaging, copy, tmp_path, old, new, said):
-    path = copy / "pyproject.toml"
+def test_name_of_the_package_in_a_module(backend, text, renamed):
+    assert backend.rename(text) == (renamed or text)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("pyproject.toml", '"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['attention_snippets/seeing/recall.json'"),
+        ("pyproject.toml", '"attention_snippets.*"]', '"attention_snippets.[!p]*"]', "'attention_snippets/predecessors/rnn.py'"),
+        (".ci/backend/attention_backend.py", '"ruff.toml")', '"other.toml")', "should not contain ['attention_snippets/ruff.toml']"),
+    ],
+)
+def test_wheel_with_other_content_is_rejected(packaging, copy, tmp_path, file, old, new, said):
+    path = copy / file
     text = path.read_text()
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
@@ -98,6 +167,12 @@ def brought_by():
     return packages_distributions()
 
 
+def test_installed_modules_import_nothing_by_the_name_of_the_folder(installed):
+    texts = {path: path.read_text(encoding="utf-8") for path in installed.parents[1].rglob("attention_snippets/**/*.py")}
+    found = {module.partition(".")[0] for text in texts.values() for module in imported(text)}
+    assert len(texts) > 100 and "attention_snippets" in found and "snippets" not in found
+
+
 def unmet(source, allowed):
     found = {name.partition(".")[0] for name in imported(source)} - sys.stdlib_module_names - {"snippets"}
     return {name for name in found if not set(brought_by().get(name, [name])) & set(allowed)}
@@ -107,6 +182,27 @@ def test_imports_of_the_snippets_equal_the_dependencies(packaging):
     found = {str(path.relative_to(ROOT)): unmet(path.read_text(), packaging.dependencies()) for path in SNIPPETS}
     assert {name: modules for name, modules in found.items() if modules} == {}
     assert unmet('"""\n>>> import numpy\n"""\nfrom derivations.kernel import core', packaging.dependencies()) == {"numpy", "derivations"}
+
+
+def test_tests_of_the_code_import_nothing_of_the_site(packaging):
+    """What `python -m tests.code` runs needs only the packages of its group, and what these bring. hypothesis.extra.numpy needs NumPy."""
+    allowed = [
+        *map(packaging.name_of, packaging.project()["dependency-groups"]["code"]),
+        "mpmath",
+    ]  # SymPy brings mpmath, PyTorch brings SymPy
+    files = [ROOT / name for name in code.find_files() if name.startswith("tests/")]
+    found = {
+        str(path): {*unmet(path.read_text(), allowed)} - {"tests"}
+        for path in [*files, ROOT / "tests/conftest.py", ROOT / "tests/shapes.py"]
+    }
+    assert {name: modules for name, modules in found.items() if modules} == {} and len(files) > 80
+    assert [path.name for path in files if "hypothesis.extra.numpy" in path.read_text()] == []
+
+
+def test_each_test_of_the_code_runs_once():
+    first, second = code.share(code.find_files())
+    assert sorted([*first, *second]) == code.find_files() and {"tests/together/test_train.py", "snippets/io/split.py"} <= {*first, *second}
+    assert code.find_left_out() == ["tests/kernel", "tests/site", "tests/snippets", "tests/test_defined_counts.py"]
 
 
 def test_workflow_tests_the_oldest_and_newest_supported_python():

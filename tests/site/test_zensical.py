@@ -47,7 +47,8 @@ def test_both_sites_have_the_same_words(built, zensical, crawler):
     assert [str(page) for page in pages if str(page) not in [*lacking, "404.html"] and said(zensical / page) != said(built / page)] == []
 
 
-@pytest.mark.parametrize("pattern", ["claims.json", "llms.txt", "robots.txt", "**/*.ipynb"])
+# Of the code of pages, chapters that begin with an l are left out: in labs/, MkDocs and Zensical differ.
+@pytest.mark.parametrize("pattern", ["claims.json", "llms.txt", "robots.txt", "**/*.ipynb", "[!l]*/*/*.py"])
 def test_exports_are_equal(built, zensical, pattern):
     ours, theirs = ({path.relative_to(site): path.read_bytes() for path in site.glob(pattern)} for site in (built, zensical))
     assert ours and theirs == ours

@@ -63,9 +63,10 @@ class Row:
     gives: torch.dtype | None = None  # the format of the result, if it is not that of the inputs
     not_on_meta: str = ""  # why the shape of the result depends on the numbers
     loose: str = ""  # why the types leave the axes before the last two to PyTorch's own check
+    needs_models: bool = False  # whether it needs the packages of the group `models`
     source: str = ""  # the source of the function, as the bibliography names it
 
-    def __init__(self, *args, of=None, formats=EVERY, gives=None, not_on_meta="", loose="", source="", **kwargs):
+    def __init__(self, *args, of=None, formats=EVERY, gives=None, not_on_meta="", loose="", needs_models=False, source="", **kwargs):
         for name, value in locals().copy().items():
             if name != "self":
                 object.__setattr__(self, name, value)

@@ -7,12 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import mutually_broadcastable_shapes
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.masks import mask_scores
 from snippets.softmax.axes import batched_product, mix_values, normalised_axes, sums, swap_last_axes
 from snippets.softmax.distribution import softmax
+from tests.shapes import mutually_broadcastable_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 

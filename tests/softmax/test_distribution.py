@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes
 
 from snippets.simplify.softmax import matrix_after
 from snippets.softmax.distribution import effective_keys, gaps, scaled_after_wrong, scaled_before, softmax
+from tests.shapes import array_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes
 
 from snippets.softmax.distribution import softmax
 from snippets.softmax.jacobian import cross_entropy_gradient, largest_eigenvalue, softmax_jacobian, through_softmax, variance
+from tests.shapes import array_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 

@@ -6,13 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes
 
 from snippets.attention.masks import mask_scores, masked_softmax
 from snippets.scaling.saturation import entropy
 from snippets.softmax.distribution import softmax
 from snippets.softmax.jacobian import variance
 from snippets.softmax.temperature import distillation_gradient, distillation_loss, objective, sharpen, softmax_with_temperature
+from tests.shapes import array_shapes
 
 varied = settings(derandomize=True, deadline=None, max_examples=30)
 

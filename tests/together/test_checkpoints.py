@@ -51,7 +51,7 @@ def checkpoint(fields, seed=0):
         model = Decoder(config).requires_grad_(False)
         for parameter in model.parameters():
             parameter.copy_(0.4 * torch.randn_like(parameter))
-    return {published_name(name, config): value for name, value in model.state_dict().items()}, model
+    return {published_name(name=name, config=config): value for name, value in model.state_dict().items()}, model
 
 
 @pytest.mark.parametrize("fields", [LLAMA, DEEPSEEK, DEEPSEEK | {"q_lora_rank": 6}, LLAMA | {"tie_word_embeddings": True}])

@@ -162,7 +162,7 @@ def test_angles_keep_their_precision_in_half_precision():
     """Frequencies are no buffer, which `.half()` would round."""
     model, tokens = decoder(dtype=torch.float32, d=64), drawn(1, 400)
     keep = torch.ones_like(tokens, dtype=torch.bool)
-    rotation = model.bfloat16().find_rotation(keep[:, None], 1, torch.zeros(1, dtype=torch.bfloat16))
+    rotation = model.bfloat16().find_rotation(keep[:, None], torch.zeros(1, 1, 64, dtype=torch.bfloat16))
     expected = torch.cos(399 * frequencies(16, dtype=torch.float64))
     torch.testing.assert_close(rotation.cosines.flatten().double(), expected, atol=1e-4, rtol=0)
 

@@ -135,7 +135,7 @@ def test_weights_of_each_block_agree(minilm, bert):
     tokens, keep = tokenize(SENTENCES[3:])
     expected = bert(tokens, output_attentions=True).attentions
     for block, state in enumerate(encoder.hidden_states(tokens, keep)[:-1]):
-        torch.testing.assert_close(encoder.weights_of_block(state[0], block), expected[block][0], **TOLERANCE)
+        torch.testing.assert_close(encoder.weights_of_block(state[0], block=block), expected[block][0], **TOLERANCE)
 
 
 def test_a_paraphrase_is_nearer_than_another_subject(minilm):

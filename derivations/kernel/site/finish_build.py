@@ -17,7 +17,8 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.site import content_policy_hook, reference_css_hook, search_index, site_exports_hook
 
 _DESCRIPTION = re.compile(r'(<meta (?:name="description"|property="og:description") content=")[^"]*(")')
-_END = re.compile(r'(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
+# What the theme writes below a page's content: a link to the next page, and a line for print.
+_END = re.compile(r'(?:\s*<p [^>]*class="route">(?:(?!</p>).)*</p>)?(?:\s*<p class="printed">[^<]*</p>)?\s*</article>')
 
 
 def finish(site: Path, settings: Path) -> list[str]:
@@ -52,10 +53,10 @@ def finish(site: Path, settings: Path) -> list[str]:
 
 
 def _finish_page(html: str, page: Page, config: MkDocsConfig) -> str:
-    """Return a page with its own description, the link to its notebook, and a policy with the hashes of its scripts."""
+    """Return a page with its own description, the links to its files, and a policy with the hashes of its scripts."""
     if description := page.meta.get("description"):
         html = _DESCRIPTION.sub(lambda match: f"{match[1]}{description}{match[2]}", html)
-    end = None if site_exports_hook.LINK in html else _END.search(html)
+    end = None if site_exports_hook.DOWNLOADS in html else _END.search(html)
     if end:
         html = html[: end.start()] + site_exports_hook.on_page_content("", page=page, config=config) + html[end.start() :]
     return content_policy_hook.on_post_page(html)

@@ -27,7 +27,7 @@ from .page import Page
 from .page_source import RANKS, Opening, Source
 
 EXCLUDED = ("contributing/",)  # these pages are about the checker
-READS_FILES = re.compile(r"__file__")  # code that reads files next to it does not run in a notebook
+READS_FILES = re.compile(r"__file__|\bimportlib(\.| import )resources\b")  # code that reads files next to it does not run in a notebook
 
 _CLOSING = re.compile(r"[ \t]*/{3,}[ \t]*")
 _ATTRIBUTES = re.compile(r"\{[ :][^}]*\}")

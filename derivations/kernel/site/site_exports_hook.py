@@ -1,4 +1,5 @@
-"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, notebooks, and cards.
+"""MkDocs hook for the files that accompany the pages: claims.json, llms.txt, robots.txt, a feed of changes, cards, and for each page
+a notebook and its code as one file.
 
 It also gives each page a description, and the date of its last change in sitemap.xml. All of this comes from the sources of the pages,
 the certificates, and git. `mkdocs serve` makes only the descriptions; the rest is for a published site.
@@ -22,6 +23,7 @@ from derivations.kernel.site import (
     change_feed,
     claim_formats,
     page_cache,
+    page_code,
     page_errors,
     page_notebooks,
     page_summary,
@@ -31,16 +33,17 @@ from derivations.kernel.site.page import Page
 from derivations.kernel.site.page_source import RANKS
 
 EDIT = "edit/main/docs/"  # below the repository's address
-LINK = '<p class="notebook">'
-# The navigation, pages and notebooks of this build, since MkDocs passes only its settings to `on_post_build`.
-BUILD: dict[str, Any] = {"notebooks": {}}
+DOWNLOADS = '<p class="downloads">'
+LINKS = {".ipynb": "This page as a notebook", ".py": "The code as one file"}
+# The navigation, pages and files of this build, since MkDocs passes only its settings to `on_post_build`.
+BUILD: dict[str, Any] = {"files": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
 NOTICE = "The formulas on these pages are claims in scripts; each was checked by witnesses that do not import one another."
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Set the address of edit links if that of the repository is known."""
-    BUILD["notebooks"] = {}
+    BUILD["files"] = {}
     if config.repo_url and not config.edit_uri:
         config.edit_uri = EDIT
     return config
@@ -57,12 +60,11 @@ def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_
 
 
 def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
-    """Append a link to the page's notebook."""
+    """Append links to the files that accompany the page."""
     source = None if page_errors.are_shown() else _read_source(page.file, config)
-    if not source or not _make_notebook(page, source, config):
-        return html
-    name = page_notebooks.notebook_name(source)
-    return f'{html}\n{LINK}<a href="{name}" download>This page as a notebook</a></p>\n'
+    names = list(_make_files(page, source, config)) if source else []
+    links = " · ".join(f'<a href="{name}" download>{LINKS[Path(name).suffix]}</a>' for name in names)
+    return f"{html}\n{DOWNLOADS}{links}</p>\n" if links else html
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:
@@ -88,22 +90,27 @@ def on_post_build(*, config: MkDocsConfig) -> None:
         )
     for page in pages:
         source = _read_source(page.file, config)
-        if source and (text := _make_notebook(page, source, config)):
-            _write(site / Path(page.file.dest_uri).parent / page_notebooks.notebook_name(source), text)
+        for name, text in _make_files(page, source, config).items() if source else ():
+            _write(site / Path(page.file.dest_uri).parent / name, text)
 
 
-def _make_notebook(page: SitePage, source: Source, config: MkDocsConfig) -> str:
-    """Return the page's notebook, from the cache if nothing changed; "" if it has none."""
+def _make_files(page: SitePage, source: Source, config: MkDocsConfig) -> dict[str, str]:
+    """Return the page's notebook and its code as one file, by file name, from the cache if nothing changed. A page may lack either."""
 
-    def make() -> str:
-        if not page_notebooks.has_notebook(source):
-            return ""
-        return page_notebooks.make_notebook(source, address=page.canonical_url or "", repository=_repository(config))
+    def make() -> dict[str, str]:
+        address, found = page.canonical_url or "", {}
+        if page_notebooks.has_notebook(source):
+            found[page_notebooks.notebook_name(source)] = page_notebooks.make_notebook(
+                source, address=address, repository=_repository(config)
+            )
+        if code := page_code.make_code(source, title=_title_of(page, config), address=address):
+            found[page_code.code_name(source)] = code
+        return found
 
-    name, notebooks = page.file.src_uri, BUILD["notebooks"]
-    if name not in notebooks:
-        notebooks[name] = page_cache.reuse(f"{name}.notebook", page.file.abs_src_path or "", make)
-    return notebooks[name]
+    name, files = page.file.src_uri, BUILD["files"]
+    if name not in files:
+        files[name] = page_cache.reuse(f"{name}.files", page.file.abs_src_path or "", make)
+    return files[name]
 
 
 def _write(path: Path, text: str) -> None:

@@ -42,10 +42,11 @@ ROWS = {
     },
     "module": {
         "one_head": [Row(X, CONTEXT, T(8, 4), T(8, 4), T(8, 6))],
-        "MultiHeadAttention.split": [Row(X, of=LAYER)],
         "MultiHeadAttention.project": [Row(X, CONTEXT, of=LAYER)],
+        "MultiHeadAttention.queries_and_keys": [Row(X, CONTEXT, None, of=LAYER)],
         "MultiHeadAttention.weights": LAYERS,
         "MultiHeadAttention.forward": LAYERS,
+        "weights_of_heads": [Row(T(2, 4, 3, 2), T(2, 2, 5, 2), attn_mask=None, is_causal=True)],
         "from_pytorch": [Row(theirs)],
         "MisnamedAttention.project": [Row(X, CONTEXT, of=LAYER)],
         "swap_names": [Row(state)],

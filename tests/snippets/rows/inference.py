@@ -26,6 +26,7 @@ def latent_cache(dtype: torch.dtype, device: str) -> LatentCache:
 ROWS = {
     "cache": {
         "seen_row": [Row(T(5), T(5, 6), T(5, kind="positive"))],
+        "KeyValueCache.append": [Row(T(2, 3, 4), T(2, 3, 6), of=Row(capacity=5))],
         "attend": [Row(X, *PROJECTIONS), Row(X, *PROJECTIONS, cache=cache), Row(T(2, 1, 4), *PROJECTIONS, cache=cache)],
         "output_slopes": [Row(T(3, 4), T(5, 4), T(5, 6))],
         "saving": [Row(5, 4)],

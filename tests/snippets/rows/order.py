@@ -4,6 +4,7 @@ import torch
 
 from snippets.order.causal import Cache
 from snippets.order.cost import attention_layer
+from snippets.order.rotary import Rotation
 from tests.snippets.input_rows import Row, T, sample
 
 VASWANI, SU, SHAW = "Vaswani et al. (2017)", "Su et al. (2021)", "Shaw, Uszkoreit and Vaswani (2018)"
@@ -11,6 +12,12 @@ PROJECTIONS = T(4, 3), T(4, 3), T(4, 6)  # d = 4, d_k = 3, d_v = 6
 SQUARES = [T(4, 4)] * 4
 PLACES, NUMBER, PAIRS, OMEGA = T(5, kind="real"), T(kind="real"), T(2, 3), T(3)
 POSITIONS = T(5, kind="position")
+
+
+@sample
+def rotation(dtype: torch.dtype, device: str) -> Rotation:
+    wide = torch.promote_types(dtype, torch.float32)
+    return Rotation(*(torch.ones(5, 4, dtype=wide, device=device) for _ in range(2)))
 
 
 @sample
@@ -45,6 +52,8 @@ ROWS = {
     },
     "rotary": {
         "rotate_pairs": [Row(PAIRS, PAIRS, T(2, kind="real"), OMEGA), Row(OMEGA, OMEGA, whole_places, OMEGA)],
+        "find_rotation": [Row(T(3, 5, kind="position"), OMEGA, gives="upcast")],
+        "rotate": [Row(T(2, 5, 8), rotation), Row(T(2, 5, 9), rotation, interleaved=True)],
         "rotated_score": [Row(*[PAIRS] * 4, NUMBER, NUMBER, OMEGA), Row(*[OMEGA] * 4, NUMBER, whole_places, OMEGA)],
         "apply_rotary": [Row(T(2, 5, 6), POSITIONS, source=SU), Row(T(6), whole_places, base=100.0, source=SU)],
         "align_positions": [Row(T(2, 5, 6), whole_places), Row(T(2, 5, 3, 6), whole_places, token_axis=-3)],

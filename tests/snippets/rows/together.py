@@ -4,9 +4,16 @@ from functools import cache
 
 import torch
 
+from snippets.inference.cache import KeyValueCache
 from snippets.order.causal import Cache
+from snippets.order.rotary import Rotation
 from snippets.together.bound import Sites
+from snippets.together.checkpoints import published_name, read_config
+from snippets.together.decoder import Decoder, DecoderBlock, DecoderConfig
+from snippets.together.encoder import Encoder, load_encoder
 from snippets.together.gpt import GPT, Block, Config
+from snippets.together.latent import LatentWidths
+from snippets.together.routed import RoutedSizes
 from snippets.together.trained import untrained_gpt
 from tests.snippets.input_rows import EVERY, Row, T, sample
 
@@ -53,7 +60,149 @@ def noted(dtype: torch.dtype, device: str) -> tuple[Sites, torch.Tensor]:
 
 FORMAT = Row(torch.float32)
 
+DECODER_SIZES = {"vocab_size": 7, "num_layers": 2, "num_heads": 2, "d": 8, "d_ff": 6}
+DECODER = Row(DecoderConfig(**DECODER_SIZES))
+WIDTHS = LatentWidths(d_k=4, d_v=6, d_R=2, d_c=3, d_q=5)
+EXPERTS = RoutedSizes(num_experts=4, k=2, d_ff=5)
+TOKENS_AND_MASK = [T(3, 5, kind="whole"), T(3, 5, kind="keep")]
+PUBLISHED = {
+    "model_type": "llama",
+    "vocab_size": 7,
+    "hidden_size": 8,
+    "intermediate_size": 6,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "rms_norm_eps": 1e-5,
+    "hidden_act": "silu",
+}
+DEEPSEEK = PUBLISHED | {
+    "qk_nope_head_dim": 4,
+    "v_head_dim": 4,
+    "qk_rope_head_dim": 2,
+    "kv_lora_rank": 3,
+    "q_lora_rank": None,
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 5,
+    "n_shared_experts": 1,
+    "n_group": 1,
+    "topk_group": 1,
+    "norm_topk_prob": True,
+    "routed_scaling_factor": 1.0,
+}
+YARN = {"factor": 4.0, "mscale": 1.0, "mscale_all_dim": 0.5}
+BERT = {"num_hidden_layers": 1, "num_attention_heads": 2, "layer_norm_eps": 1e-5}
+
+
+@sample
+def rotation(dtype: torch.dtype, device: str) -> Rotation:
+    wide = torch.promote_types(dtype, torch.float32)
+    return Rotation(*(torch.ones(5, 1, dtype=wide, device=device) for _ in range(2)))
+
+
+@sample
+def one_cache(dtype: torch.dtype, device: str) -> list[KeyValueCache]:
+    return [KeyValueCache(8) for _ in range(2)]
+
+
+@sample
+def decoder(dtype: torch.dtype, device: str) -> Decoder:
+    return Decoder(DecoderConfig(**DECODER_SIZES)).requires_grad_(False)
+
+
+@sample
+def decoder_block(dtype: torch.dtype, device: str) -> DecoderBlock:
+    return DecoderBlock(DecoderConfig(**DECODER_SIZES))
+
+
+@sample
+def published(dtype: torch.dtype, device: str) -> dict[str, torch.Tensor]:
+    state = Decoder(read_config(PUBLISHED)).state_dict()
+    names = {name: published_name(name=name, config=read_config(PUBLISHED)) for name in state}
+    return {names[name]: value.to(device, dtype) for name, value in state.items()}
+
+
+@sample
+def bert(dtype: torch.dtype, device: str) -> dict[str, torch.Tensor]:
+    """A checkpoint of one block of width 4."""
+    block = [(f"{name}.{kind}", shape) for name, shape in BLOCK.items() for kind in ("weight", "bias")]
+    shapes = {f"encoder.layer.0.{name}": shape if name.endswith("weight") else shape[:1] for name, shape in block}
+    shapes |= {f"embeddings.{name}": shape for name, shape in OUTSIDE.items()}
+    return {name: torch.ones(shape, device=device, dtype=dtype) for name, shape in shapes.items()}
+
+
+OUTSIDE = {
+    "word_embeddings.weight": (7, 4),
+    "position_embeddings.weight": (9, 4),
+    "token_type_embeddings.weight": (2, 4),
+    "LayerNorm.weight": (4,),
+    "LayerNorm.bias": (4,),
+}
+SELF = "attention.self."
+BLOCK = {f"{SELF}query": (4, 4), f"{SELF}key": (4, 4), f"{SELF}value": (4, 4), "attention.output.dense": (4, 4)}
+BLOCK |= {"attention.output.LayerNorm": (4,), "intermediate.dense": (6, 4), "output.dense": (4, 6), "output.LayerNorm": (4,)}
+
+
+@sample
+def encoder(dtype: torch.dtype, device: str) -> Encoder:
+    return load_encoder(BERT, bert(dtype, device))
+
+
 ROWS = {
+    "decoder": {
+        "gelu_tanh": [Row(T(2, 3))],
+        "DecoderConfig.omega": [Row(of=Row(**DECODER_SIZES))],
+        "DecoderFeedForward.forward": [Row(T(2, 5, 8), of=DECODER)],
+        "make_norm": [Row(DecoderConfig(**DECODER_SIZES))],
+        "DecoderBlock.forward": [Row(T(3, 5, 8), rotation=rotation, attn_mask=T(3, 1, 5, 5, kind="keep"), of=decoder_block)],
+        "Decoder.make_cache": [Row(3, of=decoder)],
+        "Decoder.forward": [
+            Row(T(3, 5, kind="whole"), of=decoder),
+            Row(T(3, 5, kind="whole"), keep=T(3, 5, kind="keep"), cache=one_cache, of=decoder),
+        ],
+        "Decoder.hidden_states": [Row(T(3, 5, kind="whole"), of=decoder)],
+        "Decoder.find_rotation": [Row(T(3, 1, 6, kind="keep"), T(3, 5, 8), of=decoder, gives="upcast")],
+        "Decoder.generate": [Row(T(3, 5, kind="whole"), count=2, of=decoder)],
+        "decoder_parameters": [Row(7, 2, 8, 6, 4, 2, 2)],
+        "score_with_factor": [Row(T(3, 4), T(3, 4), factor=2.0)],
+    },
+    "latent": {
+        "LatentAttention.forward": [
+            Row(T(3, 5, 8), rotation=rotation, attn_mask=T(5, 5, kind="keep"), of=Row(d=8, num_heads=2, widths=WIDTHS))
+        ],
+        "LatentAttention.rotate": [Row(T(3, 2, 5, 2), rotation, of=Row(d=8, num_heads=2, widths=WIDTHS))],
+    },
+    "routed": {
+        "RoutedExperts.route": [Row(T(5, 8), of=Row(d=8, sizes=EXPERTS), gives="upcast")],
+        "RoutedExperts.forward": [Row(T(3, 5, 8), of=Row(d=8, sizes=EXPERTS), not_on_meta=NUMBERS)],
+    },
+    "sampling": {
+        "keep_likeliest": [Row(T(3, 5), top_k=2, top_p=0.5, source="Holtzman et al. (2020)")],
+        "moved_probability": [Row(T(3, 5, kind="weights"))],
+        "sample": [Row(T(2, 3, 5)), Row(T(2, 3, 5), temperature=0.0)],
+    },
+    "checkpoints": {
+        "read_config": [Row(PUBLISHED)],
+        "reject_unknown": [Row(PUBLISHED)],
+        "read_rotary": [Row(PUBLISHED, width=4)],
+        "read_yarn_factor": [Row(YARN)],
+        "scale_by": [Row(YARN, name="mscale")],
+        "read_latent": [Row(DEEPSEEK)],
+        "read_experts": [Row(DEEPSEEK)],
+        "published_name": [Row(name="norm.gain", config=DecoderConfig(**DECODER_SIZES))],
+        "load_decoder": [Row(PUBLISHED, published)],
+        "stack_experts": [Row(published, PUBLISHED)],
+    },
+    "encoder": {
+        "Encoder.embed": [Row(T(3, 5, kind="whole"), of=encoder)],
+        "Encoder.hidden_states": [Row(*TOKENS_AND_MASK, of=encoder)],
+        "Encoder.sentence_vectors": [Row(*TOKENS_AND_MASK, of=encoder, source="Reimers and Gurevych (2019)")],
+        "Encoder.weights_of_block": [Row(T(5, 4), block=0, of=encoder)],
+        "similarity_of_means": [Row(T(5, 4), T(3, 4))],
+        "mean_similarity": [Row(T(5, 4), T(3, 4))],
+        "load_encoder": [Row(BERT, bert)],
+        "load_minilm": [Row(needs_models=True)],
+    },
     "gpt": {
         "RMSNorm.forward": [Row(T(2, 5, 8), of=Row(8))],
         "CausalSelfAttention.forward": [Row(T(3, 5, 8), of=MODEL), Row(T(3, 5, 8), cache=kept, of=MODEL)],
