@@ -18,6 +18,18 @@ Traceback (most recent call last):
 ValueError: attn_logit_softcapping is 50.0; this decoder has no such option
 
 --8<-- [end:example-config]
+
+The parameters of this model, without allocating any:
+
+--8<-- [start:example-count]
+>>> import torch
+>>> from snippets.together.decoder import Decoder
+>>> with torch.device("meta"):
+...     model = Decoder(config)
+>>> f"{sum(parameter.numel() for parameter in model.parameters()):,}"
+'1,235,814,400'
+
+--8<-- [end:example-count]
 """
 
 import math

@@ -9,6 +9,16 @@
 [[1.0, 0.96, 0.03], [0.96, 1.0, 0.03], [0.03, 0.03, 1.0]]
 
 --8<-- [end:example-sentences]
+
+The same words in another order, and another sentence about the same animal:
+
+--8<-- [start:example-order]
+>>> sentences = ["The dog chased the cat.", "The cat chased the dog.", "The dog slept."]
+>>> vectors = encoder.sentence_vectors(*tokenizer(sentences))
+>>> [round(cosine, 2) for cosine in (vectors[1:] @ vectors[0]).tolist()]
+[0.99, 0.32]
+
+--8<-- [end:example-order]
 """
 
 import json

@@ -4,15 +4,25 @@ import copy
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.functional import gelu, layer_norm, linear, scaled_dot_product_attention, silu
 
 from snippets.around.layernorm import rms_norm
 from snippets.order.positions import frequencies
 from snippets.order.rotary import apply_rotary
-from snippets.together.decoder import Decoder, DecoderConfig, decoder_parameters, score_with_factor
-from snippets.together.gpt import GPT, Config
+from snippets.together.decoder import (
+    Decoder,
+    DecoderBlock,
+    DecoderConfig,
+    DecoderFeedForward,
+    decoder_parameters,
+    gelu_tanh,
+    make_norm,
+    score_with_factor,
+)
+from snippets.together.gpt import GPT, Config, RMSNorm
 from snippets.together.latent import LatentWidths
-from snippets.together.routed import RoutedSizes
+from snippets.together.routed import RoutedExperts, RoutedSizes
 
 VOCABULARY = 13
 SIZES = {"vocab_size": VOCABULARY, "num_layers": 2, "d": 16, "d_ff": 24, "num_heads": 4}
@@ -142,6 +152,17 @@ PROJECTED = "query", "key", "value"
 def test_each_option_does_what_is_written_out_here(options):
     model, tokens = decoder(num_layers=1, **options), drawn(2, 7)
     torch.testing.assert_close(model(tokens), written_out(model, tokens))
+
+
+def test_the_parts_follow_the_config():
+    plain = DecoderConfig(**SIZES, **KINDS["layer norm"])
+    block = DecoderBlock(plain)
+    assert isinstance(block.norm_1, nn.LayerNorm) and isinstance(make_norm(DecoderConfig(**SIZES)), RMSNorm)
+    assert isinstance(block.feed_forward, DecoderFeedForward) and block.feed_forward.gate is None
+    x = torch.linspace(-3, 3, 7)
+    torch.testing.assert_close(gelu_tanh(x), gelu(x, approximate="tanh"))
+    sparse = DecoderConfig(**SIZES, **KINDS["experts"])
+    assert [type(DecoderBlock(sparse, layer=layer).feed_forward) for layer in (0, 1)] == [DecoderFeedForward, RoutedExperts]
 
 
 def test_frequencies_of_its_own_replace_those_of_the_base():

