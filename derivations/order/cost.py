@@ -102,7 +102,7 @@ derivation.chain(
     (h * n**2) / (n * (h * d_k)),
     (n / d_k, "cancel"),
     code=[(counts + "weights_per_output", n, d_k)],
-    title="Weights of all heads per number of their output",
+    title="How many weights of all heads there are for each output number",
 )
 
 uncached = derivation.define(
