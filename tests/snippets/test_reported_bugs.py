@@ -14,11 +14,11 @@ from snippets.bounds.logn import logn_queries
 from snippets.bounds.sinks import attention_with_sink
 from snippets.heads.module import MultiHeadAttention
 from snippets.io.flash import flash_attention
-from snippets.io.split import attention_in_parts, merge
+from snippets.io.split import attention_in_parts, merge_outputs
 from snippets.layers.experts import mixture
 from snippets.linear.attention import masked_product, running_state
 from snippets.linear.delta import delta_rule
-from snippets.linear.duality import chunked
+from snippets.linear.duality import chunked_linear_attention
 from snippets.linear.gates import gated_product, gated_state
 from snippets.order.causal import Cache
 from snippets.order.rotary import apply_rotary, apply_rotary_interleaved
@@ -51,7 +51,7 @@ def test_state_counts_beyond_256_tokens(n, dtype):
         "running_state": running_state(x, x, x)[0],
         "gated_product": gated_product(x, x, x, x[:, 0]),
         "gated_state": gated_state(x, x, x, x),
-        "chunked": chunked(x, x, x, x[:, 0], chunk=16),
+        "chunked": chunked_linear_attention(x, x, x, x[:, 0], chunk=16),
     }
     assert {name: y[-1].item() for name, y in found.items()} == dict.fromkeys(found, n)
 
@@ -226,7 +226,7 @@ def test_no_sink_and_no_key_give_zero():
 def test_merging_empty_parts_has_finite_gradients():
     outputs = torch.zeros(3, 1, 2, dtype=torch.float64, requires_grad=True)
     log_sums = torch.full((3, 1, 1), -torch.inf, dtype=torch.float64, requires_grad=True)
-    output, log_sum = merge(outputs, log_sums)
+    output, log_sum = merge_outputs(outputs, log_sums)
     assert output.eq(0).all() and log_sum.item() == -torch.inf
     output.sum().backward()
     assert outputs.grad.isfinite().all() and log_sums.grad.isfinite().all()
