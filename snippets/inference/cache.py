@@ -22,7 +22,7 @@ True
 
 --8<-- [end:example-cache]
 
-Changing hidden tokens has no effect:
+Changing hidden tokens to any finite numbers has no effect:
 
 --8<-- [start:example-hidden]
 >>> later = torch.cat([X[:4], 1e6 * torch.ones(2, 8)])  # another last two tokens

@@ -55,6 +55,15 @@ def test_a_cache_of_another_width_is_refused():
         attend(x, *W, cache=Cache(torch.zeros(2, 1, 5).double(), torch.zeros(2, 1, 4).double()))
 
 
+def test_later_tokens_may_hold_finite_numbers_only():
+    x, *W = layer(8)
+    expected, _ = attend(x[:, :6], *W)
+    for number, same in [(-1e9, True), (torch.nan, False), (torch.inf, False)]:
+        x[:, 6] = number
+        found, _ = attend(x, *W)
+        assert torch.allclose(found[:, :6], expected) == same
+
+
 def test_hidden_scores_and_values_do_not_count_and_others_do():
     scores, value = random(2, (5,), (5, 3))
     keep = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0]).double()
