@@ -321,3 +321,13 @@ def test_numbers_in_the_text():
     assert steps.products[0].tolist() == [2, 2, 0] and steps.scaled.tolist() == [[1, 1, 0], [0, 1, 3]]
     assert steps.masked[0].tolist() == [1, 1, -torch.inf] and steps.weights[0].tolist() == [0.5, 0.5, 0]
     assert steps.output[0].item() == 15 and f"{steps.output[1].item():.2f}" == "28.02" and steps.weights[1].argmax() == 2
+
+
+def test_formats_that_differ_are_named():
+    x = torch.ones(1, 1)
+    with pytest.raises(TypeError, match=r"query is torch.float32 and key torch.float64; expected one dtype"):
+        attention(x, x.double(), x)
+    with pytest.raises(TypeError, match=r"query is torch.float32 and value torch.float64; expected one dtype"):
+        attention(x, x, x.double())
+    with pytest.raises(TypeError, match=r"query is torch.float16 and value torch.float64; expected one dtype"):
+        attention(x.half(), x.half(), x.double())
