@@ -93,7 +93,8 @@ def partial_attention(
     """The output over some of the keys, and its log-sum; 0 and -inf without keys."""
     scores = scores_of(upcast(query), upcast(key))
     log_sum = torch.logsumexp(scores, dim=-1, keepdim=True)
-    return change_reference(1.0, scores, log_sum) @ upcast(value), log_sum
+    output = change_reference(1.0, scores, log_sum) @ upcast(value)
+    return output, log_sum.expand(*output.shape[:-1], 1)
 
 
 # --8<-- [end:partial_attention]

@@ -331,3 +331,11 @@ def test_formats_that_differ_are_named():
         attention(x, x, x.double())
     with pytest.raises(TypeError, match=r"query is torch.float16 and value torch.float64; expected one dtype"):
         attention(x.half(), x.half(), x.double())
+
+
+def test_steps_of_a_query_without_keys_are_zero():
+    x = torch.ones(2, 1, requires_grad=True)
+    steps = attention_steps(x, x, x, attn_mask=torch.tensor([[True, True], [False, False]]))
+    assert steps.weights.tolist() == [[0.5, 0.5], [0, 0]] and steps.output.tolist() == [[1], [0]]
+    steps.output.sum().backward()
+    assert x.grad.isfinite().all()

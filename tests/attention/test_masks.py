@@ -331,3 +331,12 @@ def test_numbers_in_the_text():
     for found in (filled_weights(scores, keep, constant=-torch.inf), renormalised_weights(scores, keep.double())):
         assert percent(found) == [27, 73, 0]
     assert filled_weights(torch.tensor([0.0, -2e4]), torch.tensor([False, True]), constant=-1e4).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("function", [weights_by_distance, weights_by_place])
+def test_rows_without_keys_are_zero_beside_a_bias(function):
+    (scores,) = random(14, (2, 3))
+    scores[1] = -torch.inf
+    places = [torch.arange(2.0), torch.arange(3.0)][function is weights_by_place :]
+    weights = function(scores, *places, slope=0.5)
+    assert weights[1].eq(0).all() and weights[0].sum().item() == pytest.approx(1)

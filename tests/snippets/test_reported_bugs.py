@@ -14,7 +14,7 @@ from snippets.bounds.logn import logn_queries
 from snippets.bounds.sinks import attention_with_sink
 from snippets.heads.module import MultiHeadAttention
 from snippets.inference.latent import LatentCache
-from snippets.io.flash import flash_attention
+from snippets.io.flash import flash_attention, square_attention
 from snippets.io.split import attention_in_parts, merge_outputs
 from snippets.layers.experts import mixture
 from snippets.linear.attention import masked_product, running_state
@@ -89,6 +89,8 @@ def test_keys_are_chosen_by_scores_that_are_not_rounded(dtype):
     value = torch.eye(2, dtype=dtype)
     assert top_k_attention(query, key, value, k=1).tolist() == [[0, 1]] == attention(query, key, value).tolist()
     assert block_mask(query, key, block_size=1, blocks=1).tolist() == [[False, True]]
+    means = torch.tensor([[256.0], [256.0], [256.0], [258.0]]).to(dtype)  # bf16 has no 257
+    assert block_mask(torch.ones(1, 1).to(dtype), means, block_size=2, blocks=1).tolist() == [[False, False, True, True]]
     wide = torch.tensor([[256.0], [257.0]])
     assert top_k_attention(torch.ones(1, 1).to(dtype), wide, torch.eye(2), k=1).tolist() == [[0, 1]]
 
@@ -268,3 +270,18 @@ def test_saved_cache_can_be_loaded(kind):
     file.seek(0)
     found = torch.load(file, weights_only=True)
     assert type(found) is kind and all(torch.equal(*pair) for pair in zip(found, cache, strict=True))
+
+
+# Sizes of zero, and batches of the values only
+
+
+def test_products_by_square_tiles_without_features():
+    query, key, value = random(15, (3, 0), (4, 0), (4, 2))
+    torch.testing.assert_close(square_attention(query, key, value, side=2), value.mean(0).expand(3, 2))
+
+
+@pytest.mark.parametrize("function", [attention_in_parts, attention_in_blocks, flash_attention])
+def test_values_may_have_batches_that_queries_lack(function):
+    query, key, value = random(16, (2, 3, 4), (2, 5, 4), (3, 2, 5, 6))
+    how = {"parts": 2} if function is attention_in_parts else {"block_size": 2}
+    torch.testing.assert_close(function(query, key, value, **how), attention(query, key, value))
