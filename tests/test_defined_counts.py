@@ -18,8 +18,8 @@ from snippets.inference.cache import attend
 from snippets.inference.groups import grouped_attention, grouped_operations
 from snippets.inference.latent import absorbed_operations, expanded_operations
 from snippets.inference.memory import attention_intensity, bytes_per_token, step_intensity
-from snippets.linear.attention import cache_numbers, positive_features, state_numbers, store
-from snippets.linear.duality import chunked, chunked_multiplications, masked_multiplications, recurrent_multiplications
+from snippets.linear.attention import cache_numbers, positive_features, state_numbers, write_state
+from snippets.linear.duality import chunked_linear_attention, chunked_multiplications, masked_multiplications, recurrent_multiplications
 from snippets.linear.gates import decay_mask, gated_state
 from snippets.order.causal import cache_bytes
 from snippets.order.cost import (
@@ -116,7 +116,9 @@ def count_step(batch, n, layers, h, h_kv, d_k, d, with_weights):
 def count_chunked(n, r, d_v, chunk):
     query, key, value, gate = zeros((n, r), (n, r), (n, d_v), (n,))
     decays = n // chunk * r * d_v  # of the state, once for each chunk
-    return operations(chunked, query, key, value, gate, chunk=chunk) / 2 + decays - r * d_v  # one product only gives the state's shape
+    return (
+        operations(chunked_linear_attention, query, key, value, gate, chunk=chunk) / 2 + decays - r * d_v
+    )  # one product only gives the state's shape
 
 
 def count_masked(n, r, d_v):
@@ -133,7 +135,7 @@ def count_recurrent(n, r, d_v):
 
 def count_state(n, r, d_v):
     key, value = zeros((n, r), (n, d_v))
-    return store(positive_features(key), value).numel()
+    return write_state(positive_features(key), value).numel()
 
 
 # Each count: what the formula gives, and what code counts, for sizes that all differ.

@@ -43,7 +43,7 @@ derivation.identity(
     first_mix(a) / first_sum(a),
     softmax(z) @ V,
     uses=["simplify/softmax#shift"],
-    code=[("snippets.blocks.merge.about", z, V, a)],
+    code=[("snippets.blocks.merge.attention_about_reference", z, V, a)],
     title="Any reference cancels",
 )
 
@@ -76,7 +76,7 @@ derivation.identity(
     "move-sum",
     exp(a - c) * first_sum(a),
     first_sum(c),
-    code=[("snippets.blocks.merge.move", first_sum(a), a, c)],
+    code=[("snippets.blocks.merge.change_reference", first_sum(a), a, c)],
     title="A new reference multiplies the sum by one factor",
 )
 
@@ -84,7 +84,7 @@ derivation.identity(
     "move-values",
     exp(a - c) * first_mix(a),
     first_mix(c),
-    code=[("snippets.blocks.merge.move", first_mix(a), a, c)],
+    code=[("snippets.blocks.merge.change_reference", first_mix(a), a, c)],
     title="A new reference multiplies the weighted sum of values by the same factor",
 )
 
@@ -181,7 +181,7 @@ derivation.identity(
     o / l + exp(x) / (exp(a) * l + exp(x)) * (v - o / l),
     given=[positive(l)],
     uses=["merge"],
-    code=[("snippets.blocks.merge.one_more", o, l, a, v, x)],
+    code=[("snippets.blocks.merge.add_one_key", o, l, a, v, x)],
     title="One more key moves the average towards its value",
 )
 

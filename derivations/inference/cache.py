@@ -28,8 +28,8 @@ derivation.identity(
     given=[zero_or_one(g), nonzero(total(g[l] * exp(s[l]), l))],
     uses=["order/causal#vanishes"],
     code=[
-        ("snippets.inference.cache.seen_row", each(s[l] + (1 - g[l]) * u[l], l), each(V[l, f] + (1 - g[l]) * Z[l, f], l, f), g),
-        ("snippets.inference.cache.seen_row", s, V, g),
+        ("snippets.inference.cache.masked_output", each(s[l] + (1 - g[l]) * u[l], l), each(V[l, f] + (1 - g[l]) * Z[l, f], l, f), g),
+        ("snippets.inference.cache.masked_output", s, V, g),
     ],
     title="Hidden scores and values have no effect on a row",
 )
@@ -40,7 +40,7 @@ derivation.identity(
     "query-slope",
     diff(O[i, f], Q[j, a]),
     eye(n)[i, j] * total(P[i, l] * (V[l, f] - O[i, f]) * K[l, a], l),
-    code=[("snippets.inference.cache.output_slopes[0]", Q, K, V)],
+    code=[("snippets.inference.cache.output_jacobians[0]", Q, K, V)],
     title="An output depends only on its own query",
 )
 
@@ -48,7 +48,7 @@ derivation.identity(
     "key-slope",
     diff(O[i, f], K[l, a]),
     P[i, l] * (V[l, f] - O[i, f]) * Q[i, a],
-    code=[("snippets.inference.cache.output_slopes[1]", Q, K, V)],
+    code=[("snippets.inference.cache.output_jacobians[1]", Q, K, V)],
     title="The derivative of an output with respect to a key contains the weight",
 )
 
@@ -119,7 +119,7 @@ derivation.identity(
     "echo",
     ((x + y) / 2 + (y + z) / 2) / 2 - (y + (y + z) / 2) / 2,
     (x - y) / 4,
-    code=[("snippets.inference.cache.echo", x, y, z)],
+    code=[("snippets.inference.cache.trace_of_dropped_token", x, y, z)],
     title="The trace that a dropped token leaves",
 )
 

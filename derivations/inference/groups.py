@@ -101,7 +101,7 @@ derivation.inequality(
     total((F[c, b] - mean) ** 2, c, b),
     total((F[c, b] - M[b]) ** 2, c, b),
     because=r * total((M[b] - mean) ** 2, b),
-    code=[("snippets.inference.groups.distance_to_mean", F)],
+    code=[("snippets.inference.groups.squared_distance_to_mean", F)],
     title="The mean has the least sum of squared distances to all projections",
 )
 
@@ -134,7 +134,7 @@ derivation.chain(
     2 * d * (h * (d / h)) + 2 * d * (h_kv * (d / h)),
     (2 * d**2 * (1 + h_kv / h), "factor"),
     uses=["heads/parameters#count"],
-    code=[("snippets.inference.groups.grouped_weights", d, h, h_kv)],
+    code=[("snippets.inference.groups.grouped_parameters", d, h, h_kv)],
     title="Parameters of a layer with grouped heads",
 )
 

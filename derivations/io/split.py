@@ -42,7 +42,7 @@ derivation.chain(
     (total(f[i], i) / total(l[s], s), "cancel: each answer was divided by this sum"),
     given=[positive(l[i])],
     uses=["blocks/merge#averages"],
-    code=[(counts + "combine", said, heard)],
+    code=[(counts + "merge_numbers", said, heard)],
     title="A softmax of the log-sums merges the answers of $p$ parts exactly",
 )
 

@@ -34,7 +34,7 @@ derivation.identity(
     diff((weights @ V)[i, f], Q[g, r]),
     eye(n)[i, g] / sqrt(d_k) * (total(weights[i, j] * K[j, r] * V[j, f], j) - (weights @ K)[i, r] * (weights @ V)[i, f]),
     uses=["scaling/saturation#jacobian"],
-    code=[("snippets.layers.cross.query_slopes", Q, K, V)],
+    code=[("snippets.layers.cross.query_jacobian", Q, K, V)],
     title=r"An output's derivative with respect to its own query is a covariance over $\sqrt{d_k}$",
 )
 
@@ -88,7 +88,7 @@ derivation.identity(
     both,
     own + 1 / (1 + exp(log_s - log_t)) * (across - own),
     uses=["blocks/merge#averages"],
-    code=[("snippets.layers.cross.over_both", s, A, t, B), ("snippets.layers.cross.gated", s, A, t, B)],
+    code=[("snippets.layers.cross.over_both", s, A, t, B), ("snippets.layers.cross.gated_cross_attention", s, A, t, B)],
     title="One attention over both sequences is a gated mean of self- and cross-attention",
 )
 

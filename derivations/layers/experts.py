@@ -83,7 +83,7 @@ derivation.identity(
     "covariance",
     share - total(f[r], r) * total(P[r], r),
     N * total((f[r] - total(f[u], u) / N) * (P[r] - total(P[g], g) / N), r),
-    code=[("snippets.layers.experts.surplus", f, P)],
+    code=[("snippets.layers.experts.scaled_load_covariance", f, P)],
     title="The loss, minus the product of both sums, is a covariance times $N^2$",
 )
 

@@ -37,7 +37,7 @@ derivation.identity(
     "loss",
     -log(softmax(z)[g]),
     loss(z),
-    code=[("snippets.layers.head.losses", z)],
+    code=[("snippets.layers.head.token_losses", z)],
     title="Cross-entropy: the log-sum-exp of the logits, minus the logit of the token that came",
 )
 
@@ -46,7 +46,7 @@ derivation.identity(
     diff(loss(z), z[i]),
     softmax(z)[i] - eye(N)[i, g],
     uses=["loss"],
-    code=[("snippets.layers.head.errors", z)],
+    code=[("snippets.layers.head.logit_gradients", z)],
     title="The gradient of cross-entropy: the prediction, minus the token that came",
 )
 
@@ -55,7 +55,7 @@ derivation.identity(
     diff(loss(U @ x), x[a]),
     (softmax(U @ x) @ U)[a] - U[g, a],
     uses=["error"],
-    code=[("snippets.layers.head.pulls", x, U)],
+    code=[("snippets.layers.head.feature_gradients", x, U)],
     title="The gradient of the final vector: the mean embedding predicted, minus the one that came",
 )
 

@@ -48,7 +48,7 @@ derivation.identity(
     ((after / size) @ W)[w],
     (x @ W)[w] / size + total((F @ W)[l, w] / size, l),
     given=[nonzero(norm(stream))],
-    code=[("snippets.layers.residual.logits", x, F, W)],
+    code=[("snippets.layers.residual.stream_logits", x, F, W)],
     title="Direct logit attribution: each logit has one summand for each write",
 )
 

@@ -28,7 +28,7 @@ hidden = silu(gate) * up
 derivation.define(
     "y",
     each(total(hidden * W_d[r, a], r), a),
-    code=[("snippets.layers.swiglu.layer", x, W_g, W_u, W_d)],
+    code=[("snippets.layers.swiglu.swiglu_layer", x, W_g, W_u, W_d)],
     title="The layer $y$: a gate times a value, projected back to the model's width",
 )
 
@@ -38,7 +38,7 @@ derivation.identity(
     diff(out, x[b]),
     total((slope(gate) * up * W_g[b, r] + silu(gate) * W_u[b, r]) * W_d[r, a], r),
     uses=["together/gpt#gate-slope"],
-    code=[("snippets.layers.swiglu.gradients", x, W_g, W_u, W_d)],
+    code=[("snippets.layers.swiglu.swiglu_jacobian", x, W_g, W_u, W_d)],
     title="The derivative: one term through the gate, one through the value",
 )
 
@@ -56,7 +56,10 @@ derivation.identity(
     total(W_u[b, r] * diff(loss, W_u[b, r]), b),
     total(W_d[r, a] * diff(loss, W_d[r, a]), a),
     uses=["rescale"],
-    code=[("snippets.layers.swiglu.pull_on_up", x, W_g, W_u, W_d, g), ("snippets.layers.swiglu.pull_on_down", x, W_g, W_u, W_d, g)],
+    code=[
+        ("snippets.layers.swiglu.up_gradient_products", x, W_g, W_u, W_d, g),
+        ("snippets.layers.swiglu.down_gradient_products", x, W_g, W_u, W_d, g),
+    ],
     title="A unit's column of $W_u$ and its row of $W_d$ have equal dot products with their gradients",
 )
 
@@ -111,7 +114,7 @@ derivation.identity(
     3 * d * w - 2 * d * (4 * d),
     3 * d * (w - 8 * d / 3),
     uses=["together/gpt#same-size"],
-    code=[("snippets.layers.swiglu.more_numbers", d, w)],
+    code=[("snippets.layers.swiglu.extra_parameters", d, w)],
     title="Weights of a gated layer of width $w$, minus those of a plain layer of width $4d$",
 )
 

@@ -29,7 +29,7 @@ K = random("K", n, r)
 i, j, l, s, o = index("i", n), index("j", n), index("l", n), index("s", r), index("o", d_v)
 
 chapter = "snippets.linear.attention."
-read_back = (chapter + "read_state", G, (chapter + "store", G, V))
+read_back = (chapter + "read_state", G, (chapter + "write_state", G, V))
 
 derivation = Derivation("Linear attention")
 

@@ -62,7 +62,7 @@ def output(first, second):
     return total(mean * M[g, a, b], g, a)
 
 
-whole = "snippets.order.permutation.output"
+whole = "snippets.order.permutation.output_of_one_query"
 derivation.identity(
     "any-query",
     output(x, y),

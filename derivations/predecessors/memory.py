@@ -15,7 +15,7 @@ derivation = Derivation("A step of gradient descent")
 loss = derivation.define(
     "L",
     total((total(K[i, a] * W[a, o], a) - V[i, o]) ** 2, i, o) / 2,
-    code=[(chapter + "loss", W, K, V)],
+    code=[(chapter + "linear_layer_loss", W, K, V)],
     title="The loss of a linear layer: half the sum of squared errors",
 )
 
@@ -47,7 +47,7 @@ energy = derivation.define(
     "E",
     (x @ x) / 2 - log(total(exp(beta * (X @ x)[i]), i)) / beta,
     given=[nonzero(beta)],
-    code=[(chapter + "energy", x, X, {"beta": beta})],
+    code=[(chapter + "hopfield_energy", x, X, {"beta": beta})],
     title="The energy of a state, with the stored patterns as rows of $X$",
 )
 
@@ -67,7 +67,7 @@ derivation.chain(
     (x - (x - recalled), "the gradient at each entry"),
     (recalled, "the state cancels"),
     given=[nonzero(beta)],
-    code=[(chapter + "recall", x, X, {"beta": beta})],
+    code=[(chapter + "hopfield_step", x, X, {"beta": beta})],
     uses=["energy-slope"],
     title="A gradient step of size one gives attention",
 )
@@ -93,7 +93,7 @@ derivation.refute(
     softmax(X @ X.T) @ X,
     X,
     at={X: [[0], [1]]},
-    code=[(chapter + "recall", X, X, {"beta": 1})],
+    code=[(chapter + "hopfield_step", X, X, {"beta": 1})],
     title="Two patterns are not recalled exactly",
 )
 

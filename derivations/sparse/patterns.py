@@ -43,7 +43,7 @@ derivation.identity(
     dropped * (dropped_mean - kept_mean),
     given=[nonzero(kept), nonzero(dropped)],
     uses=["order/causal#window"],
-    code=[(counts + "error", z, v, c)],
+    code=[(counts + "dropping_error", z, v, c)],
     title="The error is the dropped weight, times the difference of the two means, for one feature",
 )
 

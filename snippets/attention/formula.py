@@ -254,18 +254,25 @@ def attention(
     The same as PyTorch's scaled_dot_product_attention without its dropout. In
     fp16 and bf16 all is computed in fp32, and the output is rounded once;
     under torch.autocast, see `upcast`.
+
+    Raises TypeError for fp32 with fp64.
     """
+    q, k, v = upcast(query), upcast(key), upcast(value)
+    if q.dtype != v.dtype:
+        raise TypeError(
+            f"query is {query.dtype} and value {value.dtype}; expected one dtype"
+        )
     weights = attention_weights(
-        upcast(query),
-        upcast(key),
+        q,
+        k,
         attn_mask=attn_mask,
         is_causal=is_causal,
         scale=scale,
         enable_gqa=enable_gqa,
     )
     if enable_gqa:
-        value = share_heads(query, value)
-    return (weights @ upcast(value)).to(query.dtype)
+        v = share_heads(query, v)
+    return (weights @ v).to(query.dtype)
 
 
 # --8<-- [end:attention]

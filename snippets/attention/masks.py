@@ -1,6 +1,6 @@
 """Masks: filling, deleting, renormalising, and what PyTorch does if every key of a query is masked.
 
-Three texts in one batch, padded to five tokens. What the padding holds does not matter:
+Three texts in one batch, padded to five tokens. The padding may hold any finite numbers:
 
 --8<-- [start:example-padding]
 >>> import torch

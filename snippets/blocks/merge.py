@@ -4,9 +4,10 @@ Two blocks of one key each:
 
 --8<-- [start:example-small]
 >>> import torch
->>> from snippets.blocks.merge import merge_states, state
+>>> from snippets.blocks.merge import merge_states, attention_state
 >>> zero, log_two = torch.tensor([1.0, 2.0]).log()
->>> one, two = (state(score[None], torch.ones(1, 1)) for score in (zero, log_two))
+>>> one = attention_state(zero[None], torch.ones(1, 1))
+>>> two = attention_state(log_two[None], torch.ones(1, 1))
 >>> for kept in (one, two, merge_states(one, two)):
 ...     print(f"reference {kept.reference.item():.3f}, sum {kept.total.item()}")
 reference 0.000, sum 1.0
@@ -19,19 +20,20 @@ The size of a state doesn't depend on the number of keys:
 
 --8<-- [start:example-merge]
 >>> import torch
->>> from snippets.blocks.merge import average, merge_states, state
+>>> from snippets.blocks.merge import (
+...     attention_state, merge_states, state_output)
 >>> generator = torch.Generator().manual_seed(0)
 >>> scores = torch.randn(2, 9, generator=generator, dtype=torch.float64)  # (n, m)
 >>> # (m, d_v)
 >>> value = torch.randn(9, 3, generator=generator, dtype=torch.float64)
->>> first = state(scores[:, :4], value[:4])
->>> second = state(scores[:, 4:], value[4:])
+>>> first = attention_state(scores[:, :4], value[:4])
+>>> second = attention_state(scores[:, 4:], value[4:])
 >>> [tuple(kept.shape) for kept in first]
 [(2, 1), (2, 1), (2, 3)]
 >>> expected = torch.softmax(scores, dim=-1) @ value
->>> torch.allclose(average(merge_states(first, second)), expected)
+>>> torch.allclose(state_output(merge_states(first, second)), expected)
 True
->>> torch.allclose((average(first) + average(second)) / 2, expected)
+>>> torch.allclose((state_output(first) + state_output(second)) / 2, expected)
 False
 
 --8<-- [end:example-merge]
@@ -60,8 +62,9 @@ Without a reference, large scores overflow. With the largest score as the refere
 >>> value = torch.tensor([[1.0], [2.0], [4.0]])
 >>> (scores.exp() @ value / scores.exp().sum()).tolist()
 [nan]
->>> first, second = state(scores[:1], value[:1]), state(scores[1:], value[1:])
->>> average(merge_states(first, second)).tolist()
+>>> first = attention_state(scores[:1], value[:1])
+>>> second = attention_state(scores[1:], value[1:])
+>>> state_output(merge_states(first, second)).tolist()
 [1.5]
 
 --8<-- [end:example-large]
@@ -69,10 +72,10 @@ Without a reference, large scores overflow. With the largest score as the refere
 A fully masked block adds nothing, and a query without keys gets 0:
 
 --8<-- [start:example-masked]
->>> nothing = state(torch.full((2,), -torch.inf), torch.ones(2, 1))
->>> average(merge_states(nothing, state(scores, value))).tolist()
+>>> nothing = attention_state(torch.full((2,), -torch.inf), torch.ones(2, 1))
+>>> state_output(merge_states(nothing, attention_state(scores, value))).tolist()
 [1.5]
->>> average(merge_states(nothing, nothing)).tolist()
+>>> state_output(merge_states(nothing, nothing)).tolist()
 [0.0]
 
 --8<-- [end:example-masked]
@@ -90,8 +93,8 @@ from snippets.attention.formula import share_heads, upcast
 from snippets.attention.masks import Mask, mask_scores
 
 
-# --8<-- [start:state]
-class State(NamedTuple):
+# --8<-- [start:attention_state]
+class AttentionState(NamedTuple):
     """What attention needs from a block of keys, for each query."""
 
     # The largest score, -inf for a query without keys.
@@ -102,28 +105,28 @@ class State(NamedTuple):
     mixed: Float[Tensor, "*batch n d_v"]
 
 
-def state(
+def attention_state(
     scores: Float[Tensor, "*#batch n m"] | Float[Tensor, " m"],
     value: Float[Tensor, "*#batch m d_v"],
-) -> State:
+) -> AttentionState:
     """The state of a block of keys."""
     reference = scores.new_full((*scores.shape[:-1], 1), -torch.inf)
     if scores.shape[-1]:  # amax needs at least one key
         reference = scores.amax(-1, keepdim=True)
-    terms = move(1.0, scores, reference)  # at most 1
-    return State(reference, terms.sum(-1, keepdim=True), terms @ value)
+    terms = change_reference(1.0, scores, reference)  # at most 1
+    return AttentionState(reference, terms.sum(-1, keepdim=True), terms @ value)
 
 
-def average(kept: State) -> Float[Tensor, "*batch d_v"]:
+def state_output(kept: AttentionState) -> Float[Tensor, "*batch d_v"]:
     """Attention over the keys of a state; 0 where there is no key."""
     return kept.mixed / kept.total.masked_fill(kept.total == 0, 1)
 
 
-# --8<-- [end:state]
+# --8<-- [end:attention_state]
 
 
 # --8<-- [start:merge]
-def move(
+def change_reference(
     sums: Float[Tensor, "*#shape"] | float,
     reference: Float[Tensor, "*#shape"],
     to: Float[Tensor, "*#shape"],
@@ -132,7 +135,9 @@ def move(
     return sums * torch.exp(reference - to.masked_fill(to == -torch.inf, 0))
 
 
-def merge_states(first: State, second: State) -> State:
+def merge_states(
+    first: AttentionState, second: AttentionState
+) -> AttentionState:
     """The state of the keys of both, with the larger reference.
 
     Raises ValueError if the widths of the values differ.
@@ -141,9 +146,11 @@ def merge_states(first: State, second: State) -> State:
     if d_v != other:  # 1 would broadcast
         raise ValueError(f"d_v is {d_v} in first but {other} in second")
     to = torch.maximum(first.reference, second.reference)
-    f, g = (move(1.0, kept.reference, to) for kept in (first, second))
+    f, g = (
+        change_reference(1.0, kept.reference, to) for kept in (first, second)
+    )
     total = f * first.total + g * second.total
-    return State(to, total, f * first.mixed + g * second.mixed)
+    return AttentionState(to, total, f * first.mixed + g * second.mixed)
 
 
 # --8<-- [end:merge]
@@ -188,17 +195,17 @@ def attention_in_blocks(
 
     def part(
         key: Tensor, value: Tensor, mask: Tensor | None, key_places: Tensor
-    ) -> State:
+    ) -> AttentionState:
         scores = scores_of(upcast(query), key, scale=scale)
         if is_causal:
             later = key_places > places[:n].unsqueeze(-1)
             scores = scores.masked_fill(later, -torch.inf)
-        return state(mask_scores(scores, attn_mask=mask), value)
+        return attention_state(mask_scores(scores, attn_mask=mask), value)
 
     # One by one: a block's scores are freed before the next block.
     blocks = zip(keys, values, masks, key_places, strict=True)
     states = (part(*block) for block in blocks)
-    return average(reduce(merge_states, states)).to(query.dtype)
+    return state_output(reduce(merge_states, states)).to(query.dtype)
 
 
 # --8<-- [end:attention]
@@ -226,14 +233,18 @@ def over_two_blocks(
 
     Raises ValueError if the widths of the values differ.
     """
-    return average(merge_states(state(scores, value), state(more, more_value)))
+    return state_output(
+        merge_states(
+            attention_state(scores, value), attention_state(more, more_value)
+        )
+    )
 
 
 # --8<-- [end:two]
 
 
-# --8<-- [start:about]
-def about(
+# --8<-- [start:attention_about_reference]
+def attention_about_reference(
     scores: Float[Tensor, " m"],
     value: Float[Tensor, "m d_v"],
     reference: Float[Tensor, ""],
@@ -243,13 +254,13 @@ def about(
     return terms @ value / terms.sum()
 
 
-# --8<-- [end:about]
+# --8<-- [end:attention_about_reference]
 
 
 # --8<-- [start:averages]
 def log_sum(scores: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch"]:
     """The logarithm of the sum of exponentials, from a state."""
-    kept = state(scores, scores.new_ones(scores.shape[-1], 1))
+    kept = attention_state(scores, scores.new_ones(scores.shape[-1], 1))
     return (kept.reference + kept.total.log()).squeeze(-1)
 
 
@@ -276,7 +287,7 @@ def merge_averages(
 
 
 # --8<-- [start:one-more]
-def one_more(
+def add_one_key(
     mixed: Float[Tensor, "*batch d_v"],
     total: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
     reference: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
@@ -284,10 +295,15 @@ def one_more(
     score: Float[Tensor, "*#batch 1"] | Float[Tensor, ""],
 ) -> Float[Tensor, "*batch d_v"]:
     """The average after one more key: a step towards its value."""
-    mean = average(State(reference, total, mixed))
+    mean = state_output(AttentionState(reference, total, mixed))
     to = torch.maximum(reference, score)
-    before, new = move(total, reference, to), move(1.0, score, to)
-    share = average(State(to, before + new, new))  # of the new key
+    before, new = (
+        change_reference(total, reference, to),
+        change_reference(1.0, score, to),
+    )
+    share = state_output(
+        AttentionState(to, before + new, new)
+    )  # of the new key
     return mean + share * (value - mean)
 
 

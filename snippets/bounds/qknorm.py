@@ -103,10 +103,8 @@ def cosine_scores(
 
     The scale is learned, and bounds every score.
     """
-    query, key = (
-        normalize(upcast(x), dim=-1).to(x.dtype) for x in (query, key)
-    )
-    return scores(query, key, scale=scale)
+    q, k = normalize(upcast(query), dim=-1), normalize(upcast(key), dim=-1)
+    return scores(q, k, scale=scale).to(query.dtype)
 
 
 # --8<-- [end:cosines]

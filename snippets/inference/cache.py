@@ -34,7 +34,7 @@ The same cache in memory that is allocated once:
 
 --8<-- [end:example-allocated]
 
-Changing hidden tokens has no effect:
+Changing hidden tokens to any finite numbers has no effect:
 
 --8<-- [start:example-hidden]
 >>> later = torch.cat([X[:4], 1e6 * torch.ones(2, 8)])  # another last two tokens
@@ -63,11 +63,11 @@ Two layers that compute the mean of what they see. The first token is dropped fr
 the third comes:
 
 --8<-- [start:example-echo]
->>> from snippets.inference.cache import last_row
+>>> from snippets.inference.cache import last_output_after_dropping
 >>> tokens = torch.tensor([4.0, 0.0, 0.0])
->>> last_row(tokens, forget=1).item()  # a trace of the first token
+>>> last_output_after_dropping(tokens, forget=1).item()  # with a trace
 1.0
->>> last_row(tokens[1:], forget=0).item()  # without the first token
+>>> last_output_after_dropping(tokens[1:], forget=0).item()  # without it
 0.0
 
 --8<-- [end:example-echo]
@@ -109,7 +109,7 @@ from snippets.order.cost import (
 
 
 # --8<-- [start:seen]
-def seen_row(
+def masked_output(
     scores: Float[Tensor, " m"],
     value: Float[Tensor, "m d_v"],
     keep: Float[Tensor, " m"],
@@ -197,8 +197,8 @@ class KeyValueCache:
 # --8<-- [end:allocated]
 
 
-# --8<-- [start:output_slopes]
-def output_slopes(
+# --8<-- [start:output_jacobians]
+def output_jacobians(
     query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],
@@ -213,7 +213,7 @@ def output_slopes(
     return by_query, by_key
 
 
-# --8<-- [end:output_slopes]
+# --8<-- [end:output_jacobians]
 
 
 # --8<-- [start:saving]
@@ -225,8 +225,10 @@ def saving(n: int, d: int) -> float:
 # --8<-- [end:saving]
 
 
-# --8<-- [start:echo]
-def last_row(tokens: Float[Tensor, " n"], *, forget: int) -> Float[Tensor, ""]:
+# --8<-- [start:trace_of_dropped_token]
+def last_output_after_dropping(
+    tokens: Float[Tensor, " n"], *, forget: int
+) -> Float[Tensor, ""]:
     """The last token after two layers that compute the mean of what they see.
 
     The first `forget` tokens are dropped from both caches before the last one.
@@ -237,15 +239,17 @@ def last_row(tokens: Float[Tensor, " n"], *, forget: int) -> Float[Tensor, ""]:
     return torch.cat([middle[forget:], new[None]]).mean()  # layer 2
 
 
-def echo(
+def trace_of_dropped_token(
     x: Float[Tensor, ""], y: Float[Tensor, ""], z: Float[Tensor, ""]
 ) -> Float[Tensor, ""]:
     """The trace of x: the last row with x dropped, minus the last row without x."""
     tokens = torch.stack([x, y, z])
-    return last_row(tokens, forget=1) - last_row(tokens[1:], forget=0)
+    return last_output_after_dropping(
+        tokens, forget=1
+    ) - last_output_after_dropping(tokens[1:], forget=0)
 
 
-# --8<-- [end:echo]
+# --8<-- [end:trace_of_dropped_token]
 
 
 # --8<-- [start:after-prompt]

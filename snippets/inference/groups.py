@@ -24,12 +24,12 @@ True
 From separate keys for each head to one head of keys for all:
 
 --8<-- [start:example-family]
->>> from snippets.inference.groups import grouped_operations, grouped_weights
+>>> from snippets.inference.groups import grouped_operations, grouped_parameters
 >>> n, d, h = 4096, 4096, 32
->>> most = grouped_operations(n, d, h, h), grouped_weights(d, h, h)
+>>> most = grouped_operations(n, d, h, h), grouped_parameters(d, h, h)
 >>> for h_kv in (32, 8, 4, 1):
 ...     work = grouped_operations(n, d, h, h_kv) / most[0]
-...     parameters = grouped_weights(d, h, h_kv) / most[1]
+...     parameters = grouped_parameters(d, h, h_kv) / most[1]
 ...     print(f"{h_kv:2} of {h}   cache {h_kv / h:.3f}"
 ...           f"   parameters {parameters:.3f}   operations {work:.3f}")
 32 of 32   cache 1.000   parameters 1.000   operations 1.000
@@ -129,7 +129,7 @@ def grouped_operations(
     return 4 * n * d**2 + keys_and_values + 4 * n**2 * d
 
 
-def grouped_weights(d: int, num_heads: int, num_kv_heads: int) -> float:
+def grouped_parameters(d: int, num_heads: int, num_kv_heads: int) -> float:
     """Queries and output, keys and values, all without biases."""
     d_k = d / num_heads
     return 2 * d * (num_heads * d_k) + 2 * d * (num_kv_heads * d_k)
@@ -165,16 +165,16 @@ def pooling_error(
 
 
 # --8<-- [start:nearest]
-def distance(
+def squared_distance_to_shared(
     heads: Float[Tensor, "r s"], shared: Float[Tensor, " s"]
 ) -> Float[Tensor, ""]:
     """The sum of squared distances of all projections, one a row, to a shared one."""
     return (heads - shared).square().sum()
 
 
-def distance_to_mean(heads: Float[Tensor, "r s"]) -> Float[Tensor, ""]:
+def squared_distance_to_mean(heads: Float[Tensor, "r s"]) -> Float[Tensor, ""]:
     """The sum of squared distances to their mean."""
-    return distance(heads, heads.mean(0))
+    return squared_distance_to_shared(heads, heads.mean(0))
 
 
 # --8<-- [end:nearest]
@@ -182,8 +182,8 @@ def distance_to_mean(heads: Float[Tensor, "r s"]) -> Float[Tensor, ""]:
 
 # --8<-- [start:gradient]
 def shared_gradient(
-    first_slopes: Float[Tensor, "n m"],
-    second_slopes: Float[Tensor, "n m"],
+    first_gradient: Float[Tensor, "n m"],
+    second_gradient: Float[Tensor, "n m"],
     first_query: Float[Tensor, "n d_k"],
     second_query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
@@ -192,9 +192,10 @@ def shared_gradient(
     respect to both heads' scores, which are not scaled."""
 
     def loss(key: Tensor) -> Tensor:
-        first = (first_slopes * scores(first_query, key, scale=1.0)).sum()
+        first = (first_gradient * scores(first_query, key, scale=1.0)).sum()
         return (
-            first + (second_slopes * scores(second_query, key, scale=1.0)).sum()
+            first
+            + (second_gradient * scores(second_query, key, scale=1.0)).sum()
         )
 
     return torch.func.grad(loss)(key)

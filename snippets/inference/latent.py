@@ -205,6 +205,9 @@ class LatentCache(NamedTuple):
     turned_key: Float[Tensor, "*batch i d_R"]
 
 
+torch.serialization.add_safe_globals([LatentCache])  # torch.load accepts it
+
+
 def decode_latent(
     x: Float[Tensor, "*batch n d"],
     W_Q: Float[Tensor, "h d d_k"],

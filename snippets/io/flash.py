@@ -187,7 +187,7 @@ def square_attention(
     """
     how = {"side": side, "memory": memory or SlowMemory()}
     query, key, value, format = *map(upcast, (query, key, value)), query.dtype
-    scale = query.shape[-1] ** -0.5
+    scale = max(query.shape[-1], 1) ** -0.5
     scores = square_product(scale * query, key.mT, **how)
     weights = torch.softmax(how["memory"].load(scores), dim=-1)
     return square_product(how["memory"].store(weights), value, **how).to(format)

@@ -79,7 +79,7 @@ from torch import Tensor
 
 from snippets.attention.formula import scores as scores_of
 from snippets.attention.formula import upcast
-from snippets.blocks.merge import average, merge_states, state
+from snippets.blocks.merge import attention_state, merge_states, state_output
 
 
 # --8<-- [start:places]
@@ -160,8 +160,8 @@ def ring_attention(
             if is_causal:
                 later = held > own.unsqueeze(-1)
                 scores = scores.masked_fill(later, -torch.inf)
-            parts.append(state(scores, value[held]))
-        output[own] = average(reduce(merge_states, parts))
+            parts.append(attention_state(scores, value[held]))
+        output[own] = state_output(reduce(merge_states, parts))
     return output.to(dtype)
 
 

@@ -5,7 +5,8 @@ Any number of parts gives the same result. The plain mean of the answers does no
 --8<-- [start:example-parts]
 >>> import torch
 >>> from torch.nn.functional import scaled_dot_product_attention
->>> from snippets.io.split import attention_in_parts, merge, part
+>>> from snippets.io.split import (
+...     attention_in_parts, merge_outputs, partial_attention)
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key, value = (torch.randn(
 ...     tokens, 8, generator=generator, dtype=torch.float64)
@@ -19,7 +20,8 @@ Any number of parts gives the same result. The plain mean of the answers does no
 7 True
 1000 True
 >>> pieces = zip(key.chunk(4), value.chunk(4))
->>> outputs, log_sums = zip(*(part(query, k, v) for k, v in pieces))
+>>> answers = [partial_attention(query, k, v) for k, v in pieces]
+>>> outputs, log_sums = zip(*answers)
 >>> torch.allclose(torch.stack(outputs).mean(0), expected)
 False
 
@@ -28,9 +30,10 @@ False
 In a tree, in a row, or all at once:
 
 --8<-- [start:example-order]
->>> one, two, three, four = zip(outputs, log_sums)
+>>> one, two, three, four = answers
 >>> def both(first, second):
-...     return merge(*(torch.stack(said) for said in zip(first, second)))
+...     stacked = (torch.stack(said) for said in zip(first, second))
+...     return merge_outputs(*stacked)
 >>> tree = both(both(one, two), both(three, four))
 >>> row = both(both(both(four, one), three), two)
 >>> torch.allclose(tree[0], expected), torch.allclose(row[0], expected)
@@ -65,8 +68,8 @@ Numbers held and sent, for 131,072 keys in 32 parts and heads of width 128:
 Steps with a worker for each part, and a merge in sequence:
 
 --8<-- [start:example-steps]
->>> from snippets.io.split import steps
->>> [steps(65536, parts) for parts in (1, 16, 256, 4096)]
+>>> from snippets.io.split import sequential_steps
+>>> [sequential_steps(65536, parts) for parts in (1, 16, 256, 4096)]
 [65537, 4112, 512, 4112]
 
 --8<-- [end:example-steps]
@@ -78,11 +81,11 @@ from torch import Tensor
 
 from snippets.attention.formula import scores as scores_of
 from snippets.attention.formula import upcast
-from snippets.blocks.merge import move
+from snippets.blocks.merge import change_reference
 
 
-# --8<-- [start:part]
-def part(
+# --8<-- [start:partial_attention]
+def partial_attention(
     query: Float[Tensor, "*#batch n d_k"],
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
@@ -90,30 +93,35 @@ def part(
     """The output over some of the keys, and its log-sum; 0 and -inf without keys."""
     scores = scores_of(upcast(query), upcast(key))
     log_sum = torch.logsumexp(scores, dim=-1, keepdim=True)
-    return move(1.0, scores, log_sum) @ upcast(value), log_sum
+    output = change_reference(1.0, scores, log_sum) @ upcast(value)
+    return output, log_sum.expand(*output.shape[:-1], 1)
 
 
-# --8<-- [end:part]
+# --8<-- [end:partial_attention]
 
 
-# --8<-- [start:merge]
-def merge(
+# --8<-- [start:merge_outputs]
+def merge_outputs(
     outputs: Float[Tensor, "p *batch n d_v"],
     log_sums: Float[Tensor, "p *batch n 1"],
 ) -> tuple[Float[Tensor, "*batch n d_v"], Float[Tensor, "*batch n 1"]]:
     """Merge p parts into an output and its log-sum."""
     reference = log_sums.amax(0)  # -inf where all parts are empty
-    shares = move(1.0, log_sums, reference)  # (p, *batch, n, 1), at most 1
+    shares = change_reference(
+        1.0, log_sums, reference
+    )  # (p, *batch, n, 1), at most 1
     total = shares.sum(0)
     filled = total.masked_fill(total == 0, 1)  # or the gradient would be NaN
     return (shares * outputs).sum(0) / filled, reference + filled.log()
 
 
-def combine(
+def merge_numbers(
     answers: Float[Tensor, " p"], log_sums: Float[Tensor, " p"]
 ) -> Float[Tensor, ""]:
     """The same for one query and one feature."""
-    return merge(answers.view(-1, 1, 1), log_sums.view(-1, 1, 1))[0].squeeze()
+    return merge_outputs(answers.view(-1, 1, 1), log_sums.view(-1, 1, 1))[
+        0
+    ].squeeze()
 
 
 def attention_in_parts(
@@ -125,12 +133,14 @@ def attention_in_parts(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Attention over keys in parts: Dao et al. (2023)."""
     pieces = zip(key.chunk(parts, -2), value.chunk(parts, -2), strict=True)
-    outputs, log_sums = zip(*(part(query, k, v) for k, v in pieces))
-    output, _ = merge(torch.stack(outputs), torch.stack(log_sums))
+    outputs, log_sums = zip(
+        *(partial_attention(query, k, v) for k, v in pieces)
+    )
+    output, _ = merge_outputs(torch.stack(outputs), torch.stack(log_sums))
     return output.to(query.dtype)
 
 
-# --8<-- [end:merge]
+# --8<-- [end:merge_outputs]
 
 
 # --8<-- [start:counts]
@@ -149,7 +159,7 @@ def sent_to_held(keys: int, d_k: int, d_v: int) -> float:
     return numbers_sent(1, d_v) / numbers_held(keys, d_k, d_v)
 
 
-def steps(n: int, parts: int) -> int:
+def sequential_steps(n: int, parts: int) -> int:
     """One step for each key of a part, all parts at once; then one for each part."""
     return n // parts + parts
 

@@ -35,11 +35,12 @@ True
 One softmax over own tokens and context, computed in two ways:
 
 --8<-- [start:example-gate]
->>> from snippets.layers.cross import gated, over_both
+>>> from snippets.layers.cross import gated_cross_attention, over_both
 >>> s, t = torch.randn(5, generator=generator), torch.randn(7, generator=generator)
 >>> A = torch.randn(5, 3, generator=generator)  # own values
 >>> B = torch.randn(7, 3, generator=generator)  # values of the context
->>> torch.allclose(over_both(s, A, t, B), gated(s, A, t, B), atol=1e-6)
+>>> together = over_both(s, A, t, B)
+>>> torch.allclose(gated_cross_attention(s, A, t, B), together, atol=1e-6)
 True
 
 --8<-- [end:example-gate]
@@ -124,7 +125,7 @@ def cross_attention(
 
 
 # --8<-- [start:gradients]
-def query_slopes(
+def query_jacobian(
     query: Float[Tensor, "n d_k"],
     key: Float[Tensor, "m d_k"],
     value: Float[Tensor, "m d_v"],
@@ -167,7 +168,7 @@ def over_both(
     return weights @ torch.cat([own_values, values])
 
 
-def gated(
+def gated_cross_attention(
     own_scores: Float[Tensor, " p"],
     own_values: Float[Tensor, "p d_v"],
     scores: Float[Tensor, " m"],

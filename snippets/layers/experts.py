@@ -81,10 +81,10 @@ All tokens except one lean slightly to the first expert, and one goes to the sec
 Mixtral's weights in billions: all, those that one token uses, and with a single expert:
 
 --8<-- [start:example-count]
->>> from snippets.layers.experts import mixtral_weights
->>> [round(mixtral_weights(k=k) / 1e9, 1) for k in (8, 2, 1)]
+>>> from snippets.layers.experts import mixtral_parameters
+>>> [round(mixtral_parameters(k=k) / 1e9, 1) for k in (8, 2, 1)]
 [46.7, 12.9, 7.2]
->>> round(8 * mixtral_weights(k=1) / 1e9, 1)  # eight models with one expert
+>>> round(8 * mixtral_parameters(k=1) / 1e9, 1)  # eight models with one expert
 57.9
 
 --8<-- [end:example-count]
@@ -190,7 +190,7 @@ def balance_of_tokens(
     return balance_loss(sent.mean(0), p.mean(0))
 
 
-def surplus(
+def scaled_load_covariance(
     f: Float[Tensor, " N"], P: Float[Tensor, " N"]
 ) -> Float[Tensor, ""]:
     """The covariance of load and probability, times the number squared."""
@@ -238,7 +238,7 @@ def updated_bias(
 
 
 # --8<-- [start:count]
-def mixtral_weights(*, k: int) -> int:
+def mixtral_parameters(*, k: int) -> int:
     """The weights of a model with the sizes of Jiang et al. (2024) and k experts
     in each block. If k is 2, these are the weights that one token uses."""
     blocks, d, d_f, N = 32, 4096, 14336, 8

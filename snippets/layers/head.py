@@ -5,13 +5,13 @@ The loss, and its gradient with respect to the logits, agree with PyTorch:
 --8<-- [start:example-loss]
 >>> import torch
 >>> from torch.nn.functional import cross_entropy
->>> from snippets.layers.head import errors, losses
+>>> from snippets.layers.head import logit_gradients, token_losses
 >>> z = torch.tensor([2.0, 0.0, 1.0, -1.0], requires_grad=True)  # (N,)
 >>> loss = cross_entropy(z, torch.tensor(2))  # token 2 came
->>> torch.allclose(losses(z)[2], loss)
+>>> torch.allclose(token_losses(z)[2], loss)
 True
 >>> gradient, = torch.autograd.grad(loss, z)
->>> torch.allclose(errors(z)[2], gradient)
+>>> torch.allclose(logit_gradients(z)[2], gradient)
 True
 
 --8<-- [end:example-loss]
@@ -86,17 +86,17 @@ from torch import Tensor
 
 
 # --8<-- [start:loss]
-def losses(z: Float[Tensor, "*batch N"]) -> Float[Tensor, "*batch N"]:
+def token_losses(z: Float[Tensor, "*batch N"]) -> Float[Tensor, "*batch N"]:
     """The cross-entropy, for each token that could come."""
     return z.logsumexp(-1, keepdim=True) - z
 
 
-def errors(z: Float[Tensor, " N"]) -> Float[Tensor, "N N"]:
+def logit_gradients(z: Float[Tensor, " N"]) -> Float[Tensor, "N N"]:
     """[g, i]: the loss's derivative by logit i, if token g came."""
     return z.softmax(-1) - torch.eye(len(z), dtype=z.dtype, device=z.device)
 
 
-def pulls(
+def feature_gradients(
     x: Float[Tensor, " d"], U: Float[Tensor, "N d"]
 ) -> Float[Tensor, "N d"]:
     """[g, a]: the loss's derivative by feature a of x, if token g came."""

@@ -4,7 +4,7 @@ The contribution of each write to each logit:
 
 --8<-- [start:example-attribution]
 >>> import torch
->>> from snippets.layers.residual import logit_parts, logits
+>>> from snippets.layers.residual import logit_parts, stream_logits
 >>> generator = torch.Generator().manual_seed(0)
 >>> x = torch.randn(8, generator=generator)  # (d,)
 >>> writes = torch.randn(4, 8, generator=generator)  # (L, d)
@@ -12,7 +12,7 @@ The contribution of each write to each logit:
 >>> said = logit_parts(x, writes, W)  # a row for what came in, one for each write
 >>> tuple(said.shape)
 (5, 10)
->>> torch.allclose(said.sum(0), logits(x, writes, W), atol=1e-6)
+>>> torch.allclose(said.sum(0), stream_logits(x, writes, W), atol=1e-6)
 True
 
 --8<-- [end:example-attribution]
@@ -20,10 +20,10 @@ True
 The direct effect of a write, and the effect of a later block that reads it:
 
 --8<-- [start:example-ablation]
->>> from snippets.layers.residual import ablated
+>>> from snippets.layers.residual import direct_and_indirect_effect
 >>> M, T = torch.randn(2, 8, 8, generator=generator)  # two linear blocks
 >>> x = torch.randn(8, generator=generator)
->>> direct, later = ablated(x, M, T)
+>>> direct, later = direct_and_indirect_effect(x, M, T)
 >>> with_it = x @ (torch.eye(8) + M) @ (torch.eye(8) + T)
 >>> without = x @ (torch.eye(8) + T)
 >>> torch.allclose(direct + later, with_it - without, atol=1e-4)
@@ -36,13 +36,13 @@ True
 Rotate the stream, and the weights that read it and write to it:
 
 --8<-- [start:example-rotation]
->>> from snippets.layers.residual import block, turned_weights
+>>> from snippets.layers.residual import relu_block, turned_weights
 >>> x = torch.randn(8, generator=generator)
 >>> A = torch.randn(8, 32, generator=generator)
 >>> B = torch.randn(32, 8, generator=generator)
 >>> R, _ = torch.linalg.qr(torch.randn(8, 8, generator=generator))
->>> there = block(x @ R, *turned_weights(A, B, R))
->>> torch.allclose(there, block(x, A, B) @ R, atol=1e-5)
+>>> there = relu_block(x @ R, *turned_weights(A, B, R))
+>>> torch.allclose(there, relu_block(x, A, B) @ R, atol=1e-5)
 True
 
 --8<-- [end:example-rotation]
@@ -91,8 +91,8 @@ Without one write: subtract its row, or recompute everything:
 >>> writes = torch.randn(4, 8, generator=generator)
 >>> W = torch.randn(8, 10, generator=generator)
 >>> others = writes[[0, 2, 3]]
->>> less_its_row = logits(x, writes, W) - logit_parts(x, writes, W)[2]
->>> anew = logits(x, others, W)
+>>> less_its_row = stream_logits(x, writes, W) - logit_parts(x, writes, W)[2]
+>>> anew = stream_logits(x, others, W)
 >>> torch.allclose(less_its_row, anew)
 False
 >>> both = writes, others
@@ -119,7 +119,7 @@ def stream(
     return x + writes.sum(-2)
 
 
-def logits(
+def stream_logits(
     x: Float[Tensor, "*batch d"],
     writes: Float[Tensor, "*batch L d"],
     W: Float[Tensor, "d N"],
@@ -143,7 +143,7 @@ def logit_parts(
 
 
 # --8<-- [start:rotation]
-def block(
+def relu_block(
     x: Float[Tensor, "*batch d"],
     A: Float[Tensor, "d d_f"],
     B: Float[Tensor, "d_f d"],
@@ -194,7 +194,7 @@ def cosines(
 
 
 # --8<-- [start:ablation]
-def ablated(
+def direct_and_indirect_effect(
     x: Float[Tensor, "*batch d"],
     M: Float[Tensor, "d d"],
     T: Float[Tensor, "d d"],

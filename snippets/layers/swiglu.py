@@ -4,12 +4,12 @@ The layer has three matrices:
 
 --8<-- [start:example-layer]
 >>> import torch
->>> from snippets.layers.swiglu import layer
+>>> from snippets.layers.swiglu import swiglu_layer
 >>> generator = torch.Generator().manual_seed(0)
 >>> W_g, W_u = torch.randn(2, 8, 20, generator=generator)  # (d, d_f) each
 >>> W_d = torch.randn(20, 8, generator=generator)  # (d_f, d)
 >>> x = torch.randn(8, generator=generator)  # (d,)
->>> y = layer(x, W_g, W_u, W_d)
+>>> y = swiglu_layer(x, W_g, W_u, W_d)
 >>> tuple(y.shape)
 (8,)
 
@@ -19,9 +19,11 @@ Factors for hidden units can move from the last matrix to the values, but not to
 
 --8<-- [start:example-rescale]
 >>> c = torch.tensor([0.5, -3.0]).repeat(10)  # (d_f,), none of them 0
->>> torch.allclose(layer(x, W_g, W_u * c, W_d / c[:, None]), y, atol=1e-3)
+>>> moved = swiglu_layer(x, W_g, W_u * c, W_d / c[:, None])
+>>> torch.allclose(moved, y, atol=1e-3)
 True
->>> torch.allclose(layer(x, W_g * c, W_u, W_d / c[:, None]), y, atol=1e-3)
+>>> moved = swiglu_layer(x, W_g * c, W_u, W_d / c[:, None])
+>>> torch.allclose(moved, y, atol=1e-3)
 False
 
 --8<-- [end:example-rescale]
@@ -30,8 +32,8 @@ Near zero, a tenth of the token gives about a hundredth of the output:
 
 --8<-- [start:example-quadratic]
 >>> for size in (1.0, 0.1, 0.01, 0.001):
-...     ratio = layer(size / 10 * x, W_g, W_u, W_d).norm()
-...     ratio = ratio / layer(size * x, W_g, W_u, W_d).norm()
+...     ratio = swiglu_layer(size / 10 * x, W_g, W_u, W_d).norm()
+...     ratio = ratio / swiglu_layer(size * x, W_g, W_u, W_d).norm()
 ...     print(size, round(ratio.item(), 4))
 1.0 0.0115
 0.1 0.0111
@@ -51,7 +53,7 @@ Gradient descent in small steps almost conserves the difference of two squared l
 >>> start = [weight.clone() for weight in weights]
 >>> for step in range(500):
 ...     weights = [weight.requires_grad_() for weight in weights]
-...     loss = (layer(inputs, *weights) - targets).square().mean()
+...     loss = (swiglu_layer(inputs, *weights) - targets).square().mean()
 ...     gradients = torch.autograd.grad(loss, weights)
 ...     weights = [(w - 0.01 * g).detach() for w, g in zip(weights, gradients)]
 >>> moved = (weights[1] - start[1]).abs().max()
@@ -79,12 +81,12 @@ The largest differences of GELU from SiLU and from two of its approximations, be
 Widths, and how many more weights than in the plain layer:
 
 --8<-- [start:example-count]
->>> from snippets.layers.swiglu import gated_width, more_numbers
+>>> from snippets.layers.swiglu import gated_width, extra_parameters
 >>> [gated_width(d) for d in (768, 4096, 8192)]
 [2048, 11008, 22016]
->>> [more_numbers(d, gated_width(d)) for d in (768, 4096, 8192)]
+>>> [extra_parameters(d, gated_width(d)) for d in (768, 4096, 8192)]
 [0, 1048576, 4194304]
->>> more_numbers(4096, 4 * 4096)
+>>> extra_parameters(4096, 4 * 4096)
 67108864
 
 --8<-- [end:example-count]
@@ -95,8 +97,8 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 
-# --8<-- [start:layer]
-def layer(
+# --8<-- [start:swiglu_layer]
+def swiglu_layer(
     x: Float[Tensor, "*batch d"],
     W_g: Float[Tensor, "d d_f"],
     W_u: Float[Tensor, "d d_f"],
@@ -106,11 +108,11 @@ def layer(
     return (silu(x @ W_g) * (x @ W_u)) @ W_d
 
 
-# --8<-- [end:layer]
+# --8<-- [end:swiglu_layer]
 
 
-# --8<-- [start:gradients]
-def gradients(
+# --8<-- [start:swiglu_jacobian]
+def swiglu_jacobian(
     x: Float[Tensor, " d"],
     W_g: Float[Tensor, "d d_f"],
     W_u: Float[Tensor, "d d_f"],
@@ -125,11 +127,11 @@ def gradients(
     return (through_gate + through_value).mT
 
 
-# --8<-- [end:gradients]
+# --8<-- [end:swiglu_jacobian]
 
 
 # --8<-- [start:pulls]
-def pull_on_up(
+def up_gradient_products(
     x: Float[Tensor, " d"],
     W_g: Float[Tensor, "d d_f"],
     W_u: Float[Tensor, "d d_f"],
@@ -141,7 +143,7 @@ def pull_on_up(
     return (W_u * (x[:, None] * sent_back)).sum(0)
 
 
-def pull_on_down(
+def down_gradient_products(
     x: Float[Tensor, " d"],
     W_g: Float[Tensor, "d d_f"],
     W_u: Float[Tensor, "d d_f"],
@@ -175,7 +177,7 @@ def swish(
 
 
 # --8<-- [start:count]
-def more_numbers(d: int, width: int) -> int:
+def extra_parameters(d: int, width: int) -> int:
     """The weights of a gated layer of this width, minus those of a plain layer
     that is four times as wide as the model."""
     return 3 * d * width - 2 * d * (4 * d)
@@ -189,8 +191,8 @@ def gated_width(d: int, *, multiple: int = 256) -> int:
 # --8<-- [end:count]
 
 
-# --8<-- [start:balanced]
-def balanced(
+# --8<-- [start:balance_lengths]
+def balance_lengths(
     W_u: Float[Tensor, "d d_f"], W_d: Float[Tensor, "d_f d"]
 ) -> tuple[Float[Tensor, "d d_f"], Float[Tensor, "d_f d"]]:
     """The same layer, rescaled so that each column is as long as its row."""
@@ -198,4 +200,4 @@ def balanced(
     return W_u * c, W_d / c[:, None]
 
 
-# --8<-- [end:balanced]
+# --8<-- [end:balance_lengths]

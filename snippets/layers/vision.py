@@ -18,9 +18,9 @@ False
 Four copies of each patch. Attention among the patches is the same as before, but the class token's output changes:
 
 --8<-- [start:example-copies]
->>> from snippets.layers.vision import class_output, copied
+>>> from snippets.layers.vision import class_output, repeat_rows
 >>> scores = torch.randn(9, **kinds)
->>> many = copied(scores, times=4), copied(V, times=4)
+>>> many = repeat_rows(scores, times=4), repeat_rows(V, times=4)
 >>> torch.allclose(many[0].softmax(0) @ many[1], scores.softmax(0) @ V)
 True
 >>> own_score, own = torch.tensor(2.0).double(), torch.randn(3, **kinds)
@@ -33,9 +33,10 @@ False
 The class token's score, raised so that four times the patches make no difference:
 
 --8<-- [start:example-lifted]
->>> from snippets.layers.vision import lifted
+>>> from snippets.layers.vision import score_among_copies
 >>> once = class_output(own_score, own, scores, V)
->>> torch.allclose(class_output(lifted(own_score, times=4), own, *many), once)
+>>> raised = score_among_copies(own_score, times=4)
+>>> torch.allclose(class_output(raised, own, *many), once)
 True
 
 --8<-- [end:example-lifted]
@@ -104,7 +105,7 @@ def class_output(
     return weights @ torch.cat([own[None], values])
 
 
-def copied(
+def repeat_rows(
     x: Float[Tensor, "n ..."], *, times: int
 ) -> Float[Tensor, "many ..."]:
     """Each row several times."""
@@ -114,15 +115,15 @@ def copied(
 # --8<-- [end:class]
 
 
-# --8<-- [start:lifted]
-def lifted(
+# --8<-- [start:score_among_copies]
+def score_among_copies(
     score: Float[Tensor, "*shape"], *, times: int
 ) -> Float[Tensor, "*shape"]:
     """The score that a token needs among several times as many others."""
     return score + math.log(times)
 
 
-# --8<-- [end:lifted]
+# --8<-- [end:score_among_copies]
 
 
 # --8<-- [start:pool]

@@ -18,13 +18,13 @@ torch.Size([4, 4])
 Eight keys of width four. The first four are orthonormal:
 
 --8<-- [start:example-room]
->>> from snippets.linear.attention import read_state, store
+>>> from snippets.linear.attention import read_state, write_state
 >>> key = torch.randn(8, 4, generator=generator, dtype=torch.float64)
 >>> key = torch.nn.functional.normalize(key, dim=-1)
 >>> key[:4] = torch.eye(4)
 >>> value = torch.arange(1.0, 9, dtype=torch.float64).unsqueeze(-1)  # (n, 1)
 >>> def recalled(n):
-...     found = read_state(key[:n], store(key[:n], value[:n]))
+...     found = read_state(key[:n], write_state(key[:n], value[:n]))
 ...     return found.squeeze(-1).round(decimals=2).tolist()
 >>> recalled(4)
 [1.0, 2.0, 3.0, 4.0]
@@ -51,12 +51,12 @@ Which of the stored values is nearest to what each key reads, for fifty sets of 
 of length one:
 
 --8<-- [start:example-nearest]
->>> from snippets.linear.attention import nearest, read_state, store
+>>> from snippets.linear.attention import nearest, read_state, write_state
 >>> fresh = torch.Generator().manual_seed(1)
 >>> for n in (64, 128, 256, 512):
 ...     drawn = torch.randn(2, 50, n, 64, generator=fresh, dtype=torch.float64)
 ...     key, value = torch.nn.functional.normalize(drawn, dim=-1)
-...     found = nearest(read_state(key, store(key, value)), value)
+...     found = nearest(read_state(key, write_state(key, value)), value)
 ...     right = (found == torch.arange(n)).double().mean()
 ...     print(f"{n:3} keys in 64 by 64 numbers   {100 * right:.0f} % right")
  64 keys in 64 by 64 numbers   100 % right
@@ -151,7 +151,7 @@ def running_state(
 
 
 # --8<-- [start:memory]
-def store(
+def write_state(
     key: Float[Tensor, "*#batch n r"], value: Float[Tensor, "*#batch n d_v"]
 ) -> Float[Tensor, "*batch r d_v"]:
     """Store all values under their keys in one state."""
@@ -202,7 +202,7 @@ def recall_noise(key: Float[Tensor, "*batch n r"]) -> Float[Tensor, ""]:
         torch.ones_like(key[..., :1]),
     )
     query[..., :1] = 1
-    return read_state(query, store(key, value)).square().mean().sqrt()
+    return read_state(query, write_state(key, value)).square().mean().sqrt()
 
 
 # --8<-- [end:noise]

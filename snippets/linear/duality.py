@@ -20,7 +20,7 @@ True
 Chunks of any length give the same numbers:
 
 --8<-- [start:example-chunks]
->>> from snippets.linear.duality import chunked
+>>> from snippets.linear.duality import chunked_linear_attention
 >>> from snippets.linear.gates import gated_product, gated_state
 >>> generator = torch.Generator().manual_seed(0)
 >>> query, key, value = torch.randn(  # (n, d) each
@@ -28,7 +28,7 @@ Chunks of any length give the same numbers:
 >>> gate = torch.rand(12, generator=generator, dtype=torch.float64)
 >>> expected = gated_product(query, key, value, gate)
 >>> for chunk in (1, 3, 5, 12):  # 12 is all at once; 1 is one token at a time
-...     found = chunked(query, key, value, gate, chunk=chunk)
+...     found = chunked_linear_attention(query, key, value, gate, chunk=chunk)
 ...     print(chunk, torch.allclose(found, expected))
 1 True
 3 True
@@ -86,9 +86,9 @@ The best chunk length for heads of several widths:
 All states by merging stretches, in a few rounds:
 
 --8<-- [start:example-scan]
->>> from snippets.linear.duality import scan
+>>> from snippets.linear.duality import parallel_scan
 >>> writes = key.unsqueeze(-1) * value.unsqueeze(-2)  # (n, d_k, d_v)
->>> states, rounds = scan(gate, writes)
+>>> states, rounds = parallel_scan(gate, writes)
 >>> rounds  # for 12 tokens
 4
 >>> found = (query.unsqueeze(-2) @ states).squeeze(-2)
@@ -120,7 +120,7 @@ def recurrence_matrix(
 
 
 # --8<-- [start:chunks]
-def chunked(
+def chunked_linear_attention(
     query: Float[Tensor, "*#batch n d_k"],
     key: Float[Tensor, "*#batch n d_k"],
     value: Float[Tensor, "*#batch n d_v"],
@@ -181,8 +181,8 @@ def best_chunk(r: int, d_v: int, *, price: float) -> float:
 # --8<-- [end:cost]
 
 
-# --8<-- [start:scan]
-def scan(
+# --8<-- [start:parallel_scan]
+def parallel_scan(
     gate: Float[Tensor, " n"], writes: Float[Tensor, "n d_k d_v"]
 ) -> tuple[Float[Tensor, "n d_k d_v"], int]:
     """The states of all tokens, and the number of rounds.
@@ -199,4 +199,4 @@ def scan(
     return state, rounds
 
 
-# --8<-- [end:scan]
+# --8<-- [end:parallel_scan]

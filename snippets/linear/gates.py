@@ -24,9 +24,9 @@ A gate for each channel can be absorbed into queries and keys:
 
 --8<-- [start:example-channels]
 >>> from snippets.linear.attention import masked_product
->>> from snippets.linear.gates import absorbed
+>>> from snippets.linear.gates import absorb_gates
 >>> gates = torch.rand(6, 4, generator=generator, dtype=torch.float64)
->>> torch.allclose(masked_product(*absorbed(query, key, gates), value),
+>>> torch.allclose(masked_product(*absorb_gates(query, key, gates), value),
 ...                gated_state(query, key, value, gates))
 True
 
@@ -73,7 +73,7 @@ A channel that decays fast, over a long text:
 --8<-- [start:example-overflow]
 >>> fast = torch.full((200, 1), 0.5)  # fp32; a half, two hundred times
 >>> ones = torch.ones(200, 1)
->>> masked_product(*absorbed(ones, ones, fast), ones)[[1, 9, 199]].flatten()
+>>> masked_product(*absorb_gates(ones, ones, fast), ones)[[1, 9, 199]].flatten()
 tensor([1.5000, 1.9980,    nan])
 >>> gated_state(ones, ones, ones, fast)[[1, 9, 199]].flatten()
 tensor([1.5000, 1.9980, 2.0000])
@@ -149,7 +149,7 @@ def gated_product(
 
 
 # --8<-- [start:channels]
-def absorbed(
+def absorb_gates(
     query: Float[Tensor, "*#batch n d_k"],
     key: Float[Tensor, "*#batch n d_k"],
     gate: Float[Tensor, "*#batch n d_k"],

@@ -21,11 +21,12 @@ True
 The outputs change, but their mean does not, nor does the output of an extra query:
 
 --8<-- [start:example-pooled]
->>> from snippets.order.permutation import output
+>>> from snippets.order.permutation import output_of_one_query
 >>> torch.allclose(reordered, Y), torch.allclose(reordered.mean(0), Y.mean(0))
 (False, True)
 >>> Q = torch.randn(3, 4, generator=generator, dtype=torch.float64)  # (heads, d)
->>> torch.allclose(output(Q, reorder(Pi, X), M), output(Q, X, M))
+>>> pooled = output_of_one_query(Q, X, M)
+>>> torch.allclose(output_of_one_query(Q, reorder(Pi, X), M), pooled)
 True
 
 --8<-- [end:example-pooled]
@@ -96,7 +97,7 @@ def merged_self_attention(
     return (weights @ X @ M).sum(-3)
 
 
-def output(
+def output_of_one_query(
     Q: Float[Tensor, "*#batch heads d"],
     X: Float[Tensor, "*#batch n d"],
     M: Float[Tensor, "*#batch heads d d"],

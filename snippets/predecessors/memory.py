@@ -18,14 +18,14 @@ True
 Three patterns are stored. The state starts at the first one, with noise on each entry:
 
 --8<-- [start:example-recall]
->>> from snippets.predecessors.memory import energy, recall
+>>> from snippets.predecessors.memory import hopfield_energy, hopfield_step
 >>> stored = torch.randn(3, 64, generator=generator, dtype=torch.float64)
 >>> state = stored[0] + 0.8 * torch.randn(64, generator=generator, dtype=torch.float64)
 >>> for step in range(3):
 ...     off = (state - stored[0]).norm().item()
-...     level = energy(state, stored, beta=0.125).item()
+...     level = hopfield_energy(state, stored, beta=0.125).item()
 ...     print(f"step {step}   off by {off:.4f}   energy {level:9.4f}")
-...     state = recall(state, stored, beta=0.125)
+...     state = hopfield_step(state, stored, beta=0.125)
 step 0   off by 6.1698   energy   -1.7895
 step 1   off by 0.4424   energy  -20.4003
 step 2   off by 0.0829   energy  -20.4703
@@ -40,7 +40,7 @@ from snippets.attention.formula import attention, upcast
 
 
 # --8<-- [start:step]
-def loss(
+def linear_layer_loss(
     weight: Float[Tensor, "*#batch d d_v"],
     key: Float[Tensor, "*#batch n d"],
     value: Float[Tensor, "*#batch n d_v"],
@@ -79,7 +79,7 @@ def attend_to_errors(
 
 
 # --8<-- [start:memory]
-def energy(
+def hopfield_energy(
     state: Float[Tensor, "*#batch d"],
     stored: Float[Tensor, "*#batch n d"],
     *,
@@ -92,7 +92,7 @@ def energy(
     return level.to(state.dtype)
 
 
-def recall(
+def hopfield_step(
     state: Float[Tensor, "*#batch d"],
     stored: Float[Tensor, "*#batch n d"],
     *,

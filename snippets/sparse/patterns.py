@@ -4,7 +4,7 @@ The error of keeping half of the keys is the dropped weight times the difference
 
 --8<-- [start:example-error]
 >>> import torch
->>> from snippets.sparse.patterns import error, top_k_mask
+>>> from snippets.sparse.patterns import dropping_error, top_k_mask
 >>> generator = torch.Generator().manual_seed(0)
 >>> scores = 2 * torch.randn(16, generator=generator, dtype=torch.float64)
 >>> values = torch.randn(16, generator=generator, dtype=torch.float64)
@@ -14,7 +14,7 @@ The error of keeping half of the keys is the dropped weight times the difference
 >>> kept_mean = (keep * weights * values).sum() / (keep * weights).sum()
 >>> dropped_mean = ((1 - keep) * weights * values).sum() / dropped
 >>> predicted = dropped * (dropped_mean - kept_mean)
->>> torch.allclose(error(scores, values, keep), predicted)
+>>> torch.allclose(dropping_error(scores, values, keep), predicted)
 True
 >>> print(f"dropped weight {dropped:.3f}   error {predicted:.3f}")
 dropped weight 0.010   error 0.011
@@ -77,8 +77,8 @@ from snippets.attention.formula import attention, upcast
 from snippets.attention.formula import scores as scores_of
 
 
-# --8<-- [start:error]
-def error(
+# --8<-- [start:dropping_error]
+def dropping_error(
     scores: Float[Tensor, "*#batch m"],
     values: Float[Tensor, "*#batch m"],
     keep: Float[Tensor, "*#batch m"],
@@ -93,7 +93,7 @@ def error(
     return (weights * values).sum(-1) - kept_mean
 
 
-# --8<-- [end:error]
+# --8<-- [end:dropping_error]
 
 
 # --8<-- [start:tail]

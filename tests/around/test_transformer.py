@@ -190,3 +190,14 @@ def test_zero_output_matrices_make_a_pre_norm_block_the_identity_and_get_the_onl
     (Y * draw(15, 2, 5, 8)).sum().backward()
     moved = {name.rsplit(".", 1)[0] for name, weight in weights.items() if weight.grad is not None and weight.grad.any()}
     assert moved == set(last)
+
+
+@pytest.mark.parametrize("place", ["dropout", "dropout1", "dropout2", "self_attn"])
+def test_dropout_in_any_place_is_refused_in_training(place):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    encoder_arguments(layer)
+    part = getattr(layer, place)
+    setattr(part, "dropout" if place == "self_attn" else "p", 0.1)
+    with pytest.raises(ValueError, match="expected a layer with no dropout, or in eval mode"):
+        encoder_arguments(layer)
+    encoder_arguments(layer.eval())

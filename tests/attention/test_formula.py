@@ -321,3 +321,21 @@ def test_numbers_in_the_text():
     assert steps.products[0].tolist() == [2, 2, 0] and steps.scaled.tolist() == [[1, 1, 0], [0, 1, 3]]
     assert steps.masked[0].tolist() == [1, 1, -torch.inf] and steps.weights[0].tolist() == [0.5, 0.5, 0]
     assert steps.output[0].item() == 15 and f"{steps.output[1].item():.2f}" == "28.02" and steps.weights[1].argmax() == 2
+
+
+def test_formats_that_differ_are_named():
+    x = torch.ones(1, 1)
+    with pytest.raises(TypeError, match=r"query is torch.float32 and key torch.float64; expected one dtype"):
+        attention(x, x.double(), x)
+    with pytest.raises(TypeError, match=r"query is torch.float32 and value torch.float64; expected one dtype"):
+        attention(x, x, x.double())
+    with pytest.raises(TypeError, match=r"query is torch.float16 and value torch.float64; expected one dtype"):
+        attention(x.half(), x.half(), x.double())
+
+
+def test_steps_of_a_query_without_keys_are_zero():
+    x = torch.ones(2, 1, requires_grad=True)
+    steps = attention_steps(x, x, x, attn_mask=torch.tensor([[True, True], [False, False]]))
+    assert steps.weights.tolist() == [[0.5, 0.5], [0, 0]] and steps.output.tolist() == [[1], [0]]
+    steps.output.sum().backward()
+    assert x.grad.isfinite().all()

@@ -30,6 +30,42 @@ def random(seed, *shapes):
     return [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
 
 
+# What masked entries may hold
+
+
+def hidden(query, key, value, number, *, of):
+    """The outputs if the last key or value, which the mask hides, holds a number."""
+    key, value = key.clone(), value.clone()
+    {"key": key, "value": value}[of][-1] = number
+    keep = torch.tensor([True, True, True, False])
+    added = torch.where(keep, 0, -torch.inf).double()
+    ours = [attention(query, key, value, attn_mask=mask) for mask in (keep, added)]
+    return *ours, scaled_dot_product_attention(query, key, value, attn_mask=keep.expand(2, 4))
+
+
+@pytest.mark.parametrize("number", [0.0, -1e6, 1e300])
+@pytest.mark.parametrize("of", ["key", "value"])
+def test_masked_entries_may_hold_any_finite_number(number, of):
+    query, key, value = random(11, (2, 3), (4, 3), (4, 5))
+    expected = attention(query, key[:3], value[:3])
+    for found in hidden(query, key, value, number, of=of):
+        torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
+def test_masked_values_that_are_not_finite_make_outputs_nan_as_in_pytorch(number):
+    for found in hidden(*random(12, (2, 3), (4, 3), (4, 5)), number, of="value"):
+        assert found.isnan().all()
+
+
+def test_masked_keys_may_be_nan_if_the_mask_is_not_added():
+    query, key, value = random(13, (2, 3), (4, 3), (4, 5))
+    kept, added, theirs = hidden(query, key, value, torch.nan, of="key")
+    torch.testing.assert_close(kept, attention(query, key[:3], value[:3]))
+    assert added.isnan().all()  # NaN minus infinity is NaN
+    assert theirs.isnan().all()  # PyTorch adds a mask of booleans, too
+
+
 # Leaving keys out
 
 
@@ -295,3 +331,12 @@ def test_numbers_in_the_text():
     for found in (filled_weights(scores, keep, constant=-torch.inf), renormalised_weights(scores, keep.double())):
         assert percent(found) == [27, 73, 0]
     assert filled_weights(torch.tensor([0.0, -2e4]), torch.tensor([False, True]), constant=-1e4).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("function", [weights_by_distance, weights_by_place])
+def test_rows_without_keys_are_zero_beside_a_bias(function):
+    (scores,) = random(14, (2, 3))
+    scores[1] = -torch.inf
+    places = [torch.arange(2.0), torch.arange(3.0)][function is weights_by_place :]
+    weights = function(scores, *places, slope=0.5)
+    assert weights[1].eq(0).all() and weights[0].sum().item() == pytest.approx(1)

@@ -22,7 +22,7 @@ from snippets.blocks.backward import (
     through_weights,
     weights_again,
 )
-from snippets.blocks.merge import state
+from snippets.blocks.merge import attention_state
 
 SHAPES = [
     ((5, 4), (7, 4), (7, 3)),
@@ -165,7 +165,7 @@ def test_weights_again_are_those_of_all_keys():
 
 def test_the_state_of_the_way_forward_has_the_log_sums():
     query, key, value = draw(2, (2, 5, 4), (2, 7, 4), (2, 7, 3))
-    kept = state(scores(query, key), value)
+    kept = attention_state(scores(query, key), value)
     torch.testing.assert_close(kept.reference + kept.total.log(), log_sums(query, key))
 
 

@@ -10,18 +10,18 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.blocks.merge import (
-    State,
-    about,
+    AttentionState,
+    add_one_key,
+    attention_about_reference,
     attention_in_blocks,
-    average,
+    attention_state,
+    change_reference,
     log_sum,
     merge_averages,
     merge_states,
-    move,
-    one_more,
     over_all,
     over_two_blocks,
-    state,
+    state_output,
 )
 
 INF = torch.inf
@@ -35,12 +35,12 @@ def random(seed, *shapes):
 
 def cut(scores, value, sizes):
     """The states of blocks of these sizes, in the order of the keys."""
-    return [state(*block) for block in zip(scores.split(sizes, -1), value.split(sizes, -2))]
+    return [attention_state(*block) for block in zip(scores.split(sizes, -1), value.split(sizes, -2))]
 
 
 def test_a_state_is_what_a_loop_over_keys_finds():
     scores, value = random(0, (3, 5), (5, 2))
-    kept = state(scores, value)
+    kept = attention_state(scores, value)
     for query in range(3):
         row = scores[query].tolist()
         terms = [math.exp(score - max(row)) for score in row]
@@ -49,14 +49,14 @@ def test_a_state_is_what_a_loop_over_keys_finds():
         for column in range(2):
             expected = sum(term * value[key, column].item() for key, term in enumerate(terms))
             assert kept.mixed[query, column].item() == pytest.approx(expected, rel=1e-13)
-    torch.testing.assert_close(average(kept), torch.softmax(scores, -1) @ value)
+    torch.testing.assert_close(state_output(kept), torch.softmax(scores, -1) @ value)
 
 
 def test_the_sum_of_a_state_lies_between_one_and_the_number_of_keys():
     (scores,) = random(1, (200, 7))
-    total = state(30 * scores, torch.ones(7, 1, dtype=torch.float64)).total
+    total = attention_state(30 * scores, torch.ones(7, 1, dtype=torch.float64)).total
     assert (total >= 1).all() and (total <= 7).all() and total.unique().numel() > 100
-    equal = state(torch.full((4,), 2.5), torch.ones(4, 1))
+    equal = attention_state(torch.full((4,), 2.5), torch.ones(4, 1))
     assert equal.total.item() == 4 == equal.mixed.item()  # and it is attained
 
 
@@ -64,13 +64,13 @@ def test_a_merge_in_fractions():
     # Scores are logarithms of whole numbers, so that the weights are fractions.
     powers, values = [[1, 2], [3, 4, 5]], [[7, -2], [1, 0, 6]]
     blocks = [
-        state(torch.tensor(one, dtype=torch.float64).log(), torch.tensor(two, dtype=torch.float64)[:, None])
+        attention_state(torch.tensor(one, dtype=torch.float64).log(), torch.tensor(two, dtype=torch.float64)[:, None])
         for one, two in zip(powers, values)
     ]
     merged = merge_states(*blocks)
     weights, entries = sum(powers, []), sum(values, [])
     expected = Fraction(sum(w * e for w, e in zip(weights, entries)), sum(weights))
-    assert average(merged).item() == pytest.approx(float(expected), rel=1e-14)
+    assert state_output(merged).item() == pytest.approx(float(expected), rel=1e-14)
     assert merged.total.item() == pytest.approx(float(Fraction(sum(weights), 5)), rel=1e-14)
     assert merged.reference.item() == math.log(5)
 
@@ -85,8 +85,8 @@ def test_random_splits_merge_in_any_order(seed):
     states = cut(3 * scores, value, sizes)
     order = torch.randperm(len(states), generator=generator).tolist()
     for row in (states, states[::-1], [states[one] for one in order]):
-        torch.testing.assert_close(average(reduce(merge_states, row)), expected)
-    whole = state(3 * scores, value)
+        torch.testing.assert_close(state_output(reduce(merge_states, row)), expected)
+    whole = attention_state(3 * scores, value)
     for name, merged, at_once in zip(FIELDS, reduce(merge_states, states), whole):
         torch.testing.assert_close(merged, at_once, msg=name)
 
@@ -107,10 +107,10 @@ def test_a_merge_is_that_of_exact_exponentials_at_any_references():
     blocks = []
     for part, reference in ((slice(0, 2), 3.0), (slice(2, 6), -4.0)):
         terms = torch.exp(scores[part] - reference)
-        blocks.append(State(torch.tensor([reference]).double(), terms.sum(-1, keepdim=True), terms @ value[part]))
+        blocks.append(AttentionState(torch.tensor([reference]).double(), terms.sum(-1, keepdim=True), terms @ value[part]))
     merged = merge_states(*blocks)
     assert merged.reference.item() == 3.0
-    torch.testing.assert_close(average(merged), expected)
+    torch.testing.assert_close(state_output(merged), expected)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 4, 7, 8, 1000])
@@ -208,18 +208,18 @@ def test_blocks_far_apart():
     for low, high in ((-1e4, 1e4), (0.0, 1e4), (-1e30, -1e4), (-INF, -1e4), (-INF, 1e4)):
         states = cut(torch.tensor([low, high]), value, [1, 1])
         for merged in (merge_states(*states), merge_states(*states[::-1])):
-            assert merged.reference.item() == high and merged.total.item() == 1 and average(merged).item() == 2
+            assert merged.reference.item() == high and merged.total.item() == 1 and state_output(merged).item() == 2
 
 
 def test_a_block_without_keys_adds_nothing():
     scores, value = random(14, (3, 4), (4, 2))
-    nothing = state(torch.full((3, 5), -INF, dtype=torch.float64), torch.ones(5, 2, dtype=torch.float64))
-    kept = state(scores, value)
+    nothing = attention_state(torch.full((3, 5), -INF, dtype=torch.float64), torch.ones(5, 2, dtype=torch.float64))
+    kept = attention_state(scores, value)
     assert (nothing.reference == -INF).all() and (nothing.total == 0).all() and (nothing.mixed == 0).all()
     for merged in (merge_states(nothing, kept), merge_states(kept, nothing)):
         assert all(torch.equal(*pair) for pair in zip(merged, kept))
     empty = merge_states(nothing, nothing)
-    assert all(torch.equal(*pair) for pair in zip(empty, nothing)) and (average(empty) == 0).all()
+    assert all(torch.equal(*pair) for pair in zip(empty, nothing)) and (state_output(empty) == 0).all()
 
 
 @pytest.mark.parametrize("block", [1, 2, 5])
@@ -263,7 +263,7 @@ def test_any_reference_gives_the_same_average():
     scores, value = random(18, (5,), (5, 2))
     expected = torch.softmax(scores, -1) @ value
     for reference in (-3.0, 0.0, scores.max().item(), 12.5):
-        torch.testing.assert_close(about(scores, value, torch.tensor(reference).double()), expected)
+        torch.testing.assert_close(attention_about_reference(scores, value, torch.tensor(reference).double()), expected)
 
 
 def test_move_multiplies_sums():
@@ -271,9 +271,9 @@ def test_move_multiplies_sums():
     for reference, to in ((0.5, -1.0), (2.0, 2.0), (-3.0, 1.5)):
         sums = sum(math.exp(score - reference) for score in scores.tolist())
         expected = sum(math.exp(score - to) for score in scores.tolist())
-        moved = move(*torch.tensor([sums, reference, to], dtype=torch.float64))
+        moved = change_reference(*torch.tensor([sums, reference, to], dtype=torch.float64))
         assert moved.item() == pytest.approx(expected, rel=1e-13)
-    assert move(torch.tensor(3.0), torch.tensor(-INF), torch.tensor(-INF)).item() == 0
+    assert change_reference(torch.tensor(3.0), torch.tensor(-INF), torch.tensor(-INF)).item() == 0
 
 
 def test_the_logarithm_of_a_sum_is_that_of_pytorch():
@@ -296,7 +296,7 @@ def test_averages_of_many_queries_merge():
     scores, value = random(24, (2, 3, 9), (2, 9, 3))  # as many queries as features, so that a wrong axis would not be refused
     states = cut(scores, value, [4, 5])
     logs = [log_sum(part) for part in scores.split([4, 5], -1)]
-    merged = merge_averages(average(states[0]), logs[0], average(states[1]), logs[1])
+    merged = merge_averages(state_output(states[0]), logs[0], state_output(states[1]), logs[1])
     torch.testing.assert_close(merged, torch.softmax(scores, -1) @ value)
 
 
@@ -314,8 +314,8 @@ def test_key_by_key(scale):
     scores, value = random(23, (6,), (6, 2))
     scores = scale * scores
     for count in range(1, 6):
-        before = state(scores[:count], value[:count])
-        after = one_more(before.mixed, before.total, before.reference, value[count], scores[count])
+        before = attention_state(scores[:count], value[:count])
+        after = add_one_key(before.mixed, before.total, before.reference, value[count], scores[count])
         torch.testing.assert_close(after, torch.softmax(scores[: count + 1], -1) @ value[: count + 1])
 
 
@@ -357,8 +357,8 @@ def test_averages_of_empty_blocks_merge_as_their_states_do():
 def test_a_key_more_than_none_is_the_only_one():
     none, zero, (score, value) = torch.tensor([[-INF]]).double(), torch.zeros(1, 1).double(), random(23, (1, 1), (1, 2))
     empty = torch.zeros(1, 2).double()
-    assert torch.equal(one_more(empty, zero, none, value, score), value)
-    assert torch.equal(one_more(empty, zero, none, value, none), empty)
+    assert torch.equal(add_one_key(empty, zero, none, value, score), value)
+    assert torch.equal(add_one_key(empty, zero, none, value, none), empty)
 
 
 def test_a_log_sum_has_no_axis_for_features():
@@ -373,10 +373,10 @@ def test_numbers_in_the_text():
     first, second = cut(scores, value, [1, 1])
     assert [one.item() for one in first] == [0, 1, 6] and second.total.item() == 1 and second.mixed.item() == 12
     assert round(second.reference.item(), 3) == 0.693
-    torch.testing.assert_close(move(first.mixed, first.reference, second.reference).item(), 3.0)
+    torch.testing.assert_close(change_reference(first.mixed, first.reference, second.reference).item(), 3.0)
     merged = merge_states(first, second)
     assert merged.total.item() == pytest.approx(1.5) and merged.mixed.item() == pytest.approx(15)
-    assert average(merged).item() == pytest.approx(10)
+    assert state_output(merged).item() == pytest.approx(10)
     sums = [(exp.sum().item(), (exp * values).sum().item()) for exp, values in zip(scores.exp()[:, None], value)]
     torch.testing.assert_close(torch.tensor(sums), torch.tensor([(1.0, 6.0), (2.0, 24.0)]))
     assert torch.tensor(88.0).exp().isfinite() and torch.tensor(89.0).exp().isinf()

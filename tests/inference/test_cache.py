@@ -1,4 +1,4 @@
-"""Decoding with a cache against one pass over all tokens; output_slopes against autograd by hand; counts against sums and PyTorch's counter."""
+"""Decoding with a cache against one pass over all tokens; output_jacobians against autograd by hand; counts against sums and PyTorch's counter."""
 
 import pytest
 import torch
@@ -8,12 +8,12 @@ from snippets.inference.cache import (
     attend,
     chunked_pairs,
     decode_operations,
-    echo,
-    last_row,
-    output_slopes,
+    last_output_after_dropping,
+    masked_output,
+    output_jacobians,
     prefill_in_chunks,
     saving,
-    seen_row,
+    trace_of_dropped_token,
 )
 from snippets.order.causal import Cache
 from snippets.order.cost import attention_layer, forward_operations, operations, step_operations
@@ -55,21 +55,30 @@ def test_a_cache_of_another_width_is_refused():
         attend(x, *W, cache=Cache(torch.zeros(2, 1, 5).double(), torch.zeros(2, 1, 4).double()))
 
 
+def test_later_tokens_may_hold_finite_numbers_only():
+    x, *W = layer(8)
+    expected, _ = attend(x[:, :6], *W)
+    for number, same in [(-1e9, True), (torch.nan, False), (torch.inf, False)]:
+        x[:, 6] = number
+        found, _ = attend(x, *W)
+        assert torch.allclose(found[:, :6], expected) == same
+
+
 def test_hidden_scores_and_values_do_not_count_and_others_do():
     scores, value = random(2, (5,), (5, 3))
     keep = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0]).double()
-    row = seen_row(scores, value, keep)
+    row = masked_output(scores, value, keep)
     torch.testing.assert_close(row, torch.softmax(scores[[0, 2, 3]], 0) @ value[[0, 2, 3]])
     for place, same in ((1, True), (4, True), (0, False), (3, False)):
         changed = scores.clone(), value.clone()
         changed[0][place] += 50
         changed[1][place] += 50
-        assert torch.equal(seen_row(*changed, keep), row) == same
+        assert torch.equal(masked_output(*changed, keep), row) == same
 
 
 def test_an_output_moves_with_its_own_query_and_with_every_key():
     query, key, value = random(3, (3, 4), (5, 4), (5, 2))
-    by_query, by_key = output_slopes(query, key, value)
+    by_query, by_key = output_jacobians(query, key, value)
     moves = by_query.abs().amax((1, 3)) > 1e-9  # (n, n)
     assert torch.equal(moves, torch.eye(3, dtype=torch.bool))
     assert (by_key.abs().amax((1, 3)) > 1e-9).all()
@@ -115,12 +124,12 @@ def two_layers(tokens, forget):
 @pytest.mark.parametrize("forget", [0, 1, 3])
 def test_last_row_is_two_layers_with_caches(forget):
     (tokens,) = random(5, (5,))
-    torch.testing.assert_close(last_row(tokens, forget=forget), two_layers(list(tokens), forget))
+    torch.testing.assert_close(last_output_after_dropping(tokens, forget=forget), two_layers(list(tokens), forget))
 
 
 def test_the_echo_is_a_quarter_of_a_difference():
     x, y, z = random(6, (), (), ())
-    torch.testing.assert_close(echo(x, y, z), (x - y) / 4)
+    torch.testing.assert_close(trace_of_dropped_token(x, y, z), (x - y) / 4)
 
 
 def test_numbers_in_the_text():

@@ -7,15 +7,15 @@ from torch.nn.functional import scaled_dot_product_attention
 from snippets.attention.formula import attention_weights
 from snippets.inference.groups import (
     align,
-    distance,
-    distance_to_mean,
     grouped_attention,
     grouped_operations,
-    grouped_weights,
+    grouped_parameters,
     pool_heads,
     pooling_error,
     repeat_heads,
     shared_gradient,
+    squared_distance_to_mean,
+    squared_distance_to_shared,
 )
 from snippets.inference.memory import MODELS, bytes_per_token
 from snippets.order.cost import forward_operations
@@ -89,16 +89,16 @@ def test_opposite_heads_agree_and_pool_to_equal_weights():
 
 def test_mean_is_the_nearest_head():
     heads, shared = random(5, (4, 7), (7,))
-    nearest = distance_to_mean(heads)
+    nearest = squared_distance_to_mean(heads)
     torch.testing.assert_close(nearest, sum((row - heads.mean(0)).square().sum() for row in heads))
-    torch.testing.assert_close(distance(heads, shared), nearest + 4 * (shared - heads.mean(0)).square().sum())
+    torch.testing.assert_close(squared_distance_to_shared(heads, shared), nearest + 4 * (shared - heads.mean(0)).square().sum())
 
 
 @pytest.mark.parametrize("num_kv_heads", [1, 2, 4])
 def test_counts_are_those_of_the_four_projections(num_kv_heads):
     n, d, h = 10, 16, 4
     widths = [d, num_kv_heads * (d // h), num_kv_heads * (d // h), d]
-    assert grouped_weights(d, h, num_kv_heads) == sum(d * width for width in widths)
+    assert grouped_parameters(d, h, num_kv_heads) == sum(d * width for width in widths)
     assert grouped_operations(n, d, h, num_kv_heads) == sum(2 * n * d * width for width in widths) + 4 * n**2 * d
     assert grouped_operations(n, d, h, h) == forward_operations(n, d)
 
@@ -119,7 +119,7 @@ def test_training_unties_the_copies_of_a_shared_key():
 
 def test_numbers_in_the_text():
     h, d = 32, 4096
-    assert grouped_weights(d, h, 8) / grouped_weights(d, h, h) == 0.625
+    assert grouped_parameters(d, h, 8) / grouped_parameters(d, h, h) == 0.625
     assert grouped_operations(4096, d, h, 8) / grouped_operations(4096, d, h, h) == 0.75
     first = torch.tensor([[1.0, 0], [0, 0]])  # what two heads of width one compare: first features, and second features
     assert torch.linalg.matrix_rank(torch.cat([first, first.flip(0, 1)])).item() == 2

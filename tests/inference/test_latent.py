@@ -52,6 +52,20 @@ def test_decoding_with_latent_rows_gives_the_rows_of_a_prefill(split):
     assert [kept.shape for kept in cache] == [(2, 6, d_c), (2, 6, d_R)]
 
 
+@pytest.mark.parametrize("batch", [(), (3,), (2, 5), (5, 1, 2)])
+def test_any_number_of_axes_may_precede_the_tokens(batch):
+    _, W = made(4)
+    (x,) = random(5, (*batch, 6, d))
+    rows, outputs, cache = x.reshape(-1, 6, d), [], None
+    expected = torch.stack([latent_attention(row, *W) for row in rows]).view(x.shape)
+    torch.testing.assert_close(latent_attention(x, *W), expected)
+    for part in x.split([3, 1, 2], dim=-2):
+        output, cache = decode_latent(part, *W, cache=cache)
+        outputs.append(output)
+    torch.testing.assert_close(torch.cat(outputs, -2), expected)
+    assert [kept.shape for kept in cache] == [(*batch, 6, d_c), (*batch, 6, d_R)]
+
+
 def test_a_prefill_is_a_sum_of_heads_with_two_kinds_of_features():
     x, W = made(3)
     place, latent, expected = torch.arange(6), x @ W[1], 0

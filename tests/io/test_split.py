@@ -4,7 +4,16 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from snippets.io.split import attention_in_parts, combine, merge, numbers_held, numbers_sent, part, sent_to_held, steps
+from snippets.io.split import (
+    attention_in_parts,
+    merge_numbers,
+    merge_outputs,
+    numbers_held,
+    numbers_sent,
+    partial_attention,
+    sent_to_held,
+    sequential_steps,
+)
 
 
 def random(seed, *shapes):
@@ -21,11 +30,11 @@ def test_any_number_of_parts_agrees_with_attention(parts):
 
 def test_unequal_parts_and_a_merge_of_merges():
     query, key, value = random(1, (1, 4), (10, 4), (10, 3))
-    one, two, three = (part(query, key[a:b], value[a:b]) for a, b in ((0, 1), (1, 7), (7, 10)))
-    expected, log_sum = part(query, key, value)
+    one, two, three = (partial_attention(query, key[a:b], value[a:b]) for a, b in ((0, 1), (1, 7), (7, 10)))
+    expected, log_sum = partial_attention(query, key, value)
 
     def both(*said):
-        return merge(*(torch.stack(each) for each in zip(*said)))
+        return merge_outputs(*(torch.stack(each) for each in zip(*said)))
 
     for merged in (both(one, two, three), both(both(one, two), three), both(both(three, one), two)):
         torch.testing.assert_close(merged[0], expected)
@@ -42,30 +51,30 @@ def test_large_scores_do_not_overflow():
 def test_combine_is_a_weighted_mean():
     answers, log_sums = random(3, (5,), (5,))
     weights = log_sums.exp()
-    torch.testing.assert_close(combine(answers, log_sums), weights @ answers / weights.sum())
+    torch.testing.assert_close(merge_numbers(answers, log_sums), weights @ answers / weights.sum())
 
 
 def test_counts():
     _, key, value = random(4, (1, 4), (12, 4), (12, 6))
     assert numbers_held(12, 4, 6) == key.numel() + value.numel()
-    output, log_sum = part(key[:1], key, value)
+    output, log_sum = partial_attention(key[:1], key, value)
     assert numbers_sent(3, 6) == 3 * (output.numel() + log_sum.numel())
     assert sent_to_held(4, 4, 6) == pytest.approx(numbers_sent(3, 6) / numbers_held(12, 4, 6))
 
 
 def test_root_is_the_best_number_of_parts():
-    found = {parts: steps(4096, parts) for parts in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)}
+    found = {parts: sequential_steps(4096, parts) for parts in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)}
     assert min(found, key=found.get) == 64 and found[64] == 128
 
 
 def test_numbers_in_the_text():
     answers, log_sums = torch.tensor([1.0, 0.0]), torch.tensor([1.0, 3.0]).log()
-    assert answers.mean() == 0.5 and combine(answers, log_sums).item() == pytest.approx(0.25)
+    assert answers.mean() == 0.5 and merge_numbers(answers, log_sums).item() == pytest.approx(0.25)
     n = 65536
-    few = {parts: steps(n, parts) for parts in range(1, 133)}
+    few = {parts: sequential_steps(n, parts) for parts in range(1, 133)}
     assert min(few, key=few.get) == 132  # with one part for each multiprocessor of an H100
     in_a_tree = {parts: n // parts + (parts - 1).bit_length() for parts in (2**k for k in range(1, 17))}
-    assert in_a_tree[32768] == min(in_a_tree.values()) < in_a_tree[256] < steps(n, 256) == 512
+    assert in_a_tree[32768] == min(in_a_tree.values()) < in_a_tree[256] < sequential_steps(n, 256) == 512
 
 
 def test_half_precision_keeps_its_format():
@@ -78,6 +87,6 @@ def test_half_precision_keeps_its_format():
 def test_parts_without_keys_give_what_pytorch_gives():
     query, key, value = random(6, (3, 4), (0, 4), (0, 6))
     assert torch.equal(attention_in_parts(query, key, value, parts=2), torch.zeros(3, 6, dtype=torch.float64))
-    said = [part(query, key, value)] * 2
-    output, log_sum = merge(*(torch.stack(each) for each in zip(*said)))
+    said = [partial_attention(query, key, value)] * 2
+    output, log_sum = merge_outputs(*(torch.stack(each) for each in zip(*said)))
     assert torch.equal(output, torch.zeros(3, 6, dtype=torch.float64)) and (log_sum == -torch.inf).all()

@@ -9,10 +9,10 @@ from snippets.layers.cross import (
     context_cache,
     cross_attention,
     decoder_block,
-    gated,
+    gated_cross_attention,
     odds_ratios,
     over_both,
-    query_slopes,
+    query_jacobian,
     read_context,
     reads_more,
 )
@@ -60,7 +60,7 @@ def test_one_row_of_context_gives_its_value_and_no_gradient_to_queries_and_keys(
 def test_the_slopes_are_those_of_autograd():
     query, key, value = random(4, (3, 4), (5, 4), (5, 2))
     slopes = torch.autograd.functional.jacobian(lambda q: scaled_dot_product_attention(q, key, value), query)
-    torch.testing.assert_close(query_slopes(query, key, value), slopes)
+    torch.testing.assert_close(query_jacobian(query, key, value), slopes)
     assert slopes[0, :, 1].eq(0).all() and slopes[0, :, 0].abs().min() > 0
 
 
@@ -77,7 +77,7 @@ def test_one_attention_is_a_gate_between_two(scale):
     s, A, t, B = random(6, (5,), (5, 3), (7,), (7, 3))
     both = over_both(scale * s, A, scale * t, B)
     torch.testing.assert_close(both, torch.softmax(scale * torch.cat([s, t]), 0) @ torch.cat([A, B]))
-    torch.testing.assert_close(gated(scale * s, A, scale * t, B), both)
+    torch.testing.assert_close(gated_cross_attention(scale * s, A, scale * t, B), both)
     assert not torch.allclose(s.softmax(0) @ A + t.softmax(0) @ B, over_both(s, A, t, B))
 
 
@@ -123,10 +123,10 @@ def test_numbers_in_the_text():
     s, t = torch.zeros(2).double(), torch.tensor([2.0]).double().log()
     A, B = torch.tensor([[10.0], [10.0]]).double(), torch.tensor([[30.0]]).double()
     assert torch.cat([s, t]).softmax(0)[2].item() == pytest.approx(0.5)
-    assert over_both(s, A, t, B).item() == pytest.approx(20) and gated(s, A, t, B).item() == pytest.approx(20)
+    assert over_both(s, A, t, B).item() == pytest.approx(20) and gated_cross_attention(s, A, t, B).item() == pytest.approx(20)
     assert reads_more(799, 400) == 0
 
 
 def test_equal_keys_give_the_query_no_gradient():
     query, key, value = random(10, (3, 4), (1, 4), (5, 2))
-    assert query_slopes(query, key.expand(5, 4), value).abs().max() < 1e-12
+    assert query_jacobian(query, key.expand(5, 4), value).abs().max() < 1e-12

@@ -10,12 +10,12 @@ from snippets.layers.experts import (
     balance_loss,
     balance_of_tokens,
     choose_then_softmax,
-    mixtral_weights,
+    mixtral_parameters,
     mixture,
     route,
     route_by_sigmoid,
+    scaled_load_covariance,
     softmax_then_choose,
-    surplus,
     updated_bias,
 )
 
@@ -73,8 +73,8 @@ def test_experts_that_are_not_chosen_get_no_gradient():
 def test_the_loss_is_one_and_a_covariance():
     z, counts = random(4, (50, 6), (6,))
     P, f = z.softmax(1).mean(0), counts.abs() / counts.abs().sum()
-    torch.testing.assert_close(balance_loss(f, P), 1 + surplus(f, P))
-    torch.testing.assert_close(surplus(f, P), 36 * torch.cov(torch.stack([f, P]), correction=0)[0, 1])
+    torch.testing.assert_close(balance_loss(f, P), 1 + scaled_load_covariance(f, P))
+    torch.testing.assert_close(scaled_load_covariance(f, P), 36 * torch.cov(torch.stack([f, P]), correction=0)[0, 1])
     even = torch.full((6,), 1 / 6, dtype=torch.float64)
     for load in (even, f, one_hot(torch.tensor(2), 6).double()):
         torch.testing.assert_close(balance_loss(load, even), torch.tensor(1.0, dtype=torch.float64))
@@ -105,7 +105,7 @@ def test_the_gradients_of_the_loss_are_those_of_autograd():
 def test_mixtrals_weights_are_counted_part_by_part():
     for k in (1, 2, 8):
         parts = [4096 * 4096, 4096 * 1024, 4096 * 1024, 4096 * 4096, 4096 * 8, 4096, 4096, *[4096 * 14336] * (3 * k)]
-        assert mixtral_weights(k=k) == 32 * sum(parts) + 2 * 32000 * 4096 + 4096
+        assert mixtral_parameters(k=k) == 32 * sum(parts) + 2 * 32000 * 4096 + 4096
 
 
 @pytest.mark.parametrize("divide", [False, True])

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from snippets.around.transformer import block_parameters
-from snippets.layers.head import centred_logs, errors, losses, pulls, table_share, winners
+from snippets.layers.head import centred_logs, feature_gradients, logit_gradients, table_share, token_losses, winners
 
 
 def random(seed, *shapes):
@@ -16,7 +16,7 @@ def random(seed, *shapes):
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
 def test_the_losses_are_pytorchs(scale):
     (z,) = random(0, (3, 7))
-    found = losses(scale * z)
+    found = token_losses(scale * z)
     assert found.isfinite().all()
     for token in range(7):
         expected = cross_entropy(scale * z, torch.full((3,), token), reduction="none")
@@ -26,15 +26,15 @@ def test_the_losses_are_pytorchs(scale):
 def test_errors_and_pulls_are_those_of_autograd():
     x, U = random(1, (4,), (7, 4))
     z = U @ x
-    torch.testing.assert_close(errors(z), torch.autograd.functional.jacobian(losses, z))
-    torch.testing.assert_close(errors(z).sum(1), torch.zeros(7, dtype=torch.float64))
-    torch.testing.assert_close(pulls(x, U), torch.autograd.functional.jacobian(lambda x: losses(U @ x), x))
+    torch.testing.assert_close(logit_gradients(z), torch.autograd.functional.jacobian(token_losses, z))
+    torch.testing.assert_close(logit_gradients(z).sum(1), torch.zeros(7, dtype=torch.float64))
+    torch.testing.assert_close(feature_gradients(x, U), torch.autograd.functional.jacobian(lambda x: token_losses(U @ x), x))
 
 
 def test_the_mean_of_the_embeddings_gets_no_gradient():
     x, U = random(2, (4,), (7, 4))
     U.requires_grad_()
-    (slope,) = torch.autograd.grad(losses(U @ x)[3], U)
+    (slope,) = torch.autograd.grad(token_losses(U @ x)[3], U)
     torch.testing.assert_close(slope.sum(0), torch.zeros(4, dtype=torch.float64))
     assert slope.abs().max() > 0.1
 
@@ -76,11 +76,11 @@ def test_the_share_is_counted(N, d, blocks):
 def test_numbers_in_the_text():
     z = torch.tensor([2.0, 0, 1, -1]).double()
     assert [round(one, 2) for one in z.softmax(0).tolist()] == [0.64, 0.09, 0.24, 0.03]
-    assert round(losses(z)[2].item(), 2) == 1.44
+    assert round(token_losses(z)[2].item(), 2) == 1.44
     assert round(z.logsumexp(0).item(), 2) == 2.44
-    assert [round(one, 2) for one in errors(z)[2].tolist()] == [0.64, 0.09, -0.76, 0.03]
+    assert [round(one, 2) for one in logit_gradients(z)[2].tolist()] == [0.64, 0.09, -0.76, 0.03]
     U, x = torch.tensor([[1.0], [2], [3]]).double(), torch.zeros(1).double()  # three tokens at width one
-    torch.testing.assert_close(pulls(x, U)[2].item(), 2.0 - 3)
+    torch.testing.assert_close(feature_gradients(x, U)[2].item(), 2.0 - 3)
     logits = torch.tensor([[1.0], [-2]]).double() @ U.T
     centred_rows = logits - logits.mean(1, keepdim=True)
     assert logits[1].tolist() == [-2, -4, -6] and centred_rows.tolist() == [[-1, 0, 1], [2, 0, -2]]
@@ -94,6 +94,6 @@ def test_adam_moves_the_mean_of_the_embeddings_and_gradient_descent_does_not():
         step = optimiser([U], lr=0.1)
         for _ in range(5):
             step.zero_grad()
-            losses(H @ U.T)[:, :3].sum().backward()
+            token_losses(H @ U.T)[:, :3].sum().backward()
             step.step()
         assert ((U - start).mean(0).abs().max() > 1e-3) == moves

@@ -6,11 +6,11 @@ import torch
 from snippets.heads.patches import patchify
 from snippets.layers.vision import (
     class_output,
-    copied,
-    lifted,
     mean_pool,
     multiplications,
+    repeat_rows,
     resize_positions,
+    score_among_copies,
     squared_length,
     times_the_cost,
 )
@@ -30,7 +30,7 @@ def test_the_class_token_is_one_more_row():
 @pytest.mark.parametrize("times", [1, 4, 9])
 def test_copies_of_patches_lower_the_class_tokens_own_score(times):
     score, own, scores, values = random(1, (), (3,), (5,), (5, 3))
-    many = copied(scores, times=times), copied(values, times=times)
+    many = repeat_rows(scores, times=times), repeat_rows(values, times=times)
     assert many[1].shape == (5 * times, 3) and many[1][times - 1].equal(values[0])
     torch.testing.assert_close(many[0].softmax(0) @ many[1], scores.softmax(0) @ values)
     output = class_output(score, own, *many)
@@ -40,8 +40,8 @@ def test_copies_of_patches_lower_the_class_tokens_own_score(times):
 
 def test_a_lifted_score_keeps_its_weight_among_copies():
     score, own, scores, values = random(7, (), (3,), (5,), (5, 3))
-    many = copied(scores, times=4), copied(values, times=4)
-    torch.testing.assert_close(class_output(lifted(score, times=4), own, *many), class_output(score, own, scores, values))
+    many = repeat_rows(scores, times=4), repeat_rows(values, times=4)
+    torch.testing.assert_close(class_output(score_among_copies(score, times=4), own, *many), class_output(score, own, scores, values))
 
 
 def test_mean_pooling_weighs_patches_by_the_attention_that_they_get():

@@ -12,7 +12,7 @@ from snippets.linear.attention import (
     recall_noise,
     running_state,
     state_numbers,
-    store,
+    write_state,
 )
 
 
@@ -26,7 +26,7 @@ def test_the_running_state_is_the_masked_product(n):
     F, G, V = random(n, (2, n, 4), (2, n, 4), (2, n, 3))
     outputs, state = running_state(F, G, V)
     torch.testing.assert_close(outputs, masked_product(F, G, V))
-    torch.testing.assert_close(state, store(G, V))
+    torch.testing.assert_close(state, write_state(G, V))
     for i in range(n):  # by hand: only tokens up to i
         expected = sum((F[:, i] * G[:, j]).sum(-1, keepdim=True) * V[:, j] for j in range(i + 1))
         torch.testing.assert_close(outputs[:, i], expected)
@@ -58,9 +58,9 @@ def test_orthonormal_keys_read_back_and_one_more_does_not():
     (keys,) = random(2, (5, 5))
     keys, values = torch.linalg.qr(keys).Q, torch.arange(10, dtype=torch.float64).reshape(5, 2)
     for n in range(1, 6):
-        torch.testing.assert_close(read_state(keys[:n], store(keys[:n], values[:n])), values[:n])
+        torch.testing.assert_close(read_state(keys[:n], write_state(keys[:n], values[:n])), values[:n])
     more = torch.cat([keys, keys[:1]]), torch.cat([values, values[1:2]])
-    assert not torch.allclose(read_state(more[0], store(*more)), more[1])
+    assert not torch.allclose(read_state(more[0], write_state(*more)), more[1])
 
 
 def test_noise_grows_with_the_root_of_the_number_of_keys():
@@ -78,7 +78,7 @@ def test_rank_does_not_limit_how_many_keys_can_be_told_apart():
         drawn = torch.randn(2, 50, n, 64, generator=generator, dtype=torch.float64)
         key, value = torch.nn.functional.normalize(drawn, dim=-1)
         assert torch.linalg.matrix_rank(key[0] @ key[0].T) == 64 < n
-        found = nearest(read_state(key, store(key, value)), value)
+        found = nearest(read_state(key, write_state(key, value)), value)
         right[n] = (found == torch.arange(n)).double().mean().item()
     assert right == pytest.approx({128: 0.98, 256: 0.76, 512: 0.33}, abs=0.01)
 
@@ -90,7 +90,7 @@ def test_nearest_is_by_distance():
 def test_numbers_are_those_of_the_tensors():
     key, value = random(4, (7, 4), (7, 3))
     assert cache_numbers(7, 4, 3) == key.numel() + value.numel()
-    assert state_numbers(4, 3) == store(key, value).numel()
+    assert state_numbers(4, 3) == write_state(key, value).numel()
     assert cache_numbers(64, 128, 128) == state_numbers(128, 128)
 
 

@@ -8,12 +8,12 @@ import torch
 from snippets.linear.delta import delta_rule
 from snippets.linear.duality import (
     best_chunk,
-    chunked,
+    chunked_linear_attention,
     chunked_multiplications,
     masked_multiplications,
+    parallel_scan,
     recurrence_matrix,
     recurrent_multiplications,
-    scan,
 )
 from snippets.linear.gates import decay_mask, gated_product, gated_state
 
@@ -49,7 +49,7 @@ def test_the_matrix_takes_states_to_what_is_written():
 def test_chunks_of_any_length_give_the_same(chunk):
     query, key, value, gate = tokens(2)
     expected = gated_product(query, key, value, gate)
-    torch.testing.assert_close(chunked(query, key, value, gate, chunk=chunk), expected)
+    torch.testing.assert_close(chunked_linear_attention(query, key, value, gate, chunk=chunk), expected)
     torch.testing.assert_close(gated_state(query, key, value, gate.unsqueeze(-1)), expected)
 
 
@@ -57,7 +57,7 @@ def test_chunks_of_any_length_give_the_same(chunk):
 def test_a_chunk_has_a_token(chunk):
     query, key, value, gate = tokens(3)
     with pytest.raises(RuntimeError):
-        chunked(query, key, value, gate, chunk=chunk)
+        chunked_linear_attention(query, key, value, gate, chunk=chunk)
 
 
 def test_blocks_below_the_diagonal_have_the_rank_of_a_state():
@@ -69,7 +69,7 @@ def test_blocks_below_the_diagonal_have_the_rank_of_a_state():
 
 
 def counted(n, r, d_v, chunk):
-    """Multiplications of the products that `chunked` takes, by their shapes."""
+    """Multiplications of the products that `chunked_linear_attention` takes, by their shapes."""
     inside, outside = n // chunk * (chunk * r * chunk + chunk * chunk * d_v), n // chunk * (2 * chunk * r * d_v)
     return inside + outside + n // chunk * r * d_v
 
@@ -108,7 +108,7 @@ def test_no_mask_on_the_scores_gives_the_delta_rule():
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9])
 def test_a_scan_takes_a_logarithm_of_rounds(n):
     query, key, value, gate = random(5, (n, 4), (n, 4), (n, 3), (n,))
-    states, rounds = scan(gate, key.unsqueeze(-1) * value.unsqueeze(-2))
+    states, rounds = parallel_scan(gate, key.unsqueeze(-1) * value.unsqueeze(-2))
     assert rounds == math.ceil(math.log2(n))
     torch.testing.assert_close((query.unsqueeze(-2) @ states).squeeze(-2), gated_state(query, key, value, gate.unsqueeze(-1)))
 
@@ -119,12 +119,14 @@ def test_numbers_of_tokens_that_differ_are_refused(which, n):
     shapes = [(5, 4), (5, 4), (5, 3), (5,)]
     shapes[which] = (n, *shapes[which][1:])
     with pytest.raises(ValueError, match="expected as many queries, keys, values and gates"):
-        chunked(*map(torch.ones, shapes), chunk=16)
+        chunked_linear_attention(*map(torch.ones, shapes), chunk=16)
 
 
 def test_gates_of_nothing_and_half_precision_go_in_chunks_too():
     query, key, value, gate = (x.float() for x in tokens(4))
     gate[:, [0, 2, 3, 7]] = 0
-    torch.testing.assert_close(chunked(query, key, value, gate, chunk=5), gated_state(query, key, value, gate.unsqueeze(-1)))
+    torch.testing.assert_close(
+        chunked_linear_attention(query, key, value, gate, chunk=5), gated_state(query, key, value, gate.unsqueeze(-1))
+    )
     half = [x.bfloat16() for x in (query, key, value, gate)]
-    assert torch.equal(chunked(*half, chunk=5), chunked(*(x.float() for x in half), chunk=5).bfloat16())
+    assert torch.equal(chunked_linear_attention(*half, chunk=5), chunked_linear_attention(*(x.float() for x in half), chunk=5).bfloat16())

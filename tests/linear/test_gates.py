@@ -8,7 +8,7 @@ import torch
 from snippets.linear.attention import masked_product
 from snippets.linear.delta import delta_step
 from snippets.linear.gates import (
-    absorbed,
+    absorb_gates,
     decay_mask,
     gated_delta_step,
     gated_product,
@@ -57,7 +57,7 @@ def test_gates_for_each_channel_go_into_queries_and_keys():
     query, key, value, _ = tokens(3)
     gates = random(4, (2, 6, 4))[0].sigmoid()
     expected = gated_state(query, key, value, gates)
-    torch.testing.assert_close(masked_product(*absorbed(query, key, gates), value), expected)
+    torch.testing.assert_close(masked_product(*absorb_gates(query, key, gates), value), expected)
     one = gates.clone()
     one[:] = gates[..., :1]
     torch.testing.assert_close(gated_state(query, key, value, one), gated_product(query, key, value, gates[..., 0]))

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from snippets.attention.formula import attention
-from snippets.order.permutation import merged_self_attention, output, reorder, sequence
+from snippets.order.permutation import merged_self_attention, output_of_one_query, reorder, sequence
 
 
 def random(seed, *shapes):
@@ -46,8 +46,8 @@ def test_no_query_notices_the_order_of_keys_and_values():
 def test_a_query_of_its_own_and_a_mean_are_invariant_and_the_outputs_are_not():
     X, Q, A, M = random(1, (4, 3), (2, 3), (2, 3, 3), (2, 3, 3))
     every = matrices(4)
-    assert output(Q, X, M).shape == (3,)
-    torch.testing.assert_close(output(Q, reorder(every, X), M), output(Q, X, M).expand(24, 3))
+    assert output_of_one_query(Q, X, M).shape == (3,)
+    torch.testing.assert_close(output_of_one_query(Q, reorder(every, X), M), output_of_one_query(Q, X, M).expand(24, 3))
     Y = merged_self_attention(reorder(every, X), A, M)
     torch.testing.assert_close(Y.mean(-2), merged_self_attention(X, A, M).mean(-2).expand(24, 3))
     assert sum(torch.allclose(y, merged_self_attention(X, A, M)) for y in Y) == 1  # the identity's alone
@@ -56,7 +56,7 @@ def test_a_query_of_its_own_and_a_mean_are_invariant_and_the_outputs_are_not():
 def test_output_for_a_token_among_others():
     X, A, M = random(2, (4, 3), (2, 3, 3), (2, 3, 3))
     torch.testing.assert_close(sequence(X[0], X[1], X[2:]), X)
-    torch.testing.assert_close(torch.stack([output(x @ A, X, M) for x in X]), merged_self_attention(X, A, M))
+    torch.testing.assert_close(torch.stack([output_of_one_query(x @ A, X, M) for x in X]), merged_self_attention(X, A, M))
 
 
 def test_single_token():

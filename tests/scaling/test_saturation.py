@@ -61,6 +61,12 @@ def test_the_gradients_are_the_diagonal_of_the_jacobian_of_the_softmax():
 # With the scale and without
 
 
+def test_entropy_has_finite_gradients_beside_weights_of_zero():
+    weights = torch.tensor([0.25, 0.75, 0.0], dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(entropy(weights), weights)
+    torch.testing.assert_close(gradient, torch.tensor([math.log(4) - 1, math.log(4 / 3) - 1, 0], dtype=torch.float64))
+
+
 def test_concentration_takes_means_of_largest_weight_and_entropy_and_the_median_of_the_slopes():
     # Three queries of one feature against keys 0 and log 3: weights (1/2, 1/2) twice, and (1/4, 3/4).
     query = torch.tensor([[0.0], [0.0], [1.0]], dtype=torch.float64)

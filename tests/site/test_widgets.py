@@ -14,7 +14,7 @@ from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax
-from snippets.blocks.merge import average, merge_states, state
+from snippets.blocks.merge import attention_state, merge_states, state_output
 from snippets.example.integers import project_tokens
 from snippets.inference.cache import attend
 from snippets.order.cost import pair_operations, projection_operations
@@ -402,7 +402,7 @@ def test_merge(widget):
         return [number(kept.reference.item(), 0), number(kept.total.item(), 3), number(kept.mixed.item(), 3)]
 
     def shows(size, done):
-        parts = [state(x, v[:, None]) for x, v in zip(given.split(size), values.split(size))]
+        parts = [attention_state(x, v[:, None]) for x, v in zip(given.split(size), values.split(size))]
         before = parts[0]
         for part in parts[1:done]:
             before = merge_states(before, part)
@@ -415,7 +415,7 @@ def test_merge(widget):
                 number(torch.exp(part.reference - after.reference).item()) for part in (before, parts[done])
             ]
         seen = min(done * size, len(given))
-        assert one.said == f"output after {seen} of 12 keys {number(average(before).item(), 3)} · all at once {everything}"
+        assert one.said == f"output after {seen} of 12 keys {number(state_output(before).item(), 3)} · all at once {everything}"
 
     shows(3, 1)
     one.press("Tab", "Space")

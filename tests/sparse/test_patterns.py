@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from snippets.attention.formula import attention
-from snippets.sparse.patterns import block_mask, error, tail_weight, top_k_attention, top_k_mask
+from snippets.sparse.patterns import block_mask, dropping_error, tail_weight, top_k_attention, top_k_mask
 
 
 def random(seed, *shapes):
@@ -20,8 +20,8 @@ def test_error_is_full_attention_less_attention_on_the_kept_keys():
     kept = keep.bool()
     full = (scores.softmax(-1) * values).sum(-1)
     sparse = (scores[:, kept].softmax(-1) * values[:, kept]).sum(-1)
-    torch.testing.assert_close(error(scores, values, keep), full - sparse)
-    torch.testing.assert_close(error(scores, values, torch.ones(7).double()), torch.zeros(3).double())
+    torch.testing.assert_close(dropping_error(scores, values, keep), full - sparse)
+    torch.testing.assert_close(dropping_error(scores, values, torch.ones(7).double()), torch.zeros(3).double())
 
 
 def test_error_within_the_dropped_weight_times_the_range():
@@ -30,7 +30,7 @@ def test_error_within_the_dropped_weight_times_the_range():
         keep = (draw > 0).double()
         keep[0] = 1
         dropped = ((1 - keep) * scores.softmax(-1)).sum()
-        assert error(scores, values, keep).abs() <= dropped * (values.max() - values.min()) + 1e-12
+        assert dropping_error(scores, values, keep).abs() <= dropped * (values.max() - values.min()) + 1e-12
 
 
 @pytest.mark.parametrize(("m", "gap"), [(1, 0.0), (5, 2.0), (1000, 3.5)])
@@ -86,7 +86,9 @@ def test_numbers_in_the_text():
     scores, values = torch.tensor([4.0, 3, 3]).double().log(), torch.tensor([5.0, 2, 0]).double()
     assert (scores.softmax(0) @ values).item() == pytest.approx(2.6)
     first, second = torch.tensor([1.0, 0, 0]).double(), torch.tensor([0.0, 1, 0]).double()
-    assert error(scores, values, first).item() == pytest.approx(-2.4) and error(scores, values, second).item() == pytest.approx(0.6)
+    assert dropping_error(scores, values, first).item() == pytest.approx(-2.4) and dropping_error(
+        scores, values, second
+    ).item() == pytest.approx(0.6)
     assert (scores.softmax(0)[1:] @ values[1:] / 0.6).item() == pytest.approx(1)
     gap = torch.tensor(10.0).double()
     assert round(tail_weight(gap, m=100).item(), 3) == 0.005 and round(tail_weight(gap, m=131_072).item(), 2) == 0.86

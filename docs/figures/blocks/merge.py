@@ -4,7 +4,7 @@ import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, operations
 from derivations.kernel.site.figure_widgets import played
-from snippets.blocks.merge import merge_states, state
+from snippets.blocks.merge import attention_state, merge_states
 
 SCORES, VALUES = [1, 0, 2, 1, 3, 0, 4, 2, 1, 0, 3, 5], [2, 5, 1, 4, 3, 7, 6, 0, 8, 2, 5, 9]
 
@@ -53,7 +53,7 @@ def graph() -> Picture:
 def running() -> Picture:
     generator = torch.Generator().manual_seed(3)
     scores = 2 * torch.randn(32, generator=generator, dtype=torch.float64)
-    keys = [state(score[None], torch.ones(1, 1, dtype=torch.float64)) for score in scores]
+    keys = [attention_state(score[None], torch.ones(1, 1, dtype=torch.float64)) for score in scores]
     states = keys[:1]
     for one in keys[1:]:
         states.append(merge_states(states[-1], one))

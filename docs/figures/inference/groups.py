@@ -1,7 +1,7 @@
 """Pictures of query heads that share keys and values, and of the sizes that shrink."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, operations
-from snippets.inference.groups import grouped_operations, grouped_weights
+from snippets.inference.groups import grouped_operations, grouped_parameters
 
 
 def family() -> Picture:
@@ -28,7 +28,7 @@ def shrinks() -> Picture:
     n, d, h = 4096, 4096, 32
     kept = [1, 2, 4, 8, 16, 32]
     work = [grouped_operations(n, d, h, one) / grouped_operations(n, d, h, h) for one in kept]
-    parameters = [grouped_weights(d, h, one) / grouped_weights(d, h, h) for one in kept]
+    parameters = [grouped_parameters(d, h, one) / grouped_parameters(d, h, h) for one in kept]
     return curves(
         [("operations", kept, work), ("parameters", kept, parameters), ("cache", kept, [one / h for one in kept])],
         log="x",

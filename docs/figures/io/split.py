@@ -1,7 +1,7 @@
 """A picture of the best number of parts."""
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.io.split import steps as steps_of
+from snippets.io.split import sequential_steps as steps_of
 
 KEYS = 65536
 PARTS = [2**k for k in range(4, 13)]  # 16 to 4096

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.linear.attention import read_state, store
+from snippets.linear.attention import read_state, write_state
 
 WIDTH, MOST, REPEATS = 64, 128, 200
 
@@ -11,7 +11,7 @@ WIDTH, MOST, REPEATS = 64, 128, 200
 def error(key: torch.Tensor) -> float:
     """The root of the mean square error of values of variance 1, read back by their own keys."""
     value = torch.randn(*key.shape[:-1], 1, generator=torch.Generator().manual_seed(1), dtype=key.dtype)
-    return (read_state(key, store(key, value)) - value).square().mean().sqrt().item()
+    return (read_state(key, write_state(key, value)) - value).square().mean().sqrt().item()
 
 
 def recall() -> Picture:

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.predecessors.memory import recall
+from snippets.predecessors.memory import hopfield_step
 
 STEPS = 6
 
@@ -12,7 +12,7 @@ def distances(stored: torch.Tensor, state: torch.Tensor, beta: float) -> list[fl
     found = []
     for _ in range(STEPS + 1):
         found.append((state - stored[0]).norm().item())
-        state = recall(state, stored, beta=beta)
+        state = hopfield_step(state, stored, beta=beta)
     return found
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
-from snippets.sparse.patterns import error, tail_weight, top_k_mask
+from snippets.sparse.patterns import dropping_error, tail_weight, top_k_mask
 
 COUNTS = [round(10 ** (k / 4)) for k in range(29)]  # 1 to 10 million
 
@@ -14,7 +14,7 @@ def means() -> Picture:
     keep, weights = top_k_mask(scores, k=4), scores.softmax(-1)
     dropped = weights[~keep].sum().item()
     kept_mean, dropped_mean = ((weights[one] @ values[one] / weights[one].sum()).item() for one in (keep, ~keep))
-    output = kept_mean + error(scores, values, keep.double()).item()
+    output = kept_mean + dropping_error(scores, values, keep.double()).item()
 
     level = 1.15 * weights.max().item()
     shares = [("kept value", values[keep], weights[keep], True), ("dropped value", values[~keep], weights[~keep], True)]

@@ -469,7 +469,7 @@ def test_what_a_page_would_show_as_it_shows_the_claim_is_caught(method, careless
 def test_a_name_in_a_formula_and_among_the_arguments_of_a_snippet_is_renamed_in_both():
     derivation = Derivation("test")
     p = derivation.define("p", total(exp(v[i]), i))
-    derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.move", p, x, y)])
+    derivation.identity("claim", exp(x - y) * p, p * exp(x - y), code=[("snippets.blocks.merge.change_reference", p, x, y)])
     new = dict(make_controls(derivation.claims[-1]))["renamed dummies"]
     assert "dummyi" in repr(new.code) and not [n for n in walk(new.code[0][1][0]) if n.op == "sum" and n.data[0] == "i"]
     assert mutant_trials.WITNESSES["torch"](new) == "accepted"

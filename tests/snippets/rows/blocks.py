@@ -2,7 +2,7 @@
 
 import torch
 
-from snippets.blocks.merge import State
+from snippets.blocks.merge import AttentionState
 from tests.snippets.input_rows import Row, T, sample
 
 SHARED = "with enable_gqa, keys may have fewer heads than queries"
@@ -14,8 +14,8 @@ BLOCKS = "Rabe and Staats (2021)"
 
 
 @sample
-def kept(dtype: torch.dtype, device: str) -> State:
-    return State(*(torch.ones(2, 3, width, dtype=dtype, device=device) for width in (1, 1, 6)))
+def kept(dtype: torch.dtype, device: str) -> AttentionState:
+    return AttentionState(*(torch.ones(2, 3, width, dtype=dtype, device=device) for width in (1, 1, 6)))
 
 
 def in_blocks(*inputs, **flags) -> Row:
@@ -24,9 +24,9 @@ def in_blocks(*inputs, **flags) -> Row:
 
 ROWS = {
     "merge": {
-        "state": [Row(T(2, 3, 5), VALUE), Row(T(5), T(5, 6))],
-        "average": [Row(kept)],
-        "move": [Row(COLUMN, COLUMN, COLUMN), Row(T(2, 3, 6), COLUMN, COLUMN), Row(1.0, T(2, 3, 5), COLUMN)],
+        "attention_state": [Row(T(2, 3, 5), VALUE), Row(T(5), T(5, 6))],
+        "state_output": [Row(kept)],
+        "change_reference": [Row(COLUMN, COLUMN, COLUMN), Row(T(2, 3, 6), COLUMN, COLUMN), Row(1.0, T(2, 3, 5), COLUMN)],
         "merge_states": [Row(kept, kept)],
         "attention_in_blocks": [in_blocks(QUERY, KEY, VALUE, attn_mask=mask) for mask in MASKS]
         + [
@@ -36,10 +36,10 @@ ROWS = {
         ],
         "over_all": [Row(T(3), T(3, 6), T(5), T(5, 6))],
         "over_two_blocks": [Row(T(3), T(3, 6), T(5), T(5, 6))],
-        "about": [Row(T(5), T(5, 6), T())],
+        "attention_about_reference": [Row(T(5), T(5, 6), T())],
         "log_sum": [Row(T(2, 3, 5)), Row(T(5))],
         "merge_averages": [Row(OUTPUT, T(2, 3), OUTPUT, T(2, 3)), Row(T(6), T(), T(6), T())],
-        "one_more": [
+        "add_one_key": [
             Row(OUTPUT, T(2, 3, 1, kind="positive"), COLUMN, OUTPUT, COLUMN),
             Row(T(6), T(kind="positive"), T(), T(6), T()),
         ],

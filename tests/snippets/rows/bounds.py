@@ -27,10 +27,10 @@ ROWS = {
         "needed_scale": [Row(5), Row(5, weight=0.9)],
     },
     "softcap": {
-        "soft_cap": [Row(SCORES, cap=2.0, source="Gemma Team (2024)"), Row(T(), cap=2.0, source="Gemma Team (2024)")],
-        "capped_weights": [Row(SCORES, cap=2.0), Row(SCORES, cap=2.0, attn_mask=T(3, 5, kind="keep"))],
-        "capped_weights_wrong": [Row(SCORES, cap=2.0), Row(SCORES, cap=2.0, attn_mask=T(3, 5, kind="keep"))],
-        "through_soft_cap": [Row(SCORES, SCORES, cap=2.0)],
+        "soft_cap": [Row(SCORES, cap=3.0, source="Gemma Team (2024)"), Row(T(), cap=3.0, source="Gemma Team (2024)")],
+        "capped_weights": [Row(SCORES, cap=3.0), Row(SCORES, cap=3.0, attn_mask=T(3, 5, kind="keep"))],
+        "capped_weights_wrong": [Row(SCORES, cap=3.0), Row(SCORES, cap=3.0, attn_mask=T(3, 5, kind="keep"))],
+        "through_soft_cap": [Row(SCORES, SCORES, cap=3.0)],
     },
     "logn": {
         "leader_weight": [Row(1.0, 5, scale=2.0)],

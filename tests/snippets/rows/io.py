@@ -40,14 +40,14 @@ ROWS = {
         "multiplications_ratio": [Row(4, 2)],
     },
     "split": {
-        "part": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), gives="upcast")],
-        "merge": [Row(T(4, 2, 3, 6), T(4, 2, 3, 1))],
-        "combine": [Row(T(4), T(4))],
+        "partial_attention": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), gives="upcast")],
+        "merge_outputs": [Row(T(4, 2, 3, 6), T(4, 2, 3, 1))],
+        "merge_numbers": [Row(T(4), T(4))],
         "attention_in_parts": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), parts=2, source="Dao et al. (2023)")],
         "numbers_held": [Row(9, 4, 6)],
         "numbers_sent": [Row(3, 6)],
         "sent_to_held": [Row(3, 4, 6)],
-        "steps": [Row(64, 8)],
+        "sequential_steps": [Row(64, 8)],
     },
     "ring": {
         "in_order": [Row(12, 3, gives=torch.int64)],

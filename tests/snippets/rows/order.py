@@ -40,7 +40,7 @@ ROWS = {
         "reorder": [Row(T(3, 3), T(2, 3, 4))],
         "sequence": [Row(T(4), T(4), T(3, 4)), Row(T(2, 4), T(2, 4), T(2, 0, 4))],
         "merged_self_attention": [Row(T(2, 5, 4), T(3, 4, 4), T(3, 4, 4))],
-        "output": [Row(T(3, 4), T(2, 5, 4), T(3, 4, 4))],
+        "output_of_one_query": [Row(T(3, 4), T(2, 5, 4), T(3, 4, 4))],
     },
     "positions": {
         "frequencies": [Row(6), Row(6, base=100.0)],

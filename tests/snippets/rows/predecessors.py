@@ -36,11 +36,11 @@ ROWS = {
         "residual_block": [Row(T(2, 3), T(3, 5), T(5, 3))],
     },
     "memory": {
-        "loss": [Row(*LEARNER[1:])],
+        "linear_layer_loss": [Row(*LEARNER[1:])],
         "ask_after_step": [Row(*LEARNER, rate=0.5)],
         "attend_to_errors": [Row(*LEARNER, rate=0.5)],
-        "energy": [Row(T(7, 4), T(5, 4), beta=0.5), Row(T(4), T(5, 4), beta=0.5)],
-        "recall": [Row(T(7, 4), T(5, 4), beta=0.5), Row(T(7, 4), T(7, 5, 4), beta=0.5)],
+        "hopfield_energy": [Row(T(7, 4), T(5, 4), beta=0.5), Row(T(4), T(5, 4), beta=0.5)],
+        "hopfield_step": [Row(T(7, 4), T(5, 4), beta=0.5), Row(T(7, 4), T(7, 5, 4), beta=0.5)],
     },
     "rnn": {
         "squash": [Row(T(2, 3))],

@@ -32,7 +32,7 @@ ROWS = {
         "document_mask": [Row(T(2, 5, kind="whole"), gives=torch.bool)],
     },
     "patterns": {
-        "error": [Row(T(2, 5), T(2, 5), T(5, kind="positive"))],
+        "dropping_error": [Row(T(2, 5), T(2, 5), T(5, kind="positive"))],
         "tail_weight": [Row(T(2, 3), m=9), Row(T(), m=9)],
         "top_k_mask": [Row(T(2, 3, 5), k=2, gives=torch.bool)],
         "top_k_attention": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), k=2)],

@@ -1,4 +1,4 @@
-// Online softmax: blocks of keys are merged one at a time into a state, as `state`, `merge_states` and `average` of
+// Online softmax: blocks of keys are merged one at a time into a state, as `attention_state`, `merge_states` and `state_output` of
 // snippets/blocks/merge.py do it. A reader says how long a block is, and how many have been merged.
 
 import { button, cell, choice, dot, make, matrix, put, readout, shown, softmax, sum, titled } from "./parts.js";
