@@ -22,12 +22,12 @@ that open over time:
 >>> from snippets.predecessors.lstm import cell_path, gate, opening_gates
 >>> for T in (1, 10, 100, 1000):
 ...     held = [cell_path(gate(z * torch.ones(T).double())).item() for z in (0, 2, 6)]
-...     print("T {:4}   held at 0.50: {:.0e}   0.88: {:.0e}   0.998: {:.0e}   opening: {:.3f}".format(
+...     print("T {:4}   held at 0.50: {:.0e}   0.88: {:.0e}   0.9975: {:.0e}   opening: {:.3f}".format(
 ...         T, *held, cell_path(opening_gates(T)).item()))
-T    1   held at 0.50: 5e-01   0.88: 9e-01   0.998: 1e+00   opening: 0.750
-T   10   held at 0.50: 1e-03   0.88: 3e-01   0.998: 1e+00   opening: 0.545
-T  100   held at 0.50: 8e-31   0.88: 3e-06   0.998: 8e-01   opening: 0.505
-T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.998: 8e-02   opening: 0.500
+T    1   held at 0.50: 5e-01   0.88: 9e-01   0.9975: 1e+00   opening: 0.750
+T   10   held at 0.50: 1e-03   0.88: 3e-01   0.9975: 1e+00   opening: 0.545
+T  100   held at 0.50: 8e-31   0.88: 3e-06   0.9975: 8e-01   opening: 0.505
+T 1000   held at 0.50: 9e-302   0.88: 8e-56   0.9975: 8e-02   opening: 0.500
 
 --8<-- [end:example-gates]
 

@@ -108,3 +108,11 @@ def test_numbers_in_the_text():
         weights = alibi_weights(torch.tensor([lead, 0, 0, 0]), distance, slope=0.125)
         assert [f"{weight:.3f}" for weight in weights.tolist()] == expected
     assert [f"{math.exp(-steps / 8):.2g}" for steps in (1, 32)] == ["0.88", "0.018"]
+
+
+def test_two_pieces_of_a_position_are_exact_up_to_65791():
+    """The limit that the page names: from 257 times 256 on, bf16 rounds the first piece."""
+    place = torch.arange(65_793)
+    first, rest = place // 256 * 256, place % 256
+    exact = (first.bfloat16().long() == first) & (rest.bfloat16().long() == rest)
+    assert exact[:65_792].all() and not exact[65_792]

@@ -74,7 +74,7 @@ def test_notebook_has_the_prose_claims_code_and_exercises_of_the_page():
     assert "**Theorem [(1)](https://example.org/scaling/variance/#scaled).** *After division by the root" in words
     assert "$$\n\\begin{aligned}\n\\operatorname{Var}\\left(\\frac{q \\cdot k}{\\sqrt{d}}\\right) &= " in words
     assert "1. a constant factor leaves a variance squared\n" in words
-    assert "### Exercise 2. A long query" in words and "**Solution**" in words and "**In practice**" in words
+    assert "### Exercise 2. The variance of a score for a fixed query" in words and "**Solution**" in words and "**In practice**" in words
     assert re.search(r"\[softmax passes much\s+less\s+gradient\s+back\]\(https://example\.org/scaling/saturation/\)", words)
     assert "[Vaswani et al. (2017)](https://example.org/bibliography/#vaswani-2017)" in words
     assert not any(sign in words for sign in ("///", "--8<--", ".md)", ".md#", "{ ."))

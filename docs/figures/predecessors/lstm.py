@@ -52,7 +52,7 @@ def gates() -> Picture:
 
     drawn = [
         ("opening", [cell_path(opening_gates(T, dtype=torch.float64)).item() for T in counts]),
-        ("held at 0.998", held(6)),
+        ("held at 0.9975", held(6)),
         ("held at 0.88", held(2)),
     ]
     return curves(

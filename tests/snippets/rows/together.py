@@ -179,7 +179,7 @@ ROWS = {
     "sampling": {
         "keep_likeliest": [Row(T(3, 5), top_k=2, top_p=0.5, source="Holtzman et al. (2020)")],
         "moved_probability": [Row(T(3, 5, kind="weights"))],
-        "sample": [Row(T(2, 3, 5)), Row(T(2, 3, 5), temperature=0.0)],
+        "sample": [Row(T(6, 4, 5)), Row(T(6, 4, 5), top_p=0.1), Row(T(2, 3, 5), temperature=0.0)],
     },
     "checkpoints": {
         "read_config": [Row(PUBLISHED)],
