@@ -7,7 +7,10 @@ import torch
 from torch import nn
 
 from snippets.attention.formula import scores
-from snippets.heads.module import MisnamedAttention, MultiHeadAttention, from_pytorch, one_head, swap_names
+from snippets.heads.module import MisnamedAttention, MultiHeadAttention, from_pytorch, one_head, swap_names, weights_of_heads
+from snippets.inference.cache import KeyValueCache
+from snippets.order.positions import frequencies
+from snippets.order.rotary import apply_rotary, find_rotation
 
 
 def random(seed, *shapes):
@@ -253,3 +256,50 @@ def test_no_number_of_heads_recovers_the_order(heads):
 
 def test_numbers_in_the_text():
     assert f"{512**0.5:.1f} {(512 // 8) ** 0.5:g} {512 // 8}" == "22.6 8 64"
+
+
+# Shared heads, widths of their own, rotation and a cache
+
+
+def test_shared_heads_are_repeated_heads_of_a_width_of_their_own():
+    layer, (x,) = ours(heads=4, num_kv_heads=2, d_k=5, bias=False), random(8, (2, 6, 12))
+    query, key, value = (getattr(layer, name)(x).unflatten(-1, (-1, 5)).transpose(1, 2) for name in ("query", "key", "value"))
+    assert query.shape[1] == 4 and key.shape[1] == 2
+    mixed = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+    torch.testing.assert_close(layer(x, is_causal=True), layer.output(mixed.transpose(1, 2).flatten(-2)))
+
+
+@pytest.mark.parametrize("kv_heads", [0, 3])
+def test_heads_of_keys_divide_those_of_queries(kv_heads):
+    with pytest.raises(ValueError, match=f"{kv_heads} heads of keys do not divide 4 of queries"):
+        MultiHeadAttention(12, 4, num_kv_heads=kv_heads)
+
+
+def test_format_and_device_are_those_that_are_asked_for():
+    layer = MultiHeadAttention(8, 2, dtype=torch.bfloat16, device="meta")
+    assert {(parameter.dtype, parameter.device.type) for parameter in layer.parameters()} == {(torch.bfloat16, "meta")}
+
+
+def test_queries_and_keys_are_rotated_and_values_are_not():
+    layer, (x,) = ours(d=8, heads=2), random(9, (2, 6, 8))
+    place = torch.arange(3, 9)
+    rotation = find_rotation(place, frequencies(4, dtype=torch.float64))
+    query, key, value = (getattr(layer, name)(x).unflatten(-1, (2, 4)).transpose(1, 2) for name in ("query", "key", "value"))
+    weights = scores(apply_rotary(query, place), apply_rotary(key, place)).softmax(-1)
+    torch.testing.assert_close(layer.weights(x, rotation=rotation), weights)
+    torch.testing.assert_close(layer(x, rotation=rotation), layer.output((weights @ value).transpose(1, 2).flatten(-2)))
+
+
+@pytest.mark.parametrize("parts", [[7], [4, 1, 2], [1] * 7])
+def test_with_a_cache_the_outputs_are_those_of_all_tokens_at_once(parts):
+    layer, (x,) = ours(heads=4, num_kv_heads=2).requires_grad_(False), random(10, (2, 7, 12))
+    cache = KeyValueCache(capacity=7)
+    found = [layer(part, is_causal=True, cache=cache) for part in x.split(parts, dim=1)]
+    torch.testing.assert_close(torch.cat(found, dim=1), layer(x, is_causal=True))
+    assert cache.key.shape == (2, 2, 7, 3)
+
+
+def test_a_mask_without_an_axis_for_the_heads_is_rejected():
+    query, key = random(11, (2, 4, 3, 2), (2, 4, 5, 2))
+    with pytest.raises(ValueError, match=r"attn_mask is \(2, 3, 5\), which has no axis for the heads; expected \(n, m\) or \(2, 1, 3, 5\)"):
+        weights_of_heads(query, key, attn_mask=torch.ones(2, 3, 5, dtype=torch.bool), is_causal=False)

@@ -5,6 +5,7 @@ import torch
 
 from snippets.attention.formula import attention
 from snippets.inference.cache import (
+    KeyValueCache,
     attend,
     chunked_pairs,
     decode_operations,
@@ -138,3 +139,26 @@ def test_numbers_in_the_text():
     value = torch.tensor([[5.0], [1], [3], [1]])
     assert [round(100 * one) for one in (query @ key.T).softmax(-1)[0].tolist()] == [7, 20, 53, 20]
     assert round(attention(query, key, value).item(), 2) == 2.36
+
+
+def test_an_allocated_cache_keeps_its_memory_and_returns_what_was_stored():
+    key, value = random(7, (2, 5, 3), (2, 5, 4))
+    cache, places = KeyValueCache(capacity=6), set()
+    for start, end in ((0, 3), (3, 4), (4, 5)):
+        found = cache.append(key[:, start:end], value[:, start:end])
+        assert torch.equal(found[0], key[:, :end]) and torch.equal(found[1], value[:, :end])
+        places.add((found[0].data_ptr(), found[1].data_ptr()))
+    assert len(places) == 1 and cache.key.shape == (2, 6, 3) and cache.length == 5
+
+
+def test_a_full_cache_says_so_and_stays_as_it_was():
+    cache = KeyValueCache(capacity=4)
+    cache.append(torch.ones(3, 2), torch.ones(3, 2))
+    with pytest.raises(ValueError, match="the cache has room for 4 tokens; found 5"):
+        cache.append(torch.ones(2, 2), torch.ones(2, 2))
+    assert cache.length == 3
+
+
+def test_an_allocated_cache_is_for_inference():
+    with pytest.raises(ValueError, match=r"for inference; expected torch.no_grad\(\)"):
+        KeyValueCache(capacity=4).append(torch.ones(3, 2, requires_grad=True), torch.ones(3, 2))

@@ -10,12 +10,15 @@ from torch.nn.functional import scaled_dot_product_attention
 from snippets.attention.formula import attention
 from snippets.order import positions
 from snippets.order.rotary import (
+    Rotation,
     align_positions,
     apply_rotary,
     apply_rotary_interleaved,
     clipped_bias,
+    find_rotation,
     interleave,
     mean_cosine,
+    rotate,
     rotate_pairs,
     rotated_score,
 )
@@ -225,3 +228,23 @@ def test_positions_get_the_axes_of_what_they_rotate():
     assert align_positions(x, own) is own
     with pytest.raises(ValueError, match=r"expected \(n\) or \(3, 1, 5\)"):
         align_positions(x, own[:, 0])
+
+
+@pytest.mark.parametrize(("interleaved", "apply"), [(False, apply_rotary), (True, apply_rotary_interleaved)])
+def test_one_rotation_serves_all_layers_and_leaves_other_features(interleaved, apply):
+    x, place = random(6, (2, 3, 5, 10))[0], torch.arange(5)
+    rotation = find_rotation(place, frequencies(6), factor=2.0)
+    assert isinstance(rotation, Rotation)
+    found = rotate(x, rotation, interleaved=interleaved)
+    torch.testing.assert_close(found[..., :6], 2 * apply(x[..., :6].contiguous(), place))
+    assert torch.equal(found[..., 6:], x[..., 6:])
+
+
+def test_a_rotation_wider_than_the_features_is_rejected():
+    with pytest.raises(ValueError, match="the rotation is for 6 features; x has 4"):
+        rotate(torch.ones(5, 4), find_rotation(torch.arange(5), frequencies(6)))
+
+
+def test_positions_in_half_precision_are_rejected():
+    with pytest.raises(TypeError, match="position is torch.bfloat16; expected integers, fp32 or fp64"):
+        apply_rotary(torch.ones(5, 4), torch.arange(5).bfloat16())

@@ -10,6 +10,7 @@ from tests.snippets.test_public import called, given, shown, tensors
 
 ROUNDS_MORE = {
     "dropout": "its factors are drawn anew",
+    "keep_likeliest": "it returns logits as they are, or minus infinity",
     "mixture": "each expert multiplies in the format of its weights",
 }
 
@@ -46,7 +47,6 @@ ROUNDS_ONCE = set(
         "general_scores",
         "hopfield_energy",
         "interpolated_rotary",
-        "keep_likeliest",
         "kernel_attention",
         "largest_eigenvalue",
         "layer_norm",
