@@ -11,6 +11,7 @@ from snippets.order.causal import Cache
 from snippets.order.rotary import apply_rotary
 from snippets.together import bound, gpt
 from snippets.together.gpt import GPT, Block, CausalSelfAttention, Config, FeedForward, RMSNorm, silu, swiglu
+from snippets.together.trained import untrained_gpt
 
 VOCABULARY = 11
 FORMATS = (torch.float32, torch.float64)
@@ -339,3 +340,9 @@ def test_every_linear_layer_is_called():
         layer.register_forward_hook(lambda *_, name=name: seen.add(name))
     model(torch.tensor([[1, 2, 3]]))
     assert seen == set(layers) and len(layers) == 14
+
+
+def test_sizes_in_the_text():
+    attention = untrained_gpt().blocks[0].attention
+    assert attention.query.weight.shape == (96, 96) and attention.key.weight.shape == attention.value.weight.shape == (48, 96)
+    assert (attention.num_heads, attention.num_kv_heads) == (4, 2)  # 96 / 4 and 48 / 2 are 24
