@@ -76,6 +76,9 @@ pretraining_tp attention_dropout _name_or_path output_attentions
 output_hidden_states output_router_logits return_dict chunk_size_feed_forward
 is_encoder_decoder id2label label2id problem_type max_position_embeddings
 auto_map ep_size aux_loss_alpha seq_aux num_nextn_predict_layers"""
+ROPE = """rope_theta rope_type type factor partial_rotary_factor
+low_freq_factor high_freq_factor original_max_position_embeddings
+attention_factor beta_fast beta_slow mscale mscale_all_dim truncate"""
 FIXED = {
     "scoring_func": "sigmoid",
     "topk_method": "noaux_tc",
@@ -97,7 +100,6 @@ def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
     latent = read_latent(fields) if kind == "deepseek_v3" else None
     width = fields.get("head_dim") or d // heads
     omega, factor = read_rotary(fields, width=latent.d_R if latent else width)
-    activation = fields.get("hidden_activation") or fields["hidden_act"]
     return DecoderConfig(
         vocab_size=fields["vocab_size"],
         num_layers=fields["num_hidden_layers"],
@@ -107,7 +109,7 @@ def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
         num_kv_heads=fields.get("num_key_value_heads"),
         d_k=width,
         eps=fields["rms_norm_eps"],
-        activation=ACTIVATIONS[activation],
+        activation=read_activation(fields),
         bias=bool(fields.get("attention_bias")),
         tied=fields.get("tie_word_embeddings", kind == "gemma"),
         embedding_scale=d**0.5 if kind == "gemma" else 1.0,
@@ -125,12 +127,16 @@ def reject_unknown(fields: Mapping[str, Any]) -> None:
     known = {
         "model_type": MODEL_TYPES,
         "hidden_act": tuple(ACTIVATIONS),
-        "hidden_activation": (None, *ACTIVATIONS),
+        "hidden_activation": (None,),
+        "sliding_window": (None,),
         "mlp_bias": (None, bool(fields.get("attention_bias"))),
         **{name: (None, value) for name, value in FIXED.items()},
     }
     if fields["model_type"] == "gemma":  # biases of attention alone
         known["attention_bias"] = None, False
+        known["hidden_activation"] = None, *ACTIVATIONS
+    if fields["model_type"] == "mistral":
+        del known["sliding_window"]
     if fields["model_type"] == "deepseek_v3":  # biases of some projections
         known["attention_bias"] = None, False
         known["hidden_act"] = ("silu",)
@@ -149,14 +155,29 @@ def reject_unknown(fields: Mapping[str, Any]) -> None:
             )
 
 
+def read_activation(fields: Mapping[str, Any]) -> str:
+    """The activation. In Gemma's older files, GELU means that with tanh."""
+    asked = fields.get("hidden_activation")
+    if fields["model_type"] == "gemma" and not asked:
+        return {"gelu": "gelu_tanh"}.get(
+            fields["hidden_act"], ACTIVATIONS[fields["hidden_act"]]
+        )
+    return ACTIVATIONS[asked or fields["hidden_act"]]
+
+
 def read_rotary(
     fields: Mapping[str, Any], *, width: int
 ) -> tuple[tuple[float, ...], float]:
     """The frequencies of RoPE, and the factor on rotated features.
 
-    Raises ValueError for a kind of scaling that is not known.
+    Raises ValueError for a field or a kind of scaling that is not known.
     """
     rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
+    for name in rope:
+        if name not in ROPE.split():
+            raise ValueError(
+                f"{name} is {rope[name]!r} for RoPE; expected one of {ROPE}"
+            )
     base = rope.get("rope_theta") or fields.get("rope_theta", 10000.0)
     kind = rope.get("rope_type") or rope.get("type") or "default"
     share = rope.get("partial_rotary_factor") or fields.get(

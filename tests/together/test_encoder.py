@@ -157,6 +157,11 @@ def test_a_paraphrase_is_nearer_than_another_subject(minilm):
     assert cosines[0, 1] > 0.9 > 0.4 > cosines[0, 3] > 0.1 > cosines[0, 2]
 
 
+def test_long_sentences_are_cut_as_published(minilm):
+    tokens, keep = minilm[1](["word " * 400])
+    assert tokens.shape == keep.shape == (1, 256)
+
+
 def test_padding_changes_no_sentence(minilm):
     encoder, tokenize = minilm
     together = encoder.sentence_vectors(*tokenize(SENTENCES))

@@ -184,6 +184,7 @@ ROWS = {
     "checkpoints": {
         "read_config": [Row(PUBLISHED)],
         "reject_unknown": [Row(PUBLISHED)],
+        "read_activation": [Row(PUBLISHED)],
         "read_rotary": [Row(PUBLISHED, width=4)],
         "read_yarn_factor": [Row(YARN)],
         "scale_by": [Row(YARN, name="mscale")],
