@@ -52,9 +52,9 @@ from snippets.together.routed import RoutedSizes
 
 Parameters = Mapping[str, Float[Tensor, "..."]]
 
-# --8<-- [start:fields]
+# --8<-- [start:config]
 MODEL_TYPES = "llama", "mistral", "gemma", "deepseek_v3"
-ACTIVATIONS = {
+PUBLISHED_ACTIVATIONS = {
     "silu": "silu",
     "gelu": "gelu",
     "gelu_pytorch_tanh": "gelu_tanh",
@@ -84,10 +84,8 @@ FIXED = {
     "topk_method": "noaux_tc",
     "moe_layer_freq": 1,
 }
-# --8<-- [end:fields]
 
 
-# --8<-- [start:config]
 def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
     """The config of a decoder, from the fields of a checkpoint's config.json.
 
@@ -126,7 +124,7 @@ def reject_unknown(fields: Mapping[str, Any]) -> None:
     """Raises ValueError for a field that the decoder cannot honour."""
     known = {
         "model_type": MODEL_TYPES,
-        "hidden_act": tuple(ACTIVATIONS),
+        "hidden_act": tuple(PUBLISHED_ACTIVATIONS),
         "hidden_activation": (None,),
         "sliding_window": (None,),
         "mlp_bias": (None, bool(fields.get("attention_bias"))),
@@ -134,7 +132,7 @@ def reject_unknown(fields: Mapping[str, Any]) -> None:
     }
     if fields["model_type"] == "gemma":  # biases of attention alone
         known["attention_bias"] = None, False
-        known["hidden_activation"] = None, *ACTIVATIONS
+        known["hidden_activation"] = None, *PUBLISHED_ACTIVATIONS
     if fields["model_type"] == "mistral":
         del known["sliding_window"]
     if fields["model_type"] == "deepseek_v3":  # biases of some projections
@@ -160,9 +158,9 @@ def read_activation(fields: Mapping[str, Any]) -> str:
     asked = fields.get("hidden_activation")
     if fields["model_type"] == "gemma" and not asked:
         return {"gelu": "gelu_tanh"}.get(
-            fields["hidden_act"], ACTIVATIONS[fields["hidden_act"]]
+            fields["hidden_act"], PUBLISHED_ACTIVATIONS[fields["hidden_act"]]
         )
-    return ACTIVATIONS[asked or fields["hidden_act"]]
+    return PUBLISHED_ACTIVATIONS[asked or fields["hidden_act"]]
 
 
 def read_rotary(

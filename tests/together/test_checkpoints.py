@@ -6,7 +6,19 @@ import pytest
 import torch
 
 from snippets.order.positions import frequencies
-from snippets.together.checkpoints import load_decoder, published_name, read_config
+from snippets.together.checkpoints import (
+    load_decoder,
+    published_name,
+    read_activation,
+    read_config,
+    read_experts,
+    read_latent,
+    read_rotary,
+    read_yarn_factor,
+    reject_unknown,
+    scale_by,
+    stack_experts,
+)
 from snippets.together.decoder import Decoder
 
 LLAMA = {
@@ -151,6 +163,25 @@ def test_old_and_new_fields_of_rope_agree():
     assert old == read_config(LLAMA | {"rope_parameters": linear | {"rope_theta": 500.0}})
     assert old == read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 4.0}})
     assert old.frequencies == pytest.approx((frequencies(4, base=500.0, dtype=torch.float64) / 4).tolist())
+
+
+def test_each_part_of_a_config_can_be_read_by_itself():
+    reject_unknown(DEEPSEEK)
+    assert read_activation(DEEPSEEK) == "silu"
+    assert (read_latent(DEEPSEEK).d_c, read_experts(DEEPSEEK).factor) == (8, 2.5)
+    assert len(read_rotary(DEEPSEEK, width=4)[0]) == 2
+    assert read_yarn_factor({"factor": 1.0}) == scale_by({"factor": 1.0, "mscale": 3.0}, name="mscale") == 1
+    (name,) = dict(stack_experts({"norm": torch.ones(1)}, DEEPSEEK))
+    assert name == "norm"
+
+
+RAMP = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512}
+
+
+@pytest.mark.parametrize("more", [{"beta_slow": 2.0}, {"beta_fast": 8.0}, {"truncate": False}, {"rope_theta": 500.0}])
+def test_each_field_of_yarn_changes_the_frequencies(more):
+    wide = LLAMA | {"head_dim": 32}
+    assert read_config(wide | {"rope_parameters": RAMP | more}).frequencies != read_config(wide | {"rope_parameters": RAMP}).frequencies
 
 
 def test_partial_rotation_has_fewer_frequencies():

@@ -211,6 +211,46 @@ def test_generation_ends_and_pads_with_the_end():
         assert after == before[:stop] + [end] * (len(after) - stop)
 
 
+def test_a_text_that_has_ended_stays_ended():
+    """Whatever the model says afterwards: here all logits but one are lower, and the likeliest token changes with each step."""
+    model, prompts = decoder(), drawn(3, 4)
+    free = model.generate(prompts, count=8, temperature=0)
+    for end in range(VOCABULARY):
+        for row in model.generate(prompts, count=8, temperature=0, end=end)[:, 4:].tolist():
+            first = row.index(end) if end in row else len(row)
+            assert set(row[first:]) <= {end}
+    assert free.shape == (3, 12)
+
+
+def test_generation_applies_top_p():
+    model, prompt = decoder(), drawn(1, 4)
+    likeliest = model.generate(prompt, count=5, temperature=0)
+    assert torch.equal(model.generate(prompt, count=5, temperature=3.0, top_p=1e-9), likeliest)
+    assert torch.equal(model.generate(prompt, count=5, temperature=3.0, top_k=1), likeliest)
+
+
+def test_latent_attention_has_frequencies_for_its_rotated_features():
+    config = DecoderConfig(**SIZES, latent=LatentWidths(d_k=4, d_v=6, d_R=8, d_c=8))
+    assert len(config.omega()) == 4
+
+
+def test_experts_come_from_the_kept_groups_even_if_all_scores_are_negative():
+    layer = RoutedExperts(d=4, sizes=RoutedSizes(num_experts=4, k=2, d_ff=3, num_groups=2, kept_groups=1)).double()
+    layer.bias -= 5  # every score plus its bias is below 0, the value of a hidden one if it were 0
+    x = torch.randn(50, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    groups = layer.route(x)[1] // 2
+    assert torch.equal(groups[:, 0], groups[:, 1])
+
+
+def test_the_router_computes_in_single_precision():
+    layer = RoutedExperts(d=64, sizes=RoutedSizes(num_experts=8, k=2, d_ff=3))
+    layer.router.weight.data = layer.router.weight.data.bfloat16().float()
+    x = torch.randn(2000, 64, generator=torch.Generator().manual_seed(0)).bfloat16()
+    expected = layer.route(x.float())[1]
+    layer.router.bfloat16()
+    assert torch.equal(layer.route(x)[1], expected)
+
+
 def test_generation_stops_when_all_texts_have_ended():
     model, prompt = decoder(), drawn(1, 4)
     end = model.generate(prompt, count=1, temperature=0)[0, -1].item()
