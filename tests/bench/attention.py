@@ -42,8 +42,8 @@ except ImportError:
     print("NOT MEASURED, transformers: it is not installed, so nothing will be recorded; `make models` installs it", file=sys.stderr)
 
 RECORD = ROOT / "docs/figures/order/attention_speed.json"
-LENGTHS, NUM_HEADS, D_K, BLOCK_SIZE = (256, 512, 1024, 2048), 8, 64, 128
-COUNTS, ROUNDS = (64, 128, 256, 512), 9
+LENGTHS, NUM_HEADS, D_K, BLOCK_SIZE = (256, 512, 1024, 2048, 4096), 8, 64, 128
+COUNTS, ROUNDS = (64, 128, 256, 512), 7
 SIZES = {"vocab_size": 256, "num_layers": 4, "num_heads": 4, "num_kv_heads": 4, "d": 128, "d_ff": 384}
 PEER = "SDPA"  # the candidate that the others are compared with
 PRODUCTS = ("aten::bmm", "aten::mm", "aten::baddbmm", "aten::addmm")
@@ -235,7 +235,7 @@ def write_with_transformers(model: torch.nn.Module, first: Tensor, count: int) -
 
 
 def measure_decoding(counts: tuple[int, ...], rounds: int) -> dict:
-    """Return, for each writer, by the number of tokens written: tokens per second, the ratio to those of GPT with its cache, and calls per token.
+    """Return, for each writer, by the number of tokens written: tokens per second, the ratio to those of Decoder, and calls per token.
 
     Calls are the operations of PyTorch that one more token takes.
     """
@@ -243,11 +243,12 @@ def measure_decoding(counts: tuple[int, ...], rounds: int) -> dict:
     results = {name: {"calls": calls_of(partial(write, 9)) - calls_of(partial(write, 8))} for name, write in writers.items()}
     results = {name: row | {"per second": [], "ratio": []} for name, row in results.items()}
     for count in counts:
-        taken = take_turns({name: partial(write, count) for name, write in writers.items()}, rounds=rounds)
+        runs = {name: partial(write, count) for name, write in writers.items()}
+        taken = take_turns(runs, rounds=rounds, repeats=max(1, 256 // count))
         for name in writers:
             row = results[name]
             row["per second"].append(round(count / statistics.median(taken[name]), 1))
-            row["ratio"].append(round(median_ratio(taken["GPT"], taken[name]), 3))
+            row["ratio"].append(round(median_ratio(taken["Decoder"], taken[name]), 3))
         print(
             f"{count} tokens written: " + ", ".join(f"{name} {row['per second'][-1]:.0f} a second" for name, row in results.items()),
             flush=True,
@@ -278,7 +279,7 @@ def measure(lengths: tuple[int, ...] = LENGTHS, counts: tuple[int, ...] = COUNTS
         "attention": measure_attention(lengths, rounds),
         "reasons": find_reasons(min(2048, max(lengths)), rounds),
         "counts": list(counts),
-        "decoding": measure_decoding(counts, min(rounds, 5)),
+        "decoding": measure_decoding(counts, rounds),
     }
 
 
