@@ -128,7 +128,7 @@ import re
 from pathlib import Path
 from derivations.kernel.site import figure_block
 
-blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
+blocks = re.compile(r"^/{3,} figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
 for name, function in shown:
     figure_block._run_function(figure_block.ROOT / f"docs/figures/{name}.py", function)

@@ -167,7 +167,7 @@ def measure_attention(lengths: tuple[int, ...], rounds: int) -> dict:
         inputs = make_inputs(n)
         for passed, run_pass in PASSES.items():
             runs = {name: partial(run_pass, function, inputs) for name, function in make_candidates(n).items()}
-            taken = take_turns(runs, rounds=rounds, repeats=max(1, 2048 // n))
+            taken = take_turns(runs, rounds=rounds, repeats=max(1, min(8, 2048 // n)))
             for name, run in runs.items():
                 row = results[passed].setdefault(name, {"milliseconds": [], "ratio": [], "bytes": []})
                 row["milliseconds"].append(round(1e3 * statistics.median(taken[name]), 3))
@@ -244,7 +244,7 @@ def measure_decoding(counts: tuple[int, ...], rounds: int) -> dict:
     results = {name: row | {"per second": [], "ratio": []} for name, row in results.items()}
     for count in counts:
         runs = {name: partial(write, count) for name, write in writers.items()}
-        taken = take_turns(runs, rounds=rounds, repeats=max(1, 256 // count))
+        taken = take_turns(runs, rounds=rounds, repeats=max(1, min(4, 256 // count)))
         for name in writers:
             row = results[name]
             row["per second"].append(round(count / statistics.median(taken[name]), 1))
