@@ -271,7 +271,7 @@ def measure(lengths: tuple[int, ...] = LENGTHS, counts: tuple[int, ...] = COUNTS
     torch.set_num_threads(1)
     return {
         "machine": {"processor": processor(), "cores": os.cpu_count(), "threads": torch.get_num_threads(), "system": platform.system()},
-        "versions": {"python": platform.python_version(), "torch": torch.__version__}
+        "versions": {"python": platform.python_version(), "torch": str(torch.__version__)}
         | {"transformers": transformers.__version__ if transformers else ""},
         "date": datetime.date.today().isoformat(),
         "sizes": {"heads": NUM_HEADS, "d_k": D_K, "block": BLOCK_SIZE, "rounds": rounds, "decoder": SIZES},

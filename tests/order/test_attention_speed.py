@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from derivations.kernel.site import figure_block
+from derivations.kernel.site.svg_picture import number
 from tests.bench import attention as bench
 
 ROOT = Path(__file__).parents[2]
@@ -131,8 +132,8 @@ def texts(picture):
 def test_tables_show_the_record(record, figures):
     for passed in record["attention"].values():
         for row in passed.values():
-            assert {f"{ratio:.2f}" for ratio in row["ratio"]} <= set(texts(figures.times()))
-            assert {f"{held / 2**20:.1f}" for held in row["bytes"]} <= set(texts(figures.peaks()))
+            assert {number(ratio, 2) for ratio in row["ratio"]} <= set(texts(figures.times()))
+            assert {number(held / 2**20, 1) for held in row["bytes"]} <= set(texts(figures.peaks()))
 
 
 def test_pictures_follow_the_record_and_name_the_machine(record, figures, monkeypatch):
@@ -145,3 +146,26 @@ def test_pictures_follow_the_record_and_name_the_machine(record, figures, monkey
         assert any("Another processor, 1 thread" in words for words in texts(picture))
     assert "98.7" in figures.slowdown().description and "98.70" in texts(figures.times())
     assert "4321" in figures.writing().description
+
+
+def test_numbers_in_the_text_are_those_of_the_record(record):
+    at, n = record["lengths"].index(2048), record["reasons"]
+    forward, back = ({name: row["ratio"] for name, row in record["attention"][passed].items()} for passed in bench.PASSES)
+    written = {name: row["ratio"][-1] for name, row in record["decoding"].items()}
+    calls = {name: row["calls"] for name, row in record["decoding"].items()}
+    sentences = [
+        f"At {n['tokens']:,} tokens, `attention` takes {forward['formula'][at]:.1f} times as long as SDPA, "
+        f"and {back['formula'][at]:.1f} times with the backward pass.",
+        f"Naive code takes {forward['naive'][at]:.1f} and {back['naive'][at]:.1f} times as long, "
+        f"transformers' eager attention {forward['transformers'][at]:.1f} and {back['transformers'][at]:.1f} times.",
+        f"Matrix products take only {n['share of products']:.0%}".replace("%", " % of the time of `attention`."),
+        f"with the causal mask, it takes {n['SDPA, causal to full']:.0%}".replace("%", " % of its time without a mask."),
+        f"It takes {forward['blocks'][at]:.1f} times as long as SDPA",
+        f"For a text of {record['counts'][-1]} tokens, transformers writes {written['transformers']:.2f} times as many tokens a second as *Decoder*, "
+        f"*GPT* {written['GPT']:.2f} times as many, and *GPT* without its cache {written['GPT, no cache']:.2f} times.",
+        f"*Decoder* calls {calls['Decoder']} operations for each token, transformers {calls['transformers']}.",
+        f"at {record['lengths'][0]} tokens, `attention` takes {forward['formula'][0]:.1f} times as long as SDPA, "
+        f"and {back['formula'][0]:.1f} times with the backward pass.",
+    ]
+    page = " ".join((ROOT / "docs/order/cost.md").read_text(encoding="utf-8").split())
+    assert [sentence for sentence in sentences if sentence not in page] == []
