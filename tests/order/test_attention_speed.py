@@ -142,7 +142,7 @@ def test_pictures_follow_the_record_and_name_the_machine(record, figures, monkey
     changed["attention"]["forward"]["formula"]["ratio"][-1] = 98.7
     changed["decoding"]["Decoder"]["per second"][-1] = 4321.0
     monkeypatch.setattr(figures, "measured", lambda: changed)
-    for picture in (figures.slowdown(), figures.times(), figures.peaks(), figures.writing()):
+    for picture in (figures.slowdown(), figures.writing()):
         assert any("Another processor, 1 thread" in words for words in texts(picture))
     assert "98.7" in figures.slowdown().description and "98.70" in texts(figures.times())
     assert "4321" in figures.writing().description

@@ -79,7 +79,7 @@ def _table(record: dict, passed: str, rows: dict[str, list[float]], *, digits: i
         list(rows),
         [str(n) for n in lengths],
         digits=digits,
-        across=f"tokens ({_machine(record)})",
+        across="tokens",
         title=f"{what}, {passed}",
         description=f"From {lengths[0]} to {lengths[-1]} tokens: {ends}.",
     )
