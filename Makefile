@@ -41,7 +41,7 @@ help:
 	@echo "make wheel   build the package of snippets into dist/; in an empty environment, test it and the code (minutes; needs a network)"
 	@echo "make models  add a published model and transformers to .venv, for the tests and examples that need them (200 MB)"
 	@echo "make retrain train the models of the last two chapters again, and write their files (ARGS=--check only compares)"
-	@echo "make bench   measure what checking costs, and what a page costs a browser (an hour; needs npm and Chromium)"
+	@echo "make bench   measure what checks, pages and attention cost (an hour; needs npm and Chromium, and 'make models' first)"
 	@echo "make clean   remove everything that these targets create"
 
 # Check the port first, so that nobody waits for minutes only to learn that it is in use.

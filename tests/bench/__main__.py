@@ -4,17 +4,17 @@
 2. A check of every derivation from scratch against running the same scripts as mkdocs-jupyter notebooks.
 3. The average time to draw a figure.
 4. Attention as the pages show it against the plain formula, and against PyTorch's own on its math backend.
-5. Tokens per second that the small GPT writes with its cache against those without it.
-6. A check of some topics by two workers of a Dask cluster against a check by two processes.
-7. The cost of pages in a browser: browser.py. `python tests/bench/browser.py SITE` measures only that, for a finished site.
-8. The time from an edit to the updated page: edit_latency.py.
-9. The cost of trying a mutant: mutants.py.
+5. A check of some topics by two workers of a Dask cluster against a check by two processes.
+6. The cost of pages in a browser: browser.py. `python tests/bench/browser.py SITE` measures only that, for a finished site.
+7. The time from an edit to the updated page: edit_latency.py.
+8. The cost of trying a mutant: mutants.py.
+9. Attention by length, and tokens per second, against PyTorch's, those of transformers and naive code: attention.py, which writes the record
+   that the page on costs draws.
 10. The cost of one topic among a thousand: many_topics.py, which takes longer than all the others.
 
-The last three can run alone, as `python tests/bench/edit_latency.py`.
+The last four can run alone, as `python tests/bench/edit_latency.py`.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
-ALONE = ("edit_latency.py", "mutants.py", "many_topics.py")  # each prints its results
+ALONE = ("edit_latency.py", "mutants.py", "attention.py", "many_topics.py")  # each prints its results
 
 
 class _Loader(yaml.SafeLoader):
@@ -128,7 +128,7 @@ import re
 from pathlib import Path
 from derivations.kernel.site import figure_block
 
-blocks = re.compile(r"^/// figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
+blocks = re.compile(r"^/{3,} figure \\| ([a-z0-9_/]+):([a-z0-9_]+)(?: play=\\w+)?$", re.M)
 shown = [(name, function) for page in Path("docs").rglob("*.md") for name, function in blocks.findall(page.read_text())]
 for name, function in shown:
     figure_block._run_function(figure_block.ROOT / f"docs/figures/{name}.py", function)
@@ -180,46 +180,6 @@ def speed(folder: Path) -> list:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-GENERATE = """
-import json
-import time
-import torch
-from snippets.together.text import encode
-from snippets.together.trained import load_gpt
-
-torch.set_num_threads(1)
-model, first = load_gpt(), encode("The ")[None]
-
-def seconds(count, use_cache):
-    start = time.perf_counter()
-    model.generate(first, count=count, use_cache=use_cache, generator=torch.Generator().manual_seed(0))
-    return time.perf_counter() - start
-
-seconds(32, True)  # the first run is slower
-least = {}
-for count in (32, 128, 512):
-    rounds = [[seconds(count, use_cache) for use_cache in (True, False)] for _ in range(ROUNDS)]
-    least[count] = [min(each) for each in zip(*rounds)]
-print(json.dumps(least))
-"""
-
-
-def generating(folder: Path) -> dict[int, float]:
-    """Return, for some lengths, the ratio of the shortest times to write that many tokens without and with the cache."""
-    (folder / "generate.py").write_text(GENERATE.replace("ROUNDS", str(ROUNDS)))
-    done = subprocess.run(
-        [sys.executable, str(folder / "generate.py")],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=True,
-        stdout=subprocess.PIPE,
-    )
-    found = {int(count): seconds for count, seconds in json.loads(done.stdout).items()}
-    for count, (kept, anew) in found.items():
-        print(f"{count} tokens: {count / kept:.0f} a second with the cache, {count / anew:.0f} without")
-    return {count: anew / kept for count, (kept, anew) in found.items()}
-
-
 CLUSTER = """
 import time
 import dask
@@ -264,7 +224,7 @@ def main():
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before this began")
     try:
         fast, unchanged, cold, drawn = speed(folder), unchanged_build(folder), cold_check(folder), drawing(folder)
-        faster, clustered = generating(folder), on_a_cluster(folder)
+        clustered = on_a_cluster(folder)
         lacking = in_a_browser(folder)
     finally:
         shutil.rmtree(folder)
@@ -277,8 +237,6 @@ def main():
             f"ratio, attention of {' x '.join(shape)} to the formula {formula}, to PyTorch's math backend {math}, "
             f"masked {masked}   ({microseconds} µs)"
         )
-    for count, ratio in faster.items():
-        print(f"ratio, tokens a second with a cache to without, {count:3}   {ratio:.2f}")
     print(f"load {os.getloadavg()[0]:.1f} at the end: where it is above the number of cores, times and scores are those of a busy machine")
     for line in lacking:
         print(f"NOT MEASURED, {line}")

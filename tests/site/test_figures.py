@@ -459,7 +459,7 @@ def test_number_formatting():
 
 # Every picture of the site ----------------------------------------------------------------------------------------------
 
-BLOCK = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
+BLOCK = re.compile(r"^/{3,} figure \| (\S+)(?: play=\w+)?$", re.M)
 
 
 def shown():

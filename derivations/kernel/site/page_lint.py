@@ -20,7 +20,7 @@ from .page_source import RANKS, Source
 from .rendered_page_lint import check_links, check_rendering
 from .snippet_text_lint import check_words
 
-FIGURE = re.compile(r"^/// figure \| (\S+)(?: play=\w+)?$", re.M)
+FIGURE = re.compile(r"^/{3,} figure \| (\S+)(?: play=\w+)?$", re.M)
 
 
 def read_pages(root: Path) -> dict[Path, str]:

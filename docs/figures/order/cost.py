@@ -1,9 +1,13 @@
-"""Pictures of what attention costs."""
+"""Pictures of what attention costs: operations, which are counted, and time and memory, which tests/bench/attention.py measured."""
 
-from derivations.kernel.site.diagrams import Picture, curves
+import json
+from pathlib import Path
+
+from derivations.kernel.site.diagrams import Picture, below, curves, heat_map
 from derivations.kernel.site.figure_widgets import played
 from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
 
+READS = ("docs/figures/order/attention_speed.json",)
 WIDTH = 512
 LENGTHS = [2 ** (k / 2) for k in range(10, 33)]  # 32 to 65536
 
@@ -36,4 +40,80 @@ def doubling() -> Picture:
         title="The cost of twice as many tokens, as a multiple",
         description=f"From {ratios[0]:.2f} times at 32 tokens the ratio rises to {ratios[-1]:.2f} at 65536. "
         f"At {2 * WIDTH} tokens it is {doubling_ratio(2 * WIDTH, WIDTH):.0f}.",
+    )
+
+
+def measured() -> dict:
+    """The record of the benchmark."""
+    return json.loads((Path(__file__).resolve().parents[3] / READS[0]).read_text(encoding="utf-8"))
+
+
+def _machine(record: dict) -> str:
+    machine, threads = record["machine"], record["machine"]["threads"]
+    return f"{machine['processor']}, {threads} thread{'s' * (threads > 1)}, {record['date']}"
+
+
+def slowdown() -> Picture:
+    record = measured()
+    lengths, forward = record["lengths"], record["attention"]["forward"]
+    shown = ("formula", "blocks", "naive", "SDPA, math")
+    last = ", ".join(f"{name} {forward[name]['ratio'][-1]:.1f}" for name in shown)
+    return curves(
+        [(name, lengths, forward[name]["ratio"]) for name in shown],
+        log="x",
+        across=f"tokens ({_machine(record)})",
+        up="times as slow as SDPA",
+        x_ticks=lengths,
+        y_range=(0, 1),
+        title="Time of causal attention, forward, as a multiple of the time of SDPA",
+        description=f"Ratios at {lengths[-1]} tokens: {last}. At {lengths[0]} tokens the formula takes "
+        f"{forward['formula']['ratio'][0]:.1f} times as long as SDPA.",
+    )
+
+
+def _table(record: dict, passed: str, rows: dict[str, list[float]], *, digits: int, what: str) -> Picture:
+    lengths = record["lengths"]
+    ends = "; ".join(f"{name} {values[0]:.{digits}f} to {values[-1]:.{digits}f}" for name, values in rows.items())
+    return heat_map(
+        list(rows.values()),
+        list(rows),
+        [str(n) for n in lengths],
+        digits=digits,
+        across="tokens",
+        title=f"{what}, {passed}",
+        description=f"From {lengths[0]} to {lengths[-1]} tokens: {ends}.",
+    )
+
+
+def times() -> Picture:
+    record = measured()
+    tables = []
+    for passed, found in record["attention"].items():
+        ratios = {name: row["ratio"] for name, row in found.items()}
+        tables.append(_table(record, passed, ratios, digits=2, what="Time as a multiple of SDPA's"))
+    return below(*tables, title="Time of causal attention by length, as a multiple of the time of SDPA")
+
+
+def peaks() -> Picture:
+    record = measured()
+    tables = []
+    for passed, found in record["attention"].items():
+        mebibytes = {name: [held / 2**20 for held in row["bytes"]] for name, row in found.items()}
+        tables.append(_table(record, passed, mebibytes, digits=1, what="Memory in MiB"))
+    return below(*tables, title="Memory of causal attention at its peak, by length")
+
+
+def writing() -> Picture:
+    record = measured()
+    counts, found = record["counts"], record["decoding"]
+    last = ", ".join(f"{name} {row['per second'][-1]:.0f}" for name, row in found.items())
+    return curves(
+        [(name, counts, row["per second"]) for name, row in found.items()],
+        log="x",
+        across=f"tokens written ({_machine(record)})",
+        up="tokens a second",
+        x_ticks=counts,
+        y_range=(0, 1),
+        title="Tokens a second that small decoders of one size write",
+        description=f"Tokens a second, for texts of {counts[-1]} tokens: {last}.",
     )

@@ -1,0 +1,171 @@
+"""The benchmark of attention: its counts of memory, its record, and the numbers and pictures that the page takes from it. No test looks at times."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from derivations.kernel.site import figure_block
+from derivations.kernel.site.svg_picture import number
+from tests.bench import attention as bench
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_PEER = not bench.transformers  # `make models` installs it
+SMALL = ((16, 32), (2, 3), 2)  # lengths, counts, rounds
+
+
+@pytest.fixture(scope="module")
+def record():
+    return json.loads(bench.RECORD.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def figures():
+    return figure_block._load_module(ROOT / "docs/figures/order/cost.py")
+
+
+def peak(name, n, passed="forward"):
+    function, inputs = bench.make_candidates(n)[name], bench.make_inputs(n)
+    return bench.peak_bytes(lambda: bench.PASSES[passed](function, inputs))
+
+
+# Measuring --------------------------------------------------------------------------------------------------------------
+
+
+def test_peak_is_the_most_that_was_held_at_once():
+    def run():
+        first = torch.empty(256)  # 1024 bytes
+        second = torch.empty(512)
+        del first
+        return torch.empty(128), second
+
+    assert bench.peak_bytes(run) == 4 * (256 + 512)
+
+
+def test_every_candidate_computes_causal_attention():
+    query, key, value = bench.make_inputs(40)
+    candidates = bench.make_candidates(40)
+    for function in candidates.values():
+        torch.testing.assert_close(function(query, key, value), candidates[bench.PEER](query, key, value), atol=1e-5, rtol=1e-4)
+
+
+def test_candidates_take_turns_after_a_round_that_does_not_count():
+    order = []
+    taken = bench.take_turns({name: lambda name=name: order.append(name) for name in "ab"}, rounds=2)
+    assert "".join(order) == "ababab" and [len(taken[name]) for name in "ab"] == [2, 2]
+
+
+def test_ratio_is_the_median_of_the_rounds():
+    assert bench.median_ratio([1, 4, 90], [1, 2, 3]) == 2
+
+
+def test_calls_are_counted():
+    x = torch.ones(2)
+    assert bench.calls_of(lambda: (x + 1) * 2) == 2
+
+
+# Memory -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["formula", "naive", "SDPA, math"])
+def test_a_stored_square_needs_four_times_the_memory_at_twice_the_length(name):
+    half, whole = peak(name, 256), peak(name, 512)
+    assert whole >= 2 * bench.NUM_HEADS * 512**2 * 4  # two squares of fp32 at once
+    assert 3.5 < whole / half < 4.1
+
+
+@pytest.mark.parametrize("name", ["SDPA", "blocks"])
+def test_blocks_need_no_square(name):
+    half, whole = peak(name, 512), peak(name, 1024)
+    assert whole < bench.NUM_HEADS * 1024**2 * 4 / 4  # less than a quarter of a square
+    assert whole / half < 2.5
+
+
+def test_autograd_keeps_the_blocks_of_flash_attention_but_sdpa_none():
+    square = bench.NUM_HEADS * 512**2 * 4
+    assert peak("SDPA", 512, "with backward") < square < peak("blocks", 512, "with backward") < peak("formula", 512, "with backward")
+
+
+# The record -------------------------------------------------------------------------------------------------------------
+
+
+def outline(value):
+    """Return the names in a record, and the types of what has no names. Lists are one type, whatever they hold."""
+    return {name: outline(one) for name, one in value.items()} if isinstance(value, dict) else type(value).__name__
+
+
+@pytest.mark.skipif(WITHOUT_PEER, reason="the record compares with transformers")
+def test_a_small_run_has_every_field_of_the_record(record):
+    lengths, counts, rounds = SMALL
+    small = bench.measure(lengths, counts, rounds)
+    assert outline(small) == outline(record)
+    for found, rows in ((small, 2), (record, len(record["lengths"]))):
+        columns = [column for passed in found["attention"].values() for row in passed.values() for column in row.values()]
+        assert {len(column) for column in columns} == {rows}
+    assert json.loads(json.dumps(small)) == small
+
+
+def test_a_run_without_transformers_measures_the_others(monkeypatch):
+    monkeypatch.setattr(bench, "transformers", None)
+    small = bench.measure((16,), (2,), 1)
+    assert list(small["decoding"]) == ["Decoder", "GPT", "GPT, no cache"]
+    assert "transformers" not in small["attention"]["forward"]
+
+
+def test_the_record_is_of_the_benchmark_as_it_is(record):
+    assert record["lengths"] == list(bench.LENGTHS) and record["counts"] == list(bench.COUNTS)
+    sizes = {"heads": bench.NUM_HEADS, "d_k": bench.D_K, "block": bench.BLOCK_SIZE, "rounds": bench.ROUNDS, "decoder": bench.SIZES}
+    assert record["sizes"] == sizes
+    assert record["machine"]["processor"] and record["machine"]["threads"] == 1 and re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert all(record["versions"].values())
+
+
+# The page ---------------------------------------------------------------------------------------------------------------
+
+
+def texts(picture):
+    return ["".join(one.itertext()) for element in picture.elements for one in element.iter("text")]
+
+
+def test_tables_show_the_record(record, figures):
+    for passed in record["attention"].values():
+        for row in passed.values():
+            assert {number(ratio, 2) for ratio in row["ratio"]} <= set(texts(figures.times()))
+            assert {number(held / 2**20, 1) for held in row["bytes"]} <= set(texts(figures.peaks()))
+
+
+def test_pictures_follow_the_record_and_name_the_machine(record, figures, monkeypatch):
+    changed = json.loads(json.dumps(record))
+    changed["machine"]["processor"] = "Another processor"
+    changed["attention"]["forward"]["formula"]["ratio"][-1] = 98.7
+    changed["decoding"]["Decoder"]["per second"][-1] = 4321.0
+    monkeypatch.setattr(figures, "measured", lambda: changed)
+    for picture in (figures.slowdown(), figures.writing()):
+        assert any("Another processor, 1 thread" in words for words in texts(picture))
+    assert "98.7" in figures.slowdown().description and "98.70" in texts(figures.times())
+    assert "4321" in figures.writing().description
+
+
+def test_numbers_in_the_text_are_those_of_the_record(record):
+    at, n = record["lengths"].index(2048), record["reasons"]
+    forward, back = ({name: row["ratio"] for name, row in record["attention"][passed].items()} for passed in bench.PASSES)
+    written = {name: row["ratio"][-1] for name, row in record["decoding"].items()}
+    calls = {name: row["calls"] for name, row in record["decoding"].items()}
+    sentences = [
+        f"At {n['tokens']:,} tokens, `attention` takes {forward['formula'][at]:.1f} times as long as SDPA, "
+        f"and {back['formula'][at]:.1f} times with the backward pass.",
+        f"Naive code takes {forward['naive'][at]:.1f} and {back['naive'][at]:.1f} times as long, "
+        f"transformers' eager attention {forward['transformers'][at]:.1f} and {back['transformers'][at]:.1f} times.",
+        f"Matrix products take only {n['share of products']:.0%}".replace("%", " % of the time of `attention`."),
+        f"with the causal mask, it takes {n['SDPA, causal to full']:.0%}".replace("%", " % of its time without a mask."),
+        f"It takes {forward['blocks'][at]:.1f} times as long as SDPA",
+        f"For a text of {record['counts'][-1]} tokens, transformers writes {written['transformers']:.2f} times as many tokens a second as *Decoder*, "
+        f"*GPT* {written['GPT']:.2f} times as many, and *GPT* without its cache {written['GPT, no cache']:.2f} times.",
+        f"*Decoder* calls {calls['Decoder']} operations for each token, transformers {calls['transformers']}.",
+        f"at {record['lengths'][0]} tokens, `attention` takes {forward['formula'][0]:.1f} times as long as SDPA, "
+        f"and {back['formula'][0]:.1f} times with the backward pass.",
+    ]
+    page = " ".join((ROOT / "docs/order/cost.md").read_text(encoding="utf-8").split())
+    assert [sentence for sentence in sentences if sentence not in page] == []
