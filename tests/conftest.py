@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items):
 def missing_models():
     """Return which packages of the group `models` are missing, as a sentence, or "" if there are all."""
     missing = [name for name in MODELS if find_spec(name) is None]
-    return missing and f"there is no {' and no '.join(missing)} here; `make models` installs what is missing"
+    return "" if not missing else f"there is no {' and no '.join(missing)} here; `make models` installs what is missing"
 
 
 @pytest.fixture(scope="session")

@@ -148,7 +148,7 @@ def test_a_step_takes_one_token():
 
 
 def test_numbers_in_the_text():
-    """The example with three tokens, two of which the query may see."""
+    """The example with three tokens. The query may see two of them."""
     scores, value = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([[1.0], [2.0], [30.0]])
     assert [round(x, 3) for x in scores.softmax(-1)[0].tolist()] == [0.665, 0.245, 0.09]
     assert [round(x, 3) for x in scores[:, :2].softmax(-1)[0].tolist()] == [0.731, 0.269]

@@ -233,7 +233,7 @@ def installed(once, packaging):
 
 @pytest.fixture(scope="session")
 def with_snippets(once, packaging):
-    """Return the path of a Python that finds a copy of the folder `snippets`, as in the repository, and nothing else of the repository."""
+    """Return the path of a Python that can import a copy of the folder `snippets`, but nothing else from the repository."""
 
     def into(folder):
         place = make_environment(folder, packaging.dependencies())

@@ -92,7 +92,7 @@ def test_autograd_keeps_the_blocks_of_flash_attention_but_sdpa_none():
 
 
 def outline(value):
-    """Return the names in a record, and the types of what has no names. Lists are one type, whatever they hold."""
+    """Return the structure of a record: the names of its fields, and the types of their values. All lists count as one type."""
     return {name: outline(one) for name, one in value.items()} if isinstance(value, dict) else type(value).__name__
 
 
