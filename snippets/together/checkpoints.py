@@ -186,12 +186,13 @@ def read_rotary(
     if kind == "linear":
         omega = omega / rope["factor"]
     elif kind == "llama3":  # the ramp of YaRN, with other ends
+        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
         omega = yarn_frequencies(
             omega,
             s=rope["factor"],
             trained=rope["original_max_position_embeddings"],
-            start=rope["low_freq_factor"],
-            end=rope["high_freq_factor"],
+            start=low,
+            end=high,
         )
     elif kind == "yarn":
         factor = read_yarn_factor(rope)

@@ -227,7 +227,7 @@ class Decoder(nn.Module):
         `keep`, which covers all m tokens so far. Positions count the others, so
         that padding on the left changes nothing. Logits of padding mean nothing.
         """
-        states, _ = self.hidden_states(tokens, keep=keep, cache=cache)
+        states = self.hidden_states(tokens, keep=keep, cache=cache)
         weight = (
             self.embedding.weight if self.head is None else self.head.weight
         )
@@ -239,8 +239,8 @@ class Decoder(nn.Module):
         *,
         keep: Bool[Tensor, "batch m"] | None = None,
         cache: list[KeyValueCache] | None = None,
-    ) -> tuple[Float[Tensor, "batch n d"], list[Float[Tensor, "batch n d"]]]:
-        """The normalised tokens after the last block, and those before each.
+    ) -> Float[Tensor, "batch n d"]:
+        """The tokens after the last block, normalised.
 
         Raises ValueError if `keep` does not cover all tokens so far.
         """
@@ -260,13 +260,11 @@ class Decoder(nn.Module):
         mask = mask & keep[..., None, None, :]  # (batch, 1, n, m)
         x = self.embedding(tokens) * self.config.embedding_scale
         rotation = self.find_rotation(keep[..., None, :], x)  # (batch, 1, n)
-        inputs = []
         for block, old in zip(
             self.blocks, cache or [None] * len(self.blocks), strict=True
         ):
-            inputs.append(x)
             x = block(x, rotation=rotation, attn_mask=mask, cache=old)
-        return self.norm(x), inputs
+        return self.norm(x)
 
     def find_rotation(
         self,

@@ -12,7 +12,6 @@ from derivations.kernel.site.svg_picture import number
 from tests.bench import attention as bench
 
 ROOT = Path(__file__).parents[2]
-WITHOUT_PEER = not bench.transformers  # `make models` installs it
 SMALL = ((16, 32), (2, 3), 2)  # lengths, counts, rounds
 
 
@@ -96,8 +95,7 @@ def outline(value):
     return {name: outline(one) for name, one in value.items()} if isinstance(value, dict) else type(value).__name__
 
 
-@pytest.mark.skipif(WITHOUT_PEER, reason="the record compares with transformers")
-def test_a_small_run_has_every_field_of_the_record(record):
+def test_a_small_run_has_every_field_of_the_record(record, models):
     lengths, counts, rounds = SMALL
     small = bench.measure(lengths, counts, rounds)
     assert outline(small) == outline(record)

@@ -207,3 +207,10 @@ def test_deepseek_scales_all_scores():
     fields = DEEPSEEK | {"rope_scaling": YARN | {"mscale": 1.0, "mscale_all_dim": 0.7}}
     assert read_config(fields).latent.scale_factor == pytest.approx((0.07 * math.log(8) + 1) ** 2)
     assert read_config(DEEPSEEK).latent.scale_factor == 1
+
+
+@pytest.mark.parametrize("kind", ["llama3", "yarn"])
+def test_the_trained_length_must_be_given(kind):
+    rope = {"rope_type": kind, "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    with pytest.raises(KeyError, match="original_max_position_embeddings"):
+        read_config(LLAMA | {"rope_parameters": rope})
