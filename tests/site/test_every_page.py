@@ -52,9 +52,8 @@ PLANTED = {
 @pytest.fixture(scope="module")
 def seen(crawler, chromium, built, share):
     """Return the faults of each page of the site, by look. With --share, each look covers only a share of the pages."""
-    found = crawler.visited(chromium, built, share=share)
-    assert {page for records in found.values() for page in records} == {*crawler.pages_of(built)}
-    return found
+    assert len(crawler.pages_of(built)) > 70
+    return crawler.visited(chromium, built, share=share)
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +73,14 @@ def planted(crawler, chromium, tmp_path_factory):
 @pytest.mark.parametrize("kind", ["console", "foreign", "wide", "cut", "formulas", "ids", "broken"])
 @pytest.mark.parametrize("look", ["light, 1280", "light, 390", "dark, 1280", "dark, 390"])
 def test_pages_have_no_fault_of_a_kind(seen, crawler, look, kind):
-    assert len(seen[look]) > 17
+    assert seen[look]
     assert crawler.faults(seen[look], kind) == {}, crawler.KINDS[kind]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", ["light, 1280", "dark, 390"])
 def test_axe_finds_no_fault(seen, crawler, look):
-    assert look in crawler.AUDITED and len(seen[look]) > 17
+    assert look in crawler.AUDITED and seen[look]
     assert crawler.faults(seen[look], "axe") == {}
 
 
@@ -99,10 +98,10 @@ def test_page_without_a_fault_passes(planted, crawler):
 @pytest.mark.slow
 def test_printed_pages_have_no_empty_or_superfluous_sheets(crawler, chromium, built, share):
     pages = [page for number, page in enumerate(crawler.pages_of(built)) if share(number)]
-    assert len(pages) > 17 and crawler.printed(chromium, built, pages) == {}
+    assert pages and crawler.printed(chromium, built, pages) == {}
 
 
-def test_four_shares_together_cover_every_page_in_every_look(crawler):
+def test_shares_together_cover_every_page_in_every_look(crawler):
     class Nothing:
         def look(self, **_):
             pass
@@ -118,9 +117,11 @@ def test_four_shares_together_cover_every_page_in_every_look(crawler):
     names = [f"page-{number}/" for number in range(10)]
     with pytest.MonkeyPatch.context() as patch:
         quarters = [pages(lambda number, part=part: number % 4 == part, patch) for part in range(4)]
+        eighths = [pages(lambda number, part=part: number % 8 == part, patch) for part in range(8)]
         assert pages(lambda number: True, patch) == {look: names for look in crawler.LOOKS}
     assert all(sorted(sum(one.values(), [])) == names for one in quarters)
-    assert all(sorted(sum((one[look] for one in quarters), [])) == names for look in crawler.LOOKS)
+    for parts in (quarters, eighths):
+        assert all(sorted(sum((part[look] for part in parts), [])) == names for look in crawler.LOOKS)
 
 
 def test_empty_and_superfluous_sheets_are_found(crawler, chromium, tmp_path):

@@ -412,7 +412,9 @@ def test_make_without_arguments_lists_the_commands(tree):
 
 
 def pins():
-    lines = [line.split(";")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    """Return the lines of the two files of pins, without comments and conditions."""
+    text = "\n".join((ROOT / name).read_text() for name in ("requirements.txt", "requirements-models.txt"))
+    lines = [line.split(";")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -518,10 +520,19 @@ def made(done):
 def test_ci_runs_all_parts_or_the_named_ones(parts):
     whole = parts()
     assert whole.returncode == 0 and "== all passed" in whole.stdout
-    assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest test browser slow site wheel"
+    assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest models test browser slow site wheel"
     looks, *rest = made(parts("slow", "site"))
     assert re.fullmatch(r"slow ARGS=--share [1-8]/8", looks) and rest == ["site", "wheel"]
-    assert made(parts("attacks", "tests", "slow", NIGHT="1")) == ["mutants", "fuzz", "coqtest", "test", "browser", "nightly", "slow"]
+    assert made(parts("attacks", "tests", "slow", NIGHT="1")) == [
+        "mutants",
+        "fuzz",
+        "coqtest",
+        "models",
+        "test",
+        "browser",
+        "nightly",
+        "slow",
+    ]
 
 
 @pytest.mark.parametrize("silent", [False, True])
