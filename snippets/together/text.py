@@ -103,7 +103,8 @@ def in_blocks(
 @torch.no_grad()
 def held_out_loss(model: GPT) -> float:
     """The mean of -log p over the held-out text; each block stands alone."""
-    tokens, following = in_blocks(parts()[1])
+    device = next(model.parameters()).device
+    tokens, following = in_blocks(parts()[1], device=device)
     return cross_entropy(
         model(tokens)[0].flatten(0, 1), following.flatten()
     ).item()

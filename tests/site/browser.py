@@ -10,6 +10,7 @@ from importlib.resources import files
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import sync_playwright
 
+A4_WIDTH = 794  # CSS pixels
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -92,6 +93,17 @@ class Browser:
     def paper(self) -> bytes:
         """Return the page as a PDF."""
         return self.page.pdf(format="A4", prefer_css_page_size=True)
+
+    def height_on_paper(self) -> int:
+        """Return the height of the page in pixels, as wide as a sheet, with the styles for print, which open folds."""
+        size = self.page.viewport_size
+        self.page.set_viewport_size({"width": A4_WIDTH, "height": size["height"]})
+        self.page.emulate_media(media="print")
+        try:
+            return self.run("document.documentElement.scrollHeight")
+        finally:
+            self.page.emulate_media(media="null")
+            self.page.set_viewport_size(size)
 
 
 def said(node: dict) -> str:

@@ -37,9 +37,10 @@ KINDS = {
 
 # Open everything: the folded parts, and one of the boxes that preview the target of a link.
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true; 0"
-# Lay everything out: the browser does not know the places of parts far below yet, so axe-core would report that they overlap.
+# Lay everything out: the browser does not know the places of parts far below yet, so axe-core would report that they overlap. Nor may the header
+# cover what is scrolled under it.
 LAID_OUT = """const sheet = new CSSStyleSheet();
-  sheet.replaceSync("* { content-visibility: visible !important }");
+  sheet.replaceSync("* { content-visibility: visible !important } .md-header { position: static !important }");
   document.adoptedStyleSheets.push(sheet);
   0"""
 PREVIEW = """(() => {
@@ -104,21 +105,22 @@ def visited(started, folder: Path, looks=tuple(LOOKS), pages=None, audited=AUDIT
     """Return the faults of each page, for each look. The looks run in parallel, each in a browser of its own.
 
     `share` says whether a number belongs to the selected share. The numbers of the pages start at another value in each look, so if there are
-    as many shares as looks, each share has every page in one look.
+    as many shares as looks, each share has every page in one look. The map is always visited, since a script makes the ids that others link to.
     """
     pages = pages_of(folder) if pages is None else pages
 
     def all_pages(look, site):
         with started() as browser:
             browser.look(**LOOKS[look])
-            mine = [page for number, page in enumerate(pages, [*LOOKS].index(look)) if share(number)]
+            mine = [page for number, page in enumerate(pages, [*LOOKS].index(look)) if share(number) or page == "map/"]
             return {page: visit(browser, site, page, look in audited) for page in mine}
 
     with served(folder) as site, ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(looks, pool.map(lambda look: all_pages(look, site), looks)))
     somewhere = {page: record for records in found.values() for page, record in records.items()}
+    unseen = {page: ids_of(folder, page) for page in pages}
     for records in found.values():
-        targets = {page: set(record["targets"]) | ids_of(folder, page) for page, record in (somewhere | records).items()}
+        targets = unseen | {page: set(record["targets"]) | unseen[page] for page, record in (somewhere | records).items()}
         for record in records.values():
             record["broken"] = [link for link in record["links"] if leads_nowhere(link, site, folder, targets)]
     return found
@@ -133,7 +135,7 @@ def printed(started, folder: Path, pages=None) -> dict:
             browser.open(site + page)
             browser.settle()
             sheets = [sheet.get_contents().get_data() for sheet in PdfReader(BytesIO(browser.paper())).pages]
-            most = 3 + browser.run("document.documentElement.scrollHeight") // SHEET
+            most = 3 + browser.height_on_paper() // SHEET
             found[page] = [f"sheet {number} is empty" for number, sheet in enumerate(sheets, start=1) if b"Tj" not in sheet]
             found[page] += [f"{len(sheets)} sheets; {most} would do"] * (len(sheets) > most)
     return {page: wrong for page, wrong in found.items() if wrong}

@@ -13,11 +13,16 @@ from tests.bench import attention as bench
 
 ROOT = Path(__file__).parents[2]
 SMALL = ((16, 32), (2, 3), 2)  # lengths, counts, rounds
+CPU, GPU = bench.SETUPS["cpu"], bench.SETUPS["cuda"]
+
+
+def read(setup):
+    return json.loads(setup.record.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def record():
-    return json.loads(bench.RECORD.read_text(encoding="utf-8"))
+    return read(CPU)
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def figures():
 
 
 def peak(name, n, passed="forward"):
-    function, inputs = bench.make_candidates(n)[name], bench.make_inputs(n)
+    function, inputs = bench.make_candidates(n, CPU)[name], bench.make_inputs(n, CPU)
     return bench.peak_bytes(lambda: bench.PASSES[passed](function, inputs))
 
 
@@ -44,8 +49,8 @@ def test_peak_is_the_most_that_was_held_at_once():
 
 
 def test_every_candidate_computes_causal_attention():
-    query, key, value = bench.make_inputs(40)
-    candidates = bench.make_candidates(40)
+    query, key, value = bench.make_inputs(40, CPU)
+    candidates = bench.make_candidates(40, CPU)
     for function in candidates.values():
         torch.testing.assert_close(function(query, key, value), candidates[bench.PEER](query, key, value), atol=1e-5, rtol=1e-4)
 
@@ -97,7 +102,7 @@ def outline(value):
 
 def test_a_small_run_has_every_field_of_the_record(record, models):
     lengths, counts, rounds = SMALL
-    small = bench.measure(lengths, counts, rounds)
+    small = bench.measure(CPU, lengths, counts, rounds)
     assert outline(small) == outline(record)
     for found, rows in ((small, 2), (record, len(record["lengths"]))):
         columns = [column for passed in found["attention"].values() for row in passed.values() for column in row.values()]
@@ -107,17 +112,25 @@ def test_a_small_run_has_every_field_of_the_record(record, models):
 
 def test_a_run_without_transformers_measures_the_others(monkeypatch):
     monkeypatch.setattr(bench, "transformers", None)
-    small = bench.measure((16,), (2,), 1)
+    small = bench.measure(CPU, (16,), (2,), 1)
     assert list(small["decoding"]) == ["Decoder", "GPT", "GPT, no cache"]
     assert "transformers" not in small["attention"]["forward"]
 
 
-def test_the_record_is_of_the_benchmark_as_it_is(record):
-    assert record["lengths"] == list(bench.LENGTHS) and record["counts"] == list(bench.COUNTS)
-    sizes = {"heads": bench.NUM_HEADS, "d_k": bench.D_K, "block": bench.BLOCK_SIZE, "rounds": bench.ROUNDS, "decoder": bench.SIZES}
-    assert record["sizes"] == sizes
-    assert record["machine"]["processor"] and record["machine"]["threads"] == 1 and re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+@pytest.mark.parametrize("setup", [CPU, GPU], ids=lambda setup: setup.device)
+def test_the_record_is_of_the_benchmark_as_it_is(setup):
+    record = read(setup)
+    assert record["lengths"] == list(setup.lengths) and record["counts"] == list(setup.counts)
+    sizes = {"heads": bench.NUM_HEADS, "d_k": bench.D_K, "block": setup.block_size, "rounds": bench.ROUNDS, "decoder": bench.SIZES}
+    assert record["sizes"] == sizes and f"torch.{record['dtype']}" == str(setup.dtype)
+    assert record["machine"]["processor"] and re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert all(record["versions"].values())
+
+
+def test_the_record_of_the_gpu_has_the_same_fields(record):
+    of_gpu = outline(read(GPU))
+    assert of_gpu | {"machine": {}} == outline(record) | {"machine": {}}
+    assert of_gpu["machine"].items() <= outline(record)["machine"].items()  # which also names the threads and the system
 
 
 # The page ---------------------------------------------------------------------------------------------------------------
@@ -139,7 +152,7 @@ def test_pictures_follow_the_record_and_name_the_machine(record, figures, monkey
     changed["machine"]["processor"] = "Another processor"
     changed["attention"]["forward"]["formula"]["ratio"][-1] = 98.7
     changed["decoding"]["Decoder"]["per second"][-1] = 4321.0
-    monkeypatch.setattr(figures, "measured", lambda: changed)
+    monkeypatch.setattr(figures, "measured", lambda *_: changed)
     for picture in (figures.slowdown(), figures.writing()):
         assert any("Another processor, 1 thread" in words for words in texts(picture))
     assert "98.7" in figures.slowdown().description and "98.70" in texts(figures.times())
@@ -165,5 +178,26 @@ def test_numbers_in_the_text_are_those_of_the_record(record):
         f"at {record['lengths'][0]} tokens, `attention` takes {forward['formula'][0]:.1f} times as long as SDPA, "
         f"and {back['formula'][0]:.1f} times with the backward pass.",
     ]
-    page = " ".join((ROOT / "docs/order/cost.md").read_text(encoding="utf-8").split())
-    assert [sentence for sentence in sentences if sentence not in page] == []
+    assert [sentence for sentence in sentences if sentence not in page_of_costs()] == []
+
+
+def test_numbers_of_the_gpu_in_the_text_are_those_of_its_record(figures):
+    record = read(GPU)
+    at, held = record["lengths"].index(4096), {name: row["bytes"] for name, row in record["attention"]["forward"].items()}
+    forward, back = ({name: row["ratio"] for name, row in record["attention"][passed].items()} for passed in bench.PASSES)
+    written = {name: row["per second"] for name, row in record["decoding"].items()}
+    sentences = [
+        f"At 4,096 tokens, `attention` takes {forward['formula'][at]:.1f} times as long as SDPA, "
+        f"and {back['formula'][at]:.1f} times with the backward pass.",
+        f"Naive code takes {forward['naive'][at]:.1f} and {back['naive'][at]:.1f} times as long.",
+        f"At 16,384 tokens that is {held['formula'][-1] / 2**30:.1f} GiB, where SDPA holds {held['SDPA'][-1] / 2**20:.0f} MiB.",
+        f"`flash_attention` holds {held['blocks'][-1] / 2**20:.0f} MiB, but it takes {forward['blocks'][-1]:.0f} times as long as SDPA",
+        f"*Decoder* writes {written['Decoder'][0]:.0f} tokens a second, and transformers {written['transformers'][0]:.0f}.",
+    ]
+    assert [sentence for sentence in sentences if sentence not in page_of_costs()] == []
+    assert 1.9 < held["formula"][-1] / held["naive"][-1] < 2.1  # "twice as many bytes"
+    assert any(record["machine"]["processor"] in words for words in texts(figures.slowdown_gpu()))
+
+
+def page_of_costs():
+    return " ".join((ROOT / "docs/order/cost.md").read_text(encoding="utf-8").split())

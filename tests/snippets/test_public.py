@@ -250,6 +250,25 @@ def test_result_is_on_the_device_of_the_inputs(where):
     assert {one.device.type for one in tensors(result)} <= {"meta"}
 
 
+if torch.cuda.is_available():
+
+    @calls
+    @pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # which starts up on its first call
+    def test_result_on_a_gpu_is_that_on_the_processor(where):
+        """Results that depend on random numbers or on a module, whose parameters are random, only have to be on the GPU."""
+        function, row = given(where)
+        results = {}
+        for device in ("cpu", "cuda"):
+            args, kwargs = row.make(torch.float64, device)
+            wanted = asked(function, args, kwargs, device=device, dtype=torch.float64)
+            results[device] = tensors(run(function, row, args, wanted, torch.float64, device))
+        assert {one.device.type for one in results["cuda"]} <= {"cuda"}
+        kinds = [leaf for hint in get_type_hints(function).values() for leaf in leaves(hint)]
+        if not row.of and not any(isinstance(kind, type) and issubclass(kind, (torch.Generator, nn.Module)) for kind in kinds):
+            for on_gpu, on_processor in zip(results["cuda"], results["cpu"], strict=True):
+                torch.testing.assert_close(on_gpu.cpu(), on_processor)
+
+
 def changes(spec) -> list:
     """Return copies of a tensor's specification with one axis longer by one, for each of its axes."""
     return [T(*(size + (k == axis) for k, size in enumerate(spec.shape)), kind=spec.kind) for axis in range(len(spec.shape))]

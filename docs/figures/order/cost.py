@@ -7,7 +7,7 @@ from derivations.kernel.site.diagrams import Picture, below, curves, heat_map
 from derivations.kernel.site.figure_widgets import played
 from snippets.order.cost import doubling_ratio, pair_operations, projection_operations
 
-READS = ("docs/figures/order/attention_speed.json",)
+READS = ("docs/figures/order/attention_speed.json", "docs/figures/order/attention_speed_gpu.json")
 WIDTH = 512
 LENGTHS = [2 ** (k / 2) for k in range(10, 33)]  # 32 to 65536
 
@@ -43,18 +43,26 @@ def doubling() -> Picture:
     )
 
 
-def measured() -> dict:
-    """The record of the benchmark."""
-    return json.loads((Path(__file__).resolve().parents[3] / READS[0]).read_text(encoding="utf-8"))
+def measured(path: str = READS[0]) -> dict:
+    """The record of a benchmark."""
+    return json.loads((Path(__file__).resolve().parents[3] / path).read_text(encoding="utf-8"))
 
 
 def _machine(record: dict) -> str:
-    machine, threads = record["machine"], record["machine"]["threads"]
-    return f"{machine['processor']}, {threads} thread{'s' * (threads > 1)}, {record['date']}"
+    machine, threads = record["machine"], record["machine"].get("threads")
+    parts = [machine["processor"], f"{threads} thread{'s' * (threads > 1)}"] if threads else [machine["processor"]]
+    return ", ".join([*parts, record["date"]])
 
 
 def slowdown() -> Picture:
-    record = measured()
+    return _slowdown(measured(), "as a multiple of the time of SDPA")
+
+
+def slowdown_gpu() -> Picture:
+    return _slowdown(measured(READS[1]), "on a GPU, as a multiple of the time of SDPA")
+
+
+def _slowdown(record: dict, what: str) -> Picture:
     lengths, forward = record["lengths"], record["attention"]["forward"]
     shown = ("formula", "blocks", "naive", "SDPA, math")
     last = ", ".join(f"{name} {forward[name]['ratio'][-1]:.1f}" for name in shown)
@@ -65,7 +73,7 @@ def slowdown() -> Picture:
         up="times as slow as SDPA",
         x_ticks=lengths,
         y_range=(0, 1),
-        title="Time of causal attention, forward, as a multiple of the time of SDPA",
+        title=f"Time of causal attention, forward, {what}",
         description=f"Ratios at {lengths[-1]} tokens: {last}. At {lengths[0]} tokens the formula takes "
         f"{forward['formula']['ratio'][0]:.1f} times as long as SDPA.",
     )
