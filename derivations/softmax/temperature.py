@@ -22,7 +22,7 @@ from derivations.kernel import (
 )
 
 n, l = sizes("n l")
-z, x, v, y = vector("z", n), vector("x", n), vector("v", n), vector("y", l)
+z, v, y = vector("z", n), vector("v", n), vector("y", l)
 three, other = vector("s", 3), vector("r", 3)
 beta, tau, t, k, g, a = scalars("beta tau t k g a")
 i, j, c = index("i", n), index("j", n), index("c", l)
@@ -123,6 +123,14 @@ derivation.identity(
     title="The derivative of the mean score is the variance of the scores",
 )
 
+derivation.inequality(
+    "most-entropy",
+    -total(p[i] * log(p[i]), i),
+    log(n),
+    because=log(n) + total(p[i] * log(p[i]), i),
+    title="The entropy is at most the logarithm of the number of keys",
+)
+
 derivation.identity(
     "perplexity-slope",
     diff(exp(-total(p[i] * log(p[i]), i)), beta),
@@ -145,24 +153,36 @@ derivation.identity(
     title="The value of the objective at softmax",
 )
 
-q = derivation.define("q", softmax((z + t * x) / tau), given=[nonzero(tau)], title="The weights $q$ at a point of the path")
+
+def relative_entropy(weights, others):
+    """The relative entropy, or Kullback-Leibler divergence, of weights to others."""
+    return total(weights[i] * (log(weights[i]) - log(others[i])), i)
+
 
 derivation.identity(
-    "path-slope",
-    diff(exp(objective(q)), t),
-    -t / tau * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) * exp(objective(q)),
+    "gap",
+    tau * log(total(exp(z[i] / tau), i)) - objective(softmax(v)),
+    tau * relative_entropy(softmax(v), softmax(z / tau)),
     given=[nonzero(tau)],
-    title="The derivative of the exponentiated objective along the path",
+    title="What other weights lose is the temperature times their relative entropy to softmax",
+)
+
+derivation.inequality(
+    "relative-entropy",
+    0,
+    relative_entropy(softmax(v), softmax(z)),
+    because=relative_entropy(softmax(v), softmax(z)),
+    title="Gibbs' inequality: a relative entropy is not negative",
 )
 
 derivation.inequality(
     "maximum",
-    t * diff(exp(objective(q)), t),
-    0,
-    because=t**2 * total(q[i] * (x[i] - total(q[j] * x[j], j)) ** 2, i) / tau * exp(objective(q)),
+    objective(softmax(v)),
+    tau * log(total(exp(z[i] / tau), i)),
+    because=tau * relative_entropy(softmax(v), softmax(z / tau)),
     given=[positive(tau)],
-    uses=["path-slope"],
-    title="Away from softmax, the objective does not increase",
+    uses=["gap", "relative-entropy"],
+    title="Softmax maximises the mean score plus the temperature times the entropy",
 )
 
 derivation.identity(

@@ -94,8 +94,8 @@ def real_scalar(data: Any, x: Tree) -> Shape:
 
 
 def is_complex(e: Tree) -> bool:
-    """Return whether the imaginary unit occurs in the tree."""
-    return e.op == "imaginary" or any(map(is_complex, e.args))
+    """Return whether the imaginary unit occurs in the tree outside of absolute values, which are real."""
+    return e.op == "imaginary" or (e.op, e.data) != ("function", "abs") and any(map(is_complex, e.args))
 
 
 def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
@@ -120,6 +120,8 @@ def function(data: Any, x: Tree) -> Shape:
     """Return the shape of a function's value: scalar if it reduces a vector to a number, else that of its argument."""
     if data not in FUNCTIONS:
         raise KernelError(f"{data!r} is not a function; {', '.join(FUNCTIONS)} are known", code="unknown-function")
+    if data == "norm" and is_complex(x):
+        raise KernelError(f"the length of {plain(x)}, which is complex, is that of its absolute values", code="not-real")
     return () if data in REDUCING else x.shape
 
 

@@ -6,6 +6,7 @@ from .atom_payloads import Unsupported, function_atom, instantiate, is_real
 from .fractions import Fraction
 from .normal_form import (
     Facts,
+    conjugate,
     is_real_polynomial,
     multiply,
     raise_to_allowed_power,
@@ -15,9 +16,15 @@ from .polynomials import Polynomial, constant, scale
 
 
 def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:
-    """Return |p|: p or -p if the sign is known, the product of absolute values for a product. Raise Unsupported unless p is real."""
+    """Return |p|: p or -p if the sign is known, the product of absolute values for a product.
+
+    For a complex p it is the root of p times its conjugate. Raise Unsupported if the conjugate is not known.
+    """
     if not is_real_polynomial(p, facts):
-        raise Unsupported("the absolute value of something that is not real", code="not-real")
+        conjugated = conjugate(p, facts)
+        if conjugated is None:
+            raise Unsupported("the absolute value of something that is not real, and whose conjugate is not known", code="not-real")
+        return raise_to_allowed_power(multiply(p, conjugated, facts), Fraction(1, 2), facts)
     if facts.is_nonnegative(p):
         return p
     if facts.is_nonnegative(scale(p, -1)):

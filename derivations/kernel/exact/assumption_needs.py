@@ -48,8 +48,8 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
     weaker = remaining_moments(claim, assumption, others)
     try:
         if is_proved_under(claim, others):
-            if constrains_sizes(assumption) and (sizes := find_empty_sizes(replace(claim, given=others))):
-                return f"with {format_sizes(sizes)} the other assumptions leave nothing"
+            if rules_out := explain_ruled_out_sizes(claim, assumption, others):
+                return rules_out
             raise ProofFailed(
                 format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it"),
                 code="assumption-not-needed",
@@ -67,7 +67,7 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
         found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
     except KernelError as error:
         raise Rejected(claim.file, claim.line, claim.id, str(error), code=error.code) from None
-    if found:
+    if found := found or explain_ruled_out_sizes(claim, assumption, others):
         return str(found)
     if claim.kind == "refutation":
         tried, code = "the sides have the same values without it. Drop it", "assumption-not-needed"
@@ -76,6 +76,12 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
         tried = f"the proof does not go through without it, but no counterexample was found. Drop it, or give one with {hint}"
         code = "need-not-shown"
     raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried), code=code)
+
+
+def explain_ruled_out_sizes(claim: Claim, assumption: Assumption, others: tuple) -> str:
+    """Return that an assumption about sizes rules out some at which the other assumptions contradict each other, or ''."""
+    sizes = find_empty_sizes(replace(claim, given=others)) if constrains_sizes(assumption) else None
+    return f"with {format_sizes(sizes)} the other assumptions leave nothing" if sizes else ""
 
 
 def explain_known_near_limit(claim: Claim, a: Assumption) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 
+from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, contains_symbol, free_bound_indices, instantiate
 from .fractions import Fraction
 from .index_sums import fresh_index, substitute_index, sum_over_index
@@ -90,6 +91,16 @@ def holds_in_case(p: Polynomial, maximum: tuple, case: tuple, question: str, fac
         return False
     index, size = place
     return getattr(case_facts, question)(keep_one_term(replaced, index, size, case_facts))
+
+
+def write_pairs_with_moduli(p: Polynomial, facts: Facts) -> Polynomial:
+    """Return p with (a + b + |a - b|)/2 in place of each maximum of two numbers a and b that are written out."""
+    for head, indices in list(find_maxima(p)):
+        if head[1] == 2:
+            a, b = split_marked_entries(instantiate(head[-1], indices), 2)
+            modulus = absolute_value(add(a, scale(b, -1)), facts)
+            p = replace_atom(p, (head, indices), scale(add(add(a, b), modulus), Fraction(1, 2)), facts)
+    return p
 
 
 def replace_atom(p: Polynomial, atom_: tuple, value: Polynomial, facts: Facts) -> Polynomial:

@@ -10,6 +10,7 @@ from ..printing.script_text import script
 from .atom_payloads import Unsupported
 from .normal_form import Facts
 from .polynomials import scale
+from .standard_inequalities import are_equal, find_gap_condition
 from .tree_to_normal_form import normalize
 
 
@@ -24,7 +25,7 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e):
+    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e) or is_standard_gap(e, facts):
         return None
     if e.op == "add":
         return find_unclear_summand(e, facts)
@@ -72,6 +73,12 @@ def is_nonnegative_by_cases(e: Expr, facts: Facts) -> bool:
     """Return whether e contains a maximum or a 0-1 symbol and is nonnegative because of it."""
     spoken = any((n.op, n.data) == ("function", "largest") or n.op == "symbol" and n.data[0] in facts.bits for n in walk(e))
     return spoken and (sign_is_known(e, facts) or is_maximum_minus_entry(e))
+
+
+def is_standard_gap(e: Expr, facts: Facts) -> bool:
+    """Return whether e is the gap of a standard inequality whose condition is visibly satisfied."""
+    condition = find_gap_condition(e, facts) if e.op in ("add", "sum") else None
+    return condition is not None and (are_equal(condition, lift(0), facts) or find_unclear_part(condition, facts) is None)
 
 
 def is_maximum_minus_entry(e: Expr) -> bool:

@@ -184,6 +184,7 @@ class Facts:
         return (
             has_visible_sign(p, self, strict=True)
             or any(self.is_at_least(p, q) for q in self.stated_instances("positive", p))
+            or any(has_visible_sign(add(p, scale(q, -1)), self, strict=True) for q in self.stated_instances("nonnegative", p))
             or is_stated(p, "positive", self)
             or self.at_point is not None
             and self.at_point.is_positive(p)
@@ -340,8 +341,10 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
         return "positive"
     if head[0] == "abs" and facts.is_nonzero(instantiate(head[1], indices)):
         return "positive"
-    if head[0] in ("sum", "largest"):
+    if head[0] in ("sum", "largest", "log"):
         inner = rename_polynomial(instantiate(head[-1], indices), {MAXIMUM_INDEX: ("held", next(FRESH_NUMBERS))})
+        if head[0] == "log":  # it has the sign of u - 1
+            inner = add(inner, constant(-1))
         if facts.is_positive(inner):
             return "positive"
         if facts.is_nonnegative(inner):

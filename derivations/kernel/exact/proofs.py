@@ -11,6 +11,7 @@ from itertools import product
 from ..core.assumptions import describe_assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip_brackets, walk
+from ..core.operators import is_complex
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from . import cancelling_logs, exact_evaluation, flint_numbers
@@ -20,7 +21,8 @@ from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .limit_counterexamples import find_other_limit
-from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
+from .max_facts import write_pairs_with_moduli
+from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_standard_gap
 from .normal_form import Facts
 from .polynomial_printing import shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
@@ -33,9 +35,18 @@ def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not cancelling_logs.logarithms_cancel(difference, facts):
+        if residual and not cancelling_logs.logarithms_cancel(difference, facts) and not maxima_cancel(difference, facts):
             return residual
     return {}
+
+
+def maxima_cancel(difference: Polynomial, facts: Facts) -> bool:
+    """Return whether a difference vanishes if each maximum of two numbers is written with an absolute value."""
+    try:
+        written = write_pairs_with_moduli(difference, facts)
+    except Unsupported:
+        return False
+    return written != difference and not clear_denominators(written, facts)
 
 
 def iterate_axis_values(*trees: Expr):
@@ -72,11 +83,11 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Pro
             "an inequality between numbers needs one certificate, because=..., a number that is visibly not negative",
             code="no-certificate",
         )
-    if any(n.op == "imaginary" for tree in claim.trees for n in walk(tree)):
+    if any(map(is_complex, claim.trees)):
         return ProofFailed("complex numbers have no order", code="not-real")
     (form,) = claim.because
     if strip_brackets(form) == strip_brackets(right - left) and not any(
-        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
+        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_standard_gap)
     ):
         return ProofFailed(
             "the certificate repeats the difference of the two sides; write it as something visibly not negative",

@@ -242,10 +242,8 @@ def lower_tanh(x: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
 
 
 def lower_norm(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
-    square = normalize_entry(vector @ vector, (), names, facts)  # nonnegative if the entries are real
-    if all(is_real_polynomial(normalize_entry(vector, (place,), names, facts), facts) for place in list_places(vector.shape[0])):
-        return raise_to_allowed_power(square, Fraction(1, 2), facts)
-    return raise_to(square, Fraction(1, 2), facts)
+    square = normalize_entry(vector @ vector, (), names, facts)  # not negative, since `norm` builds this node for real entries only
+    return raise_to_allowed_power(square, Fraction(1, 2), facts)
 
 
 def lower_largest(vector: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:

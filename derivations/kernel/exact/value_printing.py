@@ -40,7 +40,15 @@ def show_value(v: Any, digits: int = DIGITS[0]) -> str:
     if isinstance(v, acb):
         return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
     shown_digits = certain_digits(v, digits)
-    return f"{shown_digits}…" if shown_digits else f"≈{v.str(digits, radius=False)}"  # a ball around a round number has no certain digits
+    return f"{shown_digits}…" if shown_digits else f"≈{round_to_digits(v, digits)}"  # a ball around a round number has no certain digits
+
+
+def round_to_digits(v: arb, digits: int) -> str:
+    """Return the middle of a ball without trailing zeros, such as 0.5 and 1e+9, and 0 for a ball that contains zero."""
+    if v.contains(0):
+        return "0"
+    mantissa, mark, exponent = v.str(digits, radius=False).partition("e")
+    return (mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa) + (f"e{exponent}" if mark and int(exponent) else "")
 
 
 def certain_digits(v: arb, digits: int) -> str:

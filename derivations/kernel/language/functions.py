@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.constructors import function
+from ..core.constructors import absolute, function
 from ..core.expr import Expr, Term, lift, show
+from ..core.operators import is_complex
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 
@@ -71,15 +72,19 @@ def largest(x: Expr) -> Expr:
 def norm(x: Expr) -> Expr:
     """Return the Euclidean length of a vector: the square root of its product with itself.
 
+    The length of a complex vector is that of the absolute values of its entries. (`@` and `.T` conjugate nothing.)
+
     Examples:
-        >>> from derivations.kernel import Derivation, norm, sizes, vector
+        >>> from derivations.kernel import Derivation, I, array, norm, sizes, sqrt, vector
         >>> d = sizes("d")
         >>> q, k = vector("q", d), vector("k", d)
         >>> derivation = Derivation("Lengths")
         >>> derivation.identity("squared", norm(q - k) ** 2, norm(q) ** 2 + norm(k) ** 2 - 2 * (q @ k))
-        >>> print(norm(q))
-        norm(q)
+        >>> derivation.identity("complex", norm(array([2, I])), sqrt(5))
+        >>> print(norm(q), norm(array([2, I])))
+        norm(q) norm(abs([2, I]))
     """
-    if len(lift(x).shape) != 1:
-        raise KernelError(f"norm is the length of a vector; {show(lift(x))} has the shape {show_shape(lift(x).shape)}", code="wrong-shape")
-    return function("norm", x)
+    x = lift(x)
+    if len(x.shape) != 1:
+        raise KernelError(f"norm is the length of a vector; {show(x)} has the shape {show_shape(x.shape)}", code="wrong-shape")
+    return function("norm", absolute(x) if is_complex(x) else x)

@@ -1,5 +1,7 @@
 """Proofs of inequalities: each form that is visibly nonnegative is accepted, and a slightly different form is not."""
 
+from fractions import Fraction
+
 import pytest
 
 from derivations.kernel import (
@@ -12,6 +14,7 @@ from derivations.kernel import (
     log,
     matrix,
     nonnegative,
+    norm,
     ones,
     paren,
     positive,
@@ -20,6 +23,7 @@ from derivations.kernel import (
     sizes,
     softmax,
     sqrt,
+    tanh,
     total,
     vector,
 )
@@ -94,6 +98,75 @@ UNSEEN = {
     "brackets around one": named(x),
     "a power of two that is a name": named(x) ** 3,
 }
+
+
+p, q, k = softmax(z), vector("q", n), vector("k", n)
+w = vector("w", n)
+g = softmax(w)
+POSITIVE, NONNEGATIVE = [positive(x)], [nonnegative(x)]
+STANDARD = {
+    "a tangent of the exponential": (exp(x) - 1 - x, []),
+    "its summands in another order": (-x + exp(x) - 1, []),
+    "at another number": (exp(x - y) - 1 - (x - y), []),
+    "of its inverse": (exp(-x) - 1 + x, []),
+    "some of it and a square": (2 * paren(exp(x) - 1 - x) + root, []),
+    "a tangent of the logarithm": (x - 1 - log(x), POSITIVE),
+    "at the inverse": (1 / x - 1 + log(x), POSITIVE),
+    "a sum of them": (total(p[i] * paren(1 / (n * p[i]) - 1 - log(1 / (n * p[i]))), i), []),
+    "a tangent of tanh": (x - tanh(x), NONNEGATIVE),
+    "at a square": (root - tanh(root), []),
+    "a relative entropy": (total(g[i] * (log(g[i]) - log(p[i])), i), []),
+    "with a quotient": (total(g[i] * log(g[i] / p[i]), i), []),
+    "a cross entropy less the entropy": (-total(g[i] * log(p[i]), i) + total(g[i] * log(g[i]), i), []),
+    "what an entropy is below its bound": (log(n) + total(p[i] * log(p[i]), i), []),
+    "lengths less a product": (norm(q) * norm(k) - q @ k, []),
+    "lengths and a product": (norm(q) * norm(k) + q @ k, []),
+    "lengths less its absolute value": (norm(q) * norm(k) - absolute(q @ k), []),
+    "two lengths less that of the sum": (norm(q) + norm(k) - norm(q + k), []),
+    "two lengths less that of the difference": (norm(q) + norm(k) - norm(q - k), []),
+    "two sides less the third": (norm(q - w) + norm(w - k) - norm(q - k), []),
+    "two absolute values less that of the sum": (absolute(x) + absolute(y) - absolute(x + y), []),
+}
+NOT_STANDARD = {
+    "the tangent less the exponential": (1 + x - exp(x), []),
+    "an exponential less another line": (exp(x) - 1 - 2 * x, []),
+    "an exponential less more": (exp(x) - Fraction(11, 10) - x, []),
+    "an exponential of another number": (exp(x) - 1 - y, []),
+    "the logarithm less its tangent": (log(x) + 1 - x, POSITIVE),
+    "a line less a logarithm": (x - log(x) - Fraction(11, 10), POSITIVE),
+    "the logarithm of a square less a line": (x - 1 - log(x**2), POSITIVE),
+    "tanh where its argument may be negative": (x - tanh(x), []),
+    "tanh less its argument": (tanh(x) - x, NONNEGATIVE),
+    "the relative entropy with the wrong sign": (total(g[i] * (log(p[i]) - log(g[i])), i), []),
+    "with other weights": (total(p[i] * (log(g[i]) - log(p[i])), i), []),
+    "of what has another sum": (total(g[i] * (log(g[i]) - log(2 * p[i])), i), []),
+    "an entropy less its bound": (-total(p[i] * log(p[i]), i) - log(n), []),
+    "the bound of one token less": (log(n - 1) + total(p[i] * log(p[i]), i), [nonnegative(n - 2)]),
+    "a product less the lengths": (q @ k - norm(q) * norm(k), []),
+    "lengths less twice the product": (norm(q) * norm(k) - 2 * (q @ k), []),
+    "the length of a sum less two lengths": (norm(q + k) - norm(q) - norm(k), []),
+    "one length less another": (norm(q) - norm(k), []),
+    "two lengths less one of another vector": (norm(q) + norm(k) - norm(w), []),
+    "absolute values less too much": (absolute(x) + absolute(y) - absolute(x + 2 * y), []),
+}
+
+
+@pytest.mark.parametrize("certificate, given", STANDARD.values(), ids=STANDARD)
+def test_a_standard_inequality_is_a_certificate(certificate, given):
+    assert proves(certificate, given)
+
+
+@pytest.mark.parametrize("certificate, given", NOT_STANDARD.values(), ids=NOT_STANDARD)
+def test_what_only_resembles_a_standard_inequality_is_not(certificate, given):
+    assert not proves(certificate, given)
+
+
+@pytest.mark.parametrize("gap, given", STANDARD.values(), ids=STANDARD)
+def test_a_standard_inequality_may_repeat_the_difference(gap, given):
+    derivation = Derivation("test")
+    derivation.inequality("claim", 0, gap, because=gap, given=given)
+    (claim,) = derivation.claims
+    assert not isinstance(prove(claim, claim.start, claim.steps[0].expr, claim.given), ProofFailed)
 
 
 @pytest.mark.parametrize("certificate", SEEN.values(), ids=SEEN)

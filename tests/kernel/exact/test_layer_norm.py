@@ -110,3 +110,25 @@ def test_a_modulus_of_a_sine_is_no_crash():
         assert by_sympy(one)[0] in ("proved", "not applicable")
     except Rejected as refused:
         assert "the SymPy witness does not confirm it" in str(refused)
+
+
+def mean_square(divisor):
+    """The mean square of the entries of z after their mean is subtracted and they are divided by the root of sum / divisor."""
+    sum_ = total((z[l] - mu()) ** 2, l)
+    return total(((z[i] - mu()) / sqrt(sum_ / divisor)) ** 2, i) / n, [positive(sum_), nonnegative(n - 2)]
+
+
+@pytest.mark.parametrize("divisor, value", [(n, 1), (n - 1, (n - 1) / n)], ids=["n", "n - 1"])
+def test_normed_entries_have_a_mean_square(proved, divisor, value):
+    left, given = mean_square(divisor)
+    proved(lambda D: D.identity("claim", left, value, given=given))
+
+
+def test_a_wrong_mean_square_is_refuted(rejection):
+    left, given = mean_square(n - 1)
+    assert rejection(lambda D: D.identity("claim", left, 1, given=given)).code == "false-claim"
+
+
+def test_a_claim_without_values_at_one_size_names_that_size(rejection):
+    left, (given, _) = mean_square(n)
+    assert "nonnegative(n - 2)" in str(rejection(lambda D: D.identity("claim", left, 1, given=[given])))

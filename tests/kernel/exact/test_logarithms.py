@@ -90,3 +90,24 @@ def test_what_is_false_is_refused_by_exact_and_by_sympy(left, right, given, reje
 def test_of_what_may_be_negative_only_the_even_power_is_taken(rejection):
     error = rejection(lambda D: D.identity("claim", exp(log(x**2) / 2), x, given=[nonzero(x)]))
     assert error.code == "false-claim" and "at x = -" in error.message
+
+
+SIGNED_LOGARITHMS = {
+    "of two": (exp(x), 2 ** (x / log(2)), True),
+    "of another base": (exp(x), 3 ** (x / log(2)), False),
+    "of a number above one": (absolute(log(1 + exp(x))), log(1 + exp(x)), True),
+    "of any positive number": (absolute(log(exp(x) / 2)), log(exp(x) / 2), False),
+}
+
+
+@pytest.mark.parametrize("left, right, holds", SIGNED_LOGARITHMS.values(), ids=SIGNED_LOGARITHMS)
+def test_a_logarithm_has_the_sign_of_its_argument_less_one(proved, rejection, left, right, holds):
+    if holds:
+        proved(lambda D: D.identity("claim", left, right))
+    else:
+        assert rejection(lambda D: D.identity("claim", left, right)).code == "false-claim"
+
+
+def test_the_logarithm_of_a_size_may_be_zero(rejection):
+    n = sizes("n")
+    assert "nonzero(log(n))" in str(rejection(lambda D: D.identity("claim", log(n) / log(n), 1)))

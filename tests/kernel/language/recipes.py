@@ -52,6 +52,14 @@ derivation.inequality(
 )
 # --8<-- [end:squares]
 
+# --8<-- [start:entropy]
+from derivations.kernel import log
+
+minus_entropy = total(softmax(z)[i] * log(softmax(z)[i]), i)
+
+derivation.inequality("entropy", -minus_entropy, log(m), because=log(m) + minus_entropy)
+# --8<-- [end:entropy]
+
 # --8<-- [start:division]
 from derivations.kernel import nonnegative
 

@@ -63,6 +63,7 @@ def reduces(difference, ideal=(), beside=()) -> bool:
     """
     if not ideal and is_zero_quotient(difference):  # a denominator may be 0 by assumption
         return True
+    with_maxima = difference
     written = difference.xreplace({x: sp.Dummy(real=True) for x in difference.atoms(sp.Max)})  # for arbitrary values of these
     if ideal and written.is_polynomial(*written.free_symbols) and follows(written, ideal):
         return True
@@ -74,9 +75,17 @@ def reduces(difference, ideal=(), beside=()) -> bool:
         known = basis(tuple(ideal), names)
         return is_in(known, difference) if difference.is_polynomial(*names) else reduces_beside_roots(written, known)
     difference = difference.replace(sp.sign, lambda x: x / sp.Abs(x))  # the derivative of an absolute value, which has none at 0
-    return is_zero_quotient(difference) or any(
-        simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart)
+    return (
+        is_zero_quotient(difference)
+        or any(simplify(difference) == 0 for simplify in (in_exponentials, lambda x: sp.cancel(sp.together(x)), sp.simplify, logs_apart))
+        or (moduli := pairs_as_moduli(with_maxima)) != with_maxima
+        and reduces(moduli)
     )
+
+
+def pairs_as_moduli(e):
+    """Return e with (a + b + |a - b|)/2 in place of each maximum of two numbers."""
+    return e.replace(lambda x: x.func == sp.Max and len(x.args) == 2, lambda x: (sum(x.args) + sp.Abs(x.args[0] - x.args[1])) / 2)
 
 
 def follows(polynomial, ideal) -> bool:
