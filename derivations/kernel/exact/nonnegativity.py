@@ -105,7 +105,7 @@ def is_nonnegative_term_by_term(e: Expr, facts: Facts) -> bool:
 def is_increase(e: Expr, facts: Facts) -> bool:
     """Return whether e = f(u) - f(v), where f increases between v and u, and u - v is visibly nonnegative.
 
-    exp and odd powers increase everywhere. log and roots increase wherever they exist, and reading the form requires that they do. An
+    exp and odd powers increase everywhere, and rounding never decreases. log and roots increase wherever they exist, and reading the form requires that they do. An
     even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
@@ -134,11 +134,13 @@ def split_difference(e: Expr) -> tuple:
 
 
 def split_application(e: Expr, other: Expr) -> tuple:
-    """Return (f, u) if e = f(u), where f is "exp", "log" or a positive exponent; otherwise (None, e).
+    """Return (f, u) if e = f(u), where f is "exp", "log", the format of a rounding or a positive exponent; otherwise (None, e).
 
     Next to an exponential, 1 counts as exp(0).
     """
     if e.op == "function" and e.data in ("exp", "log"):
+        return e.data, e.args[0]
+    if e.op == "rounded":
         return e.data, e.args[0]
     if e.op == "pow" and e.args[1].op == "const" and e.args[1].data > 0:
         return e.args[1].data, e.args[0]

@@ -3,15 +3,18 @@
 For real u, 1 + u <= exp(u). For positive u, log(u) <= u - 1. For nonnegative u, tanh(u) <= u. For positive g and p, Gibbs' inequality says that
 the sum of g log(g/p) is at least the sum of g - p. Each of its terms is g (p/g - 1 - log(p/g)) + g - p, so it follows from the second.
 
-For real vectors, the inequalities of Cauchy and Schwarz, u·v <= ‖u‖ ‖v‖, and of the triangle, ‖u + v‖ <= ‖u‖ + ‖v‖, also for numbers and |u|.
+For real vectors, the inequality of Cauchy and Schwarz, u·v <= ‖u‖ ‖v‖, and the triangle inequality, ‖u + v‖ <= ‖u‖ + ‖v‖ and |a + b| <= |a| + |b|; a and b may be complex.
+
+While no exponent leaves the format's range, rounding to nearest changes a number by at most the unit roundoff times its absolute value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations, product
 
-from ..core.constructors import absolute, exp, function, log, node
+from ..core.constructors import FORMATS, absolute, exp, function, log, node
 from ..core.expr import Expr, lift, strip_brackets, walk
 from .atom_payloads import Unsupported
 from .clear_denominators import clear_denominators
@@ -24,7 +27,7 @@ def find_gap_condition(e: Expr, facts: Facts) -> Expr | None:
     """Return what has to be nonnegative for e to be so by one of the inequalities, or None if e is not the gap of any."""
     if e.shape:
         return None
-    for gap, condition in (*list_tangent_gaps(e), *list_relative_entropies(e), *list_length_gaps(e)):
+    for gap, condition in (*list_tangent_gaps(e), *list_relative_entropies(e), *list_length_gaps(e), *list_rounding_gaps(e, facts)):
         if are_equal(e, gap, facts):
             return condition
     return None
@@ -81,6 +84,15 @@ def list_length_gaps(e: Expr) -> Iterator[tuple[Expr, Expr]]:
             if are_comparable(a, b):
                 for third in (a.args[0] + b.args[0], a.args[0] - b.args[0]):
                     yield a + b - function(name, third), lift(1)
+
+
+def list_rounding_gaps(e: Expr, facts: Facts) -> Iterator[tuple[Expr, Expr]]:
+    """Yield the gap of the rounding error's bound for each rounded number in an absolute value among the summands of e."""
+    for term in filter(lambda term: facts.in_range and is_length(term, "abs"), list_summands(e)):
+        for n in walk(term):
+            if n.op == "rounded":
+                unit = Fraction(1, 2 ** FORMATS[n.data][0])
+                yield unit * absolute(n.args[0]) - absolute(n - n.args[0]), lift(1)
 
 
 def is_length(e: Expr, name: str) -> bool:

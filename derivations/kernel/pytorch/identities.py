@@ -19,7 +19,7 @@ from .expectations import require_moments
 from .sampling import FEW, SCALES, draw, draw_with_values
 from .snippet_agreement import Snippets
 from .trial import Trial
-from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, shapes, shapes_with_one_large
+from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, shapes, shapes_with_one_large, written_shapes
 
 Verdict = tuple[str, str, str, tuple]  # verdict, scope, note, the snippets that ran
 Check = Callable[[Trial, list[BoundedValue], dict], list[Tensor]]
@@ -192,7 +192,7 @@ def reject_only_ones(sizes_by_success: dict[bool, set], laws: bool) -> None:
 def further_trials(claim: Claim) -> Iterator[Trial]:
     """Yield further trials for the code of a claim: at more sizes, and with all entries large or tiny. Nothing is random in them."""
     # The number of points, in rotation. At long sizes a point is expensive: one, and sometimes a second one with unusual entries.
-    for points, shapes_of_trials in (((FEW,), further_shapes(claim)), ((1, FEW, 1), long_shapes(claim))):
+    for points, shapes_of_trials in (((FEW,), further_shapes(claim)), ((1, FEW, 1), long_shapes(claim)), ((1,), written_shapes(claim))):
         for seed, options in enumerate(shapes_of_trials):
             telling = points[seed % len(points)]
             yield from islice(filter(None, (draw(claim, sizes, seed, with_random=False, telling=telling) for sizes in options)), 1)

@@ -18,6 +18,7 @@ from .evaluation import evaluate
 from .given_values import bindable_names, given_sizes
 from .matrix_sampling import group_products, needs_joint_draw
 from .trial import Trial, cache_last, involved_trees, symbols_of
+from .written_numbers import list_written_sizes
 
 SHAPES = 10  # shapes of ordinary sizes
 POINTS, CANDIDATES = 8, 128  # points that are drawn; candidates, if the assumptions may discard some of them
@@ -147,6 +148,16 @@ def long_shapes(claim: Claim) -> Iterator[list[dict]]:
         longer = [few | {name: size} for size in LONG]
         options = [sizes for sizes in longer if max_entries(trees, sizes, once=True) * points_drawn(claim) <= MAX_LONG_NUMBERS]
         yield from ([one] for one in options) if len(names) == 1 else [options[::-1]]
+
+
+def written_shapes(claim: Claim) -> Iterator[list[dict]]:
+    """Yield options of shapes in which a size is one that the source of the claim's code suggests, and the others are small."""
+    trees = involved_trees(claim)
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
+    few = {n: 2 + k % 2 for k, n in enumerate(names)}
+    for name, size in product(names, list_written_sizes(claim)):
+        options = [few | {name: size}, dict.fromkeys(names, 1) | {name: size}]
+        yield [sizes for sizes in options if max_entries(trees, sizes, once=True) <= MAX_LONG_NUMBERS]
 
 
 @cache_last

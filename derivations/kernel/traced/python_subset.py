@@ -47,7 +47,7 @@ PYTHON_NAMES = {
     *(f"builtins.{name}" for name in BUILTINS), *(f"math.{name}" for name in vars(math)),
 }
 ATTRIBUTES = {  # and the operations that return tensors, and what the classes of snippets define
-    "shape", "ndim", "T", "dim", "size", "numel", "item", "float", "double", "half", "long", "to", "is_floating_point",
+    "shape", "ndim", "T", "dim", "size", "numel", "item", "float", "double", "long", "to", "is_floating_point",
     "append", "items", "keys", "values", "get", "parameters", "__init__",
 }
 MAY_COPY = {  # return a view or a copy, depending on the layout or the dtype: a write to the result may or may not reach the argument
@@ -154,7 +154,7 @@ def violations(statement: Statement, classes: Classes) -> Iterator[tuple[int, st
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             what = "" if id(node) in constructed else f"an assignment to '{ast.unparse(node)}'"
         elif isinstance(node, ast.Attribute) and is_dtype(node, statement):
-            what = "" if is_passed_on(node, parent) else f"'{ast.unparse(node)}' other than as an argument"
+            what = exact_range(node) or ("" if is_passed_on(node, parent) else f"'{ast.unparse(node)}' other than as an argument")
         elif isinstance(node, ast.Attribute) and not is_known_attribute(node, statement, classes):
             what = f"'.{node.attr}'"
         elif writes and called_name(node) in MAY_COPY:
@@ -225,6 +225,15 @@ def is_dtype(node: ast.Attribute, statement: Statement) -> bool:
     if full_name(node, statement):
         return isinstance(getattr(torch, node.attr, None), torch.dtype)
     return node.attr in ("dtype", "device")
+
+
+def exact_range(node: ast.Attribute) -> str:
+    """Return a description of a dtype in which not all whole numbers up to millions are exact, such as torch.float16, "" for others."""
+    dtype = getattr(torch, node.attr, None)
+    if not isinstance(dtype, torch.dtype) or dtype == torch.bool or dtype.itemsize >= 4:
+        return ""
+    largest = round(2 / torch.finfo(dtype).eps) if dtype.is_floating_point else torch.iinfo(dtype).max
+    return f"'{ast.unparse(node)}', in which whole numbers are exact only up to {largest}"
 
 
 def is_passed_on(node: ast.Attribute, parent: ast.AST | None) -> bool:
