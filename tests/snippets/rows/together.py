@@ -185,6 +185,7 @@ ROWS = {
         "read_config": [Row(PUBLISHED)],
         "reject_unknown": [Row(PUBLISHED)],
         "read_activation": [Row(PUBLISHED)],
+        "read_rope": [Row(PUBLISHED)],
         "read_rotary": [Row(PUBLISHED, width=4)],
         "read_yarn_factor": [Row(YARN)],
         "scale_by": [Row(YARN, name="mscale")],
@@ -193,6 +194,7 @@ ROWS = {
         "published_name": [Row(name="norm.gain", config=DecoderConfig(**DECODER_SIZES))],
         "load_decoder": [Row(PUBLISHED, published)],
         "stack_experts": [Row(published, PUBLISHED)],
+        "is_left_out": [Row(name="model.layers.1.norm.weight", fields=PUBLISHED)],
     },
     "encoder": {
         "Encoder.embed": [Row(T(3, 5, kind="whole"), of=encoder)],
