@@ -118,7 +118,7 @@ def reject_half(**given: Real[Tensor, "..."]) -> None:
     for name, x in given.items():
         if x.is_floating_point() and x.itemsize < 4:
             raise TypeError(
-                f"{name} is {x.dtype}; expected more digits, as in fp32"
+                f"{name} is {x.dtype}; expected integers, fp32 or fp64"
             )
 
 

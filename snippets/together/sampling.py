@@ -48,7 +48,7 @@ def keep_likeliest(
     drop = torch.zeros_like(ordered, dtype=torch.bool)
     if top_k is not None:
         drop[..., top_k:] = True
-    if top_p is not None and top_p < 1:  # the sum of all may round below 1
+    if top_p is not None and top_p < 1:  # a sum of some may round to 1
         p = upcast(ordered.masked_fill(drop, -torch.inf)).softmax(-1)
         drop = drop | (p.cumsum(-1) - p >= top_p)  # what comes before is enough
     return logits.masked_fill(
@@ -89,7 +89,9 @@ def sample(
     """
     reject_limits(top_k=top_k, top_p=top_p)
     if not 0 <= temperature < torch.inf:
-        raise ValueError(f"temperature is {temperature}; expected 0 or more")
+        raise ValueError(
+            f"temperature is {temperature}; expected 0 or more, and finite"
+        )
     if temperature == 0:
         return logits.argmax(-1)
     wide = upcast(logits)

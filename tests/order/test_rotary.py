@@ -274,7 +274,7 @@ def test_axes_of_a_rotation_may_be_broadcast():
 
 @pytest.mark.parametrize("apply", [apply_rotary, apply_rotary_interleaved])
 def test_positions_in_half_precision_are_rejected(apply):
-    with pytest.raises(TypeError, match="position is torch.bfloat16; expected more digits, as in fp32"):
+    with pytest.raises(TypeError, match="position is torch.bfloat16; expected integers, fp32 or fp64"):
         apply(torch.ones(5, 4), torch.arange(5).bfloat16())
 
 
@@ -282,7 +282,7 @@ def test_positions_in_half_precision_are_rejected(apply):
 def test_a_rotation_is_not_found_in_half_precision(name):
     given = {"position": torch.arange(5.0), "omega": frequencies(4)}
     given[name] = given[name].half()
-    with pytest.raises(TypeError, match=f"{name} is torch.float16; expected more digits"):
+    with pytest.raises(TypeError, match=f"{name} is torch.float16; expected integers, fp32 or fp64"):
         find_rotation(**given)
     with pytest.raises(TypeError, match=f"{name} is torch.float16"):
         reject_half(**given)
