@@ -168,7 +168,11 @@ class MultiHeadAttention(nn.Module):
         Float[Tensor, "*batch heads n d_k"],
         Float[Tensor, "*batch kv_heads m d_k"],
     ]:
-        """Queries and keys, split into heads and rotated."""
+        """Queries and keys, split into heads and rotated.
+
+        Raises ValueError for a rotation of other tokens, or with a batch but
+        without an axis for the heads.
+        """
         query, key = self.project(x, context)
         query = split_heads(query, num_heads=self.num_heads)
         key = split_heads(key, num_heads=self.num_kv_heads)
@@ -210,9 +214,12 @@ class MultiHeadAttention(nn.Module):
 
         With is_causal, x holds the last tokens of the context, as in decoding.
         The mask is (n, m), or (*batch, heads, n, m) with 1 for what is shared.
-        The rotation is that of the positions of x (see `find_rotation`); a
-        context with other positions has to be rotated by itself. With a cache,
-        x attends to all tokens that it holds, and to itself.
+        The rotation is that of the positions of x (see `find_rotation`): (n),
+        or (*batch, 1, n). A context with other positions has to be rotated by
+        itself. With a cache, x attends to all tokens that it holds, and to
+        itself.
+        Raises ValueError for a mask or a rotation with other axes, and for
+        is_causal beside a mask.
         """
         context = x if context is None else context
         query, key = self.queries_and_keys(x, context, rotation)

@@ -171,7 +171,8 @@ class KeyValueCache:
         """Store new keys and values, and return those of all tokens so far.
 
         The results are views. The next call writes behind them.
-        Raises ValueError if there is no room, and where autograd records.
+        Raises ValueError if there is no room, where autograd records, and for
+        another batch, width, dtype or device than before.
         """
         if torch.is_grad_enabled() and (
             key.requires_grad or value.requires_grad
@@ -186,10 +187,20 @@ class KeyValueCache:
             )
         if self.key is None or self.value is None:
             room = (*key.shape[:-2], self.capacity)
-            self.key = key.new_zeros(*room, key.shape[-1])
-            self.value = value.new_zeros(*room, value.shape[-1])
-        self.key[..., start:end, :] = key
-        self.value[..., start:end, :] = value
+            stored = (
+                key.new_zeros(*room, key.shape[-1]),
+                value.new_zeros(*room, value.shape[-1]),
+            )
+        else:
+            stored = self.key, self.value
+        for old, new in zip(stored, (key, value)):
+            shape = *old.shape[:-2], end - start, old.shape[-1]
+            held = shape, old.dtype, old.device
+            found = tuple(new.shape), new.dtype, new.device
+            if found != held:
+                raise ValueError(f"the cache expected {held}; found {found}")
+            old[..., start:end, :] = new
+        self.key, self.value = stored
         self.length = end
         return self.key[..., :end, :], self.value[..., :end, :]
 

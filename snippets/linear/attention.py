@@ -103,7 +103,7 @@ True
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import elu
+from torch.nn.functional import relu
 
 from snippets.attention.formula import upcast
 
@@ -112,8 +112,12 @@ from snippets.attention.formula import upcast
 def positive_features(
     x: Float[Tensor, "*batch n d"],
 ) -> Float[Tensor, "*batch n d"]:
-    """ELU plus one, which is positive: Katharopoulos et al. (2020)."""
-    return elu(x) + 1
+    """ELU plus one: Katharopoulos et al. (2020).
+
+    Below 0 this is e to the x, which is positive. ELU itself rounds to -1 for
+    an x of -6 in bf16 and of -20 in fp32, and the sum would be 0.
+    """
+    return relu(x) + x.clamp(max=0).exp()
 
 
 def masked_product(
@@ -121,7 +125,13 @@ def masked_product(
     G: Float[Tensor, "*#batch n r"],
     V: Float[Tensor, "*#batch n d_v"],
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Scores, with those of later keys set to zero, times the values."""
+    """Scores, with those of later keys set to zero, times the values.
+
+    Raises ValueError for numbers of tokens that differ.
+    """
+    n = F.shape[-2]
+    if any(x.shape[-2] != n for x in (G, V)):
+        raise ValueError("expected as many queries, keys and values")
     scores = (upcast(F) @ upcast(G).mT).tril()  # (*batch, n, n)
     return (scores @ upcast(V)).to(F.dtype)
 

@@ -138,6 +138,8 @@ def chunked_linear_attention(
         raise ValueError("expected as many queries, keys, values and gates")
     query, key, value, gate = map(upcast, (query, key, value, gate))
     state = torch.zeros_like(key[..., :1, :].mT @ value[..., :1, :])
+    if n == 0:
+        return (query @ state).to(dtype)
     outputs = []
     parts = [x.split(chunk, dim=-2) for x in (query, key, value)]
     for q, k, v, a in zip(*parts, gate.split(chunk, dim=-1), strict=True):

@@ -113,6 +113,15 @@ class Rotation(NamedTuple):
     sines: Float[Tensor, "*batch n pairs"]
 
 
+def reject_half(**given: Real[Tensor, "..."]) -> None:
+    """Raises TypeError for fp16 and bf16: in bf16, there is no 257."""
+    for name, x in given.items():
+        if x.is_floating_point() and x.itemsize < 4:
+            raise TypeError(
+                f"{name} is {x.dtype}; expected integers, fp32 or fp64"
+            )
+
+
 def find_rotation(
     position: Real[Tensor, "*batch n"],
     omega: Float[Tensor, " pairs"],
@@ -122,7 +131,9 @@ def find_rotation(
     """The rotation at each position, for one frequency per pair of features.
 
     The factor multiplies the rotated features, as YaRN and LongRoPE do.
+    Raises TypeError for positions or frequencies in half precision.
     """
+    reject_half(position=position, omega=omega)
     cosines, sines = waves(position, omega)
     return Rotation(factor * cosines, factor * sines)
 
@@ -136,8 +147,29 @@ def rotate(
     """Queries or keys, rotated: as many pairs of features, from the first on,
     as the rotation has angles. The other features stay as they are.
 
-    Raises ValueError for a rotation of more features than x has, and
-    RuntimeError for one of other tokens.
+    The rotation is that of positions (n), or has an axis for each of x, such as
+    (b, 1, n) for x of (b, h, n, d_k). Raises ValueError for any other, for
+    another number of tokens, and for more features than x has.
+    """
+    axes, shape = rotation.cosines.dim(), rotation.cosines.shape
+    if 2 < axes < x.dim() or shape[-2:-1] != x.shape[-2:-1]:
+        raise ValueError(
+            f"the rotation is {tuple(shape)} for x {tuple(x.shape)}; expected "
+            f"{(*x.shape[-2:-1], shape[-1])}, or before it an axis for each "
+            "that x has, with 1 for what is shared"
+        )
+    return apply_rotation(x, rotation, interleaved=interleaved)
+
+
+def apply_rotation(
+    x: Float[Tensor, "*#batch d_k"],
+    rotation: Rotation,
+    *,
+    interleaved: bool = False,
+) -> Float[Tensor, "*batch d_k"]:
+    """The same for any axes that broadcast, as those of `align_positions`.
+
+    Raises ValueError for a rotation of more features than x has.
     """
     cosines, sines = rotation
     width = 2 * cosines.shape[-1]
@@ -172,15 +204,12 @@ def align_positions(
     """The positions with the axes of x: one number, (n), or an axis for each of
     x but the last, so that positions (b, n) are not read as (heads, n).
 
-    Raises ValueError for any other number of axes, and TypeError for fp16 and
-    bf16, which has no 257.
+    Raises ValueError for any other number of axes, and TypeError for positions
+    in half precision.
     """
     if isinstance(position, int):
         return torch.full((), position, device=x.device)
-    if position.is_floating_point() and position.itemsize < 4:
-        raise TypeError(
-            f"position is {position.dtype}; expected integers, fp32 or fp64"
-        )
+    reject_half(position=position)
     position = position.to(x.device)
     if position.dim() in (0, x.dim() - 1) or x.dim() == 1:
         return position
@@ -209,13 +238,14 @@ def apply_rotary(
     (b, n, h, d_k), the axis of the tokens is -3. Angles have the precision of
     fp32, or of a more precise x: at 100,000, fp32 is off by some thousandths.
     Raises ValueError for an odd d_k, by `frequencies`, and for positions
-    that could be read in two ways, by `align_positions`.
+    that could be read in two ways, by `align_positions`; TypeError for
+    positions in half precision.
     """
     place = align_positions(x, position, token_axis=token_axis)
     omega = frequencies(
         x.shape[-1], base=base, dtype=upcast(x).dtype, device=x.device
     )
-    return rotate(x, find_rotation(place, omega))
+    return apply_rotation(x, find_rotation(place, omega))
 
 
 def apply_rotary_interleaved(
@@ -227,13 +257,13 @@ def apply_rotary_interleaved(
 ) -> Float[Tensor, "*batch d_k"]:
     """The same for pairs of neighbouring features.
 
-    Raises ValueError as `apply_rotary` does.
+    Raises ValueError and TypeError as `apply_rotary` does.
     """
     place = align_positions(x, position, token_axis=token_axis)
     omega = frequencies(
         x.shape[-1], base=base, dtype=upcast(x).dtype, device=x.device
     )
-    return rotate(x, find_rotation(place, omega), interleaved=True)
+    return apply_rotation(x, find_rotation(place, omega), interleaved=True)
 
 
 def interleave(x: Float[Tensor, "*batch d_k"]) -> Float[Tensor, "*batch d_k"]:

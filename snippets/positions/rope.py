@@ -88,8 +88,8 @@ from snippets.order.positions import frequencies
 from snippets.order.rotary import (
     align_positions,
     apply_rotary,
+    apply_rotation,
     find_rotation,
-    rotate,
 )
 
 
@@ -173,7 +173,7 @@ def apply_partial_rotary(
     omega = frequencies(
         width, base=base, dtype=upcast(x).dtype, device=x.device
     )
-    return rotate(x, find_rotation(place, omega))
+    return apply_rotation(x, find_rotation(place, omega))
 
 
 # --8<-- [end:partial]

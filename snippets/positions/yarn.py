@@ -78,7 +78,7 @@ from torch import Tensor
 
 from snippets.attention.formula import attention_weights, upcast
 from snippets.order.positions import frequencies
-from snippets.order.rotary import align_positions, find_rotation, rotate
+from snippets.order.rotary import align_positions, apply_rotation, find_rotation
 
 
 # --8<-- [start:ramp]
@@ -204,7 +204,8 @@ def apply_yarn(
     place = align_positions(x, position, token_axis=token_axis)
     if attention_factor is None:
         attention_factor = yarn_attention_factor(s)
-    return rotate(x, find_rotation(place, omega, factor=attention_factor))
+    rotation = find_rotation(place, omega, factor=attention_factor)
+    return apply_rotation(x, rotation)
 
 
 # --8<-- [end:rotary]

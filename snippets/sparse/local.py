@@ -84,7 +84,12 @@ def local_global_mask(
     num_global: int,
     device: torch.device | str | None = None,
 ) -> Bool[Tensor, "n n"]:
-    """A window on both sides; the first num_global tokens are global."""
+    """A window on both sides; the first num_global tokens are global.
+
+    Raises ValueError for a window below 1, or a num_global below 0.
+    """
+    if num_global < 0:
+        raise ValueError(f"num_global is {num_global}; expected at least 0")
     keep = window_mask(n, window, device=device)
     keep = keep | keep.mT
     keep[:num_global] = True

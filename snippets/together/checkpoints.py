@@ -33,6 +33,7 @@ The parameters of this model, without allocating any:
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from snippets.attention.formula import upcast
 from snippets.order.positions import frequencies
 from snippets.positions.yarn import (
     yarn_attention_factor,
@@ -69,16 +71,17 @@ rope_scaling rope_theta sliding_window q_lora_rank kv_lora_rank
 qk_nope_head_dim qk_rope_head_dim v_head_dim qk_head_dim rope_interleave
 n_routed_experts num_local_experts num_experts_per_tok moe_intermediate_size
 n_shared_experts n_group topk_group norm_topk_prob routed_scaling_factor
-first_k_dense_replace partial_rotary_factor"""
+first_k_dense_replace num_nextn_predict_layers partial_rotary_factor"""
 WITHOUT_EFFECT = """transformers_version architectures dtype torch_dtype
 initializer_range use_cache pad_token_id bos_token_id eos_token_id
 pretraining_tp attention_dropout _name_or_path output_attentions
 output_hidden_states output_router_logits return_dict chunk_size_feed_forward
 is_encoder_decoder id2label label2id problem_type max_position_embeddings
-auto_map ep_size aux_loss_alpha seq_aux num_nextn_predict_layers"""
-ROPE = """rope_theta rope_type type factor partial_rotary_factor
-low_freq_factor high_freq_factor original_max_position_embeddings
-attention_factor beta_fast beta_slow mscale mscale_all_dim truncate"""
+auto_map ep_size aux_loss_alpha seq_aux"""
+ROPE_NUMBERS = """rope_theta factor partial_rotary_factor low_freq_factor
+high_freq_factor original_max_position_embeddings attention_factor beta_fast
+beta_slow mscale mscale_all_dim"""
+ROPE = f"{ROPE_NUMBERS} rope_type truncate"
 FIXED = {
     "scoring_func": "sigmoid",
     "topk_method": "noaux_tc",
@@ -113,7 +116,9 @@ def read_config(fields: Mapping[str, Any]) -> DecoderConfig:
         embedding_scale=d**0.5 if kind == "gemma" else 1.0,
         frequencies=omega,
         rotary_factor=factor,
-        window=fields.get("sliding_window"),
+        window=fields.get(
+            "sliding_window", 4096 if kind == "mistral" else None
+        ),
         latent=latent,
         experts=read_experts(fields) if kind == "deepseek_v3" else None,
         dense_layers=fields.get("first_k_dense_replace", 0),
@@ -163,25 +168,54 @@ def read_activation(fields: Mapping[str, Any]) -> str:
     return PUBLISHED_ACTIVATIONS[asked or fields["hidden_act"]]
 
 
+def read_rope(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of RoPE, which configs have in one or more of three places.
+
+    Raises ValueError for a field that is not known or is no number, and for
+    one that differs from place to place.
+    """
+    outside = {
+        name: fields.get(name)
+        for name in ("rope_theta", "partial_rotary_factor")
+    }
+    places = outside, fields.get("rope_scaling"), fields.get("rope_parameters")
+    rope: dict[str, Any] = {}
+    for place in places:
+        for name, value in (place or {}).items():
+            if value is None:
+                continue
+            name = "rope_type" if name == "type" else name
+            found = f"{name} is {value!r} for RoPE"
+            if name not in ROPE.split():
+                raise ValueError(f"{found}; expected one of {ROPE}")
+            if name in ROPE_NUMBERS.split() and not isinstance(
+                value, (int, float)
+            ):
+                raise ValueError(f"{found}; expected a number")
+            if rope.setdefault(name, value) != value:
+                raise ValueError(
+                    f"{found}, and {rope[name]!r} in another place; "
+                    "expected one value"
+                )
+    return rope
+
+
 def read_rotary(
     fields: Mapping[str, Any], *, width: int
 ) -> tuple[tuple[float, ...], float]:
     """The frequencies of RoPE, and the factor on rotated features.
 
-    Raises ValueError for a field or a kind of scaling that is not known.
+    Raises ValueError for a kind of scaling that is not known, for features
+    that are not rotated, and as `read_rope` does.
     """
-    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    for name in rope:
-        if name not in ROPE.split():
-            raise ValueError(
-                f"{name} is {rope[name]!r} for RoPE; expected one of {ROPE}"
-            )
-    base = rope.get("rope_theta") or fields.get("rope_theta", 10000.0)
-    kind = rope.get("rope_type") or rope.get("type") or "default"
-    share = rope.get("partial_rotary_factor") or fields.get(
-        "partial_rotary_factor", 1.0
-    )
-    width, factor = int(width * share), 1.0
+    rope = read_rope(fields)
+    if rope.get("partial_rotary_factor", 1) != 1:
+        raise ValueError(
+            f"partial_rotary_factor is {rope['partial_rotary_factor']}; "
+            "expected 1: these models rotate all features"
+        )
+    base, kind = rope.get("rope_theta", 10000.0), rope.get("rope_type")
+    factor = 1.0
     omega = frequencies(width, base=base, dtype=torch.float64)
     if kind == "linear":
         omega = omega / rope["factor"]
@@ -205,7 +239,7 @@ def read_rotary(
             truncate=rope.get("truncate", True),
             base=base,
         )
-    elif kind != "default":
+    elif kind not in (None, "default"):
         raise ValueError(
             f"rope_type is {kind!r}; expected default, linear, llama3 or yarn"
         )
@@ -230,8 +264,10 @@ def scale_by(rope: Mapping[str, Any], *, name: str) -> float:
 
 def read_latent(fields: Mapping[str, Any]) -> LatentWidths:
     """The widths of DeepSeek's latent attention."""
-    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    scaled = rope.get("mscale_all_dim")
+    rope = read_rope(fields)
+    scaled = rope.get("rope_type", "default") != "default" and rope.get(
+        "mscale_all_dim"
+    )
     return LatentWidths(
         d_k=fields["qk_nope_head_dim"],
         d_v=fields["v_head_dim"],
@@ -321,6 +357,8 @@ def published_name(*, name: str, config: DecoderConfig) -> str:
 def load_decoder(fields: Mapping[str, Any], parameters: Parameters) -> Decoder:
     """A decoder with the parameters of a checkpoint, in their dtype.
 
+    Gemma's gains are in fp32 at least. The decoder shares memory with the
+    parameters where it can, and does not train.
     Raises ValueError for a config that the decoder cannot honour, for
     parameters that are missing, and for those that it would not use.
     """
@@ -340,44 +378,64 @@ def load_decoder(fields: Mapping[str, Any], parameters: Parameters) -> Decoder:
         raise ValueError(
             f"parameters that are missing: {missing}; not used: {unused}"
         )
-    state = {name: given[other] for name, other in names.items()}
+    # Detached: what the caller's own model trains stays as it is.
+    state = {name: given[other].detach() for name, other in names.items()}
     if fields["model_type"] == "gemma":  # its gains are stored minus one
         for name in state:
             if name.endswith("gain"):
-                state[name] = state[name] + 1
+                state[name] = upcast(state[name]) + 1
     decoder.load_state_dict(state, assign=True)
     return decoder.requires_grad_(False).eval()
+
+
+# As in model.layers.3.mlp.experts.5.gate_proj.weight.
+EXPERT = re.compile(r"(.+\.mlp\.experts\.)(\d+)\.(gate|up|down)_proj\.weight")
 
 
 def stack_experts(
     parameters: Parameters, fields: Mapping[str, Any]
 ) -> Iterator[tuple[str, Float[Tensor, "..."]]]:
     """The parameters by name, with those of all experts of a layer in one
-    tensor, and without those of extra layers and of old buffers."""
-    count = fields["num_hidden_layers"]
-    experts: dict[str, list[Tensor]] = {}
+    tensor, and without what `is_left_out` names.
+
+    Raises ValueError for a layer of which some experts' parameters are missing.
+    """
+    count = fields.get("n_routed_experts", 0)
+    layers: dict[str, dict[tuple[str, int], Tensor]] = {}
     for name, value in parameters.items():
-        extra = name.startswith("model.layers.") and (
-            int(name.split(".")[2]) >= count
-        )
-        if extra or name.endswith("rotary_emb.inv_freq"):
+        if is_left_out(name=name, fields=fields):
             continue
-        before, found, after = name.partition(".mlp.experts.")
-        if not found or not after[0].isdigit():
+        found = EXPERT.fullmatch(name)
+        if found is None or int(found[2]) >= count:
             yield name, value
-            continue
-        expert, kind, _ = after.split(".")  # as in 3.gate_proj.weight
-        place = experts.setdefault(f"{before}{found}{kind}", [])
-        place += [value] * (int(expert) + 1 - len(place))
-        place[int(expert)] = value
-    for name in [name for name in experts if name.endswith("gate_proj")]:
-        start = name.removesuffix("gate_proj")
+        else:
+            layers.setdefault(found[1], {})[found[3], int(found[2])] = value
+    for start, given in layers.items():
+        missing = [
+            f"{start}{expert}.{kind}_proj.weight"
+            for expert in range(count)
+            for kind in ("gate", "up", "down")
+            if (kind, expert) not in given
+        ]
+        if missing:
+            raise ValueError(f"parameters that are missing: {missing}")
         gate, up, down = (
-            torch.stack(experts[f"{start}{kind}_proj"])
+            torch.stack([given[kind, expert] for expert in range(count)])
             for kind in ("gate", "up", "down")
         )
         yield f"{start}gate_up_proj", torch.cat([gate, up], dim=-2)
         yield f"{start}down_proj", down
+
+
+def is_left_out(*, name: str, fields: Mapping[str, Any]) -> bool:
+    """Whether a parameter is an old buffer, or one of the layers with which
+    DeepSeek predicts further tokens, behind those of the decoder."""
+    start, more = fields["num_hidden_layers"], 0
+    if fields["model_type"] == "deepseek_v3":
+        more = fields.get("num_nextn_predict_layers") or 0
+    layer = re.match(r"model\.layers\.(\d+)\.", name)
+    extra = layer is not None and int(layer[1]) in range(start, start + more)
+    return extra or name.endswith("rotary_emb.inv_freq")
 
 
 # --8<-- [end:load]

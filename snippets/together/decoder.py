@@ -90,13 +90,15 @@ class DecoderConfig:
     dense_layers: int = 0  # first blocks without experts
 
     def __post_init__(self) -> None:
-        """Raises ValueError for an unknown name."""
+        """Raises ValueError for an unknown name, and a window below 1."""
         names = {"norm": ("rms", "layer"), "activation": tuple(ACTIVATIONS)}
         for field, known in names.items():
             if getattr(self, field) not in known:
                 raise ValueError(
                     f"{field} is {getattr(self, field)!r}; expected one of {known}"
                 )
+        if self.window is not None and self.window < 1:
+            raise ValueError(f"window is {self.window}; expected at least 1")
 
     def omega(
         self,
@@ -226,6 +228,7 @@ class Decoder(nn.Module):
         With a cache, the tokens follow those that it holds. Padding is False in
         `keep`, which covers all m tokens so far. Positions count the others, so
         that padding on the left changes nothing. Logits of padding mean nothing.
+        Raises ValueError and TypeError as `hidden_states` does.
         """
         states = self.hidden_states(tokens, keep=keep, cache=cache)
         weight = (
@@ -242,21 +245,32 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "batch n d"]:
         """The tokens after the last block, normalised.
 
-        Raises ValueError if `keep` does not cover all tokens so far.
+        Raises ValueError without tokens, if `keep` does not cover all tokens so
+        far, and for a cache of other layers; TypeError if `keep` is not bool.
         """
+        if cache is not None and len(cache) != len(self.blocks):
+            raise ValueError(
+                f"cache is for {len(cache)} layers; expected "
+                f"{len(self.blocks)}, as from make_cache"
+            )
         past = cache[0].length if cache else 0
         n, m = tokens.shape[-1], past + tokens.shape[-1]
+        if n == 0:
+            raise ValueError("tokens is empty; expected at least one")
         if keep is None:
             keep = torch.ones_like(tokens[..., :1], dtype=torch.bool)
             keep = keep.expand(*tokens.shape[:-1], m)
-        if keep.shape[-1] != m:
+        if keep.dtype != torch.bool:
+            raise TypeError(
+                f"keep is {keep.dtype}; expected torch.bool, as from keep.bool()"
+            )
+        if keep.shape != (*tokens.shape[:-1], m):
             raise ValueError(
                 f"keep is {tuple(keep.shape)}; expected (batch, {m}), since "
                 f"{past} tokens are in the cache and {n} are new"
             )
-        mask = window_mask(
-            n, self.config.window or m, m=m, device=tokens.device
-        )
+        window = m if self.config.window is None else self.config.window
+        mask = window_mask(n, window, m=m, device=tokens.device)
         mask = mask & keep[..., None, None, :]  # (batch, 1, n, m)
         x = self.embedding(tokens) * self.config.embedding_scale
         rotation = self.find_rotation(keep[..., None, :], x)  # (batch, 1, n)
@@ -296,14 +310,20 @@ class Decoder(nn.Module):
 
         After its first `end`, a text goes on with `end`. Generation stops early
         when all texts have ended.
-        Raises ValueError without a token, and as `sample` does.
+        Raises ValueError for a prompt whose last token is padding, TypeError for
+        several ends, and both as `hidden_states` and `sample` do.
         """
-        if not tokens.shape[-1]:
-            raise ValueError("tokens is empty; expected at least one")
+        if end is not None and not isinstance(end, int):
+            raise TypeError(f"end is {end!r}; expected one token")
         if keep is None:
             keep = torch.ones_like(tokens, dtype=torch.bool)
+        elif not keep[..., -1:].all():
+            raise ValueError(
+                "keep is False for the last token of a prompt; expected True: "
+                "pad on the left, with the prompts in the last columns"
+            )
         cache, new = self.make_cache(tokens.shape[-1] + count), tokens
-        ended = torch.zeros_like(tokens[..., 0], dtype=torch.bool)
+        ended = tokens.new_zeros(tokens.shape[:-1], dtype=torch.bool)
         for _ in range(count):
             logits = self(new, keep=keep, cache=cache)[..., -1, :]
             token = sample(

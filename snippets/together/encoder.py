@@ -68,7 +68,14 @@ class Encoder(NamedTuple):
         self, tokens: Int[Tensor, "batch n"], keep: Bool[Tensor, "batch n"]
     ) -> list[Float[Tensor, "batch n d"]]:
         """The tokens before the first block and after each; padding is False
-        in `keep`."""
+        in `keep`.
+
+        Raises TypeError if `keep` is not bool.
+        """
+        if keep.dtype != torch.bool:
+            raise TypeError(
+                f"keep is {keep.dtype}; expected torch.bool, as from keep.bool()"
+            )
         states = [self.embed(tokens)]
         for weights in self.blocks:
             after = encoder_block(
@@ -86,7 +93,10 @@ class Encoder(NamedTuple):
         self, tokens: Int[Tensor, "batch n"], keep: Bool[Tensor, "batch n"]
     ) -> Float[Tensor, "batch d"]:
         """The mean of a sentence's last states, as in sentence encoders:
-        Reimers and Gurevych (2019). It is divided by its norm."""
+        Reimers and Gurevych (2019). It is divided by its norm.
+
+        Raises TypeError if `keep` is not bool.
+        """
         last = self.hidden_states(tokens, keep)[-1]  # (batch, n, d)
         total = (keep[..., None] * upcast(last)).sum(-2)  # (batch, d)
         return normalize(total, dim=-1).to(last.dtype)
@@ -148,6 +158,7 @@ EXPECTED = {
     "model_type": "bert",
     "hidden_act": "gelu",
     "position_embedding_type": "absolute",
+    "is_decoder": False,
 }
 
 
@@ -155,7 +166,8 @@ def load_encoder(fields: Mapping[str, Any], parameters: Parameters) -> Encoder:
     """An encoder from a checkpoint of BERT.
 
     Raises ValueError for a config of another kind, with the name of the field,
-    and KeyError for a parameter that is missing.
+    and for parameters of the blocks that are not used, and KeyError for a
+    parameter that is missing.
     """
     for name, value in EXPECTED.items():
         if fields.get(name, value) != value:
@@ -167,18 +179,21 @@ def load_encoder(fields: Mapping[str, Any], parameters: Parameters) -> Encoder:
     for layer in range(fields["num_hidden_layers"]):
         start = f"encoder.layer.{layer}."
         block = {
-            f"{ours}.{kind}": given[f"{start}{theirs}.{kind}"]
+            f"{ours}.{kind}": given.pop(f"{start}{theirs}.{kind}")
             for ours, theirs in INSIDE.items()
             for kind in ("weight", "bias")
         }
         for kind in ("weight", "bias"):  # queries, keys and values in one
             block[f"self_attn.in_proj_{kind}"] = torch.cat(
                 [
-                    given[f"{start}attention.self.{one}.{kind}"]
+                    given.pop(f"{start}attention.self.{one}.{kind}")
                     for one in ("query", "key", "value")
                 ]
             )
         blocks.append(block)
+    unused = sorted(name for name in given if name.startswith("encoder."))
+    if unused:
+        raise ValueError(f"parameters that are not used: {unused}")
     return Encoder(
         embeddings={ours: given[theirs] for ours, theirs in OUTSIDE.items()},
         blocks=blocks,

@@ -40,11 +40,21 @@ class RoutedSizes:
     factor: float = 1.0  # and multiplied by this
 
     def __post_init__(self) -> None:
-        """Raises ValueError for groups that do not divide the experts."""
+        """Raises ValueError for groups that do not divide the experts, and for
+        more groups or experts of a token than there are."""
         if self.num_groups < 1 or self.num_experts % self.num_groups:
             raise ValueError(
                 f"{self.num_groups} groups do not divide {self.num_experts} experts"
             )
+        size = self.num_experts // self.num_groups
+        for name, most in (
+            ("kept_groups", self.num_groups),
+            ("k", self.kept_groups * size),
+        ):
+            if not 1 <= getattr(self, name) <= most:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}; expected 1 to {most}"
+                )
 
 
 class RoutedExperts(nn.Module):
@@ -96,7 +106,12 @@ class RoutedExperts(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d"]
     ) -> Float[Tensor, "*batch d"]:
-        """The update to add to each token."""
+        """The update to add to each token.
+
+        An expert computes its own tokens alone. Which these are depends on the
+        numbers in x, so torch.vmap, torch.export and torch.compile with
+        fullgraph cannot trace this layer.
+        """
         tokens = x.reshape(-1, x.shape[-1])  # (n, d)
         gate, chosen = self.route(tokens)
         y = silu(self.shared_gate(tokens)) * self.shared_up(tokens)

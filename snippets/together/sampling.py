@@ -22,6 +22,14 @@ from snippets.softmax.temperature import softmax_with_temperature
 
 
 # --8<-- [start:keep]
+def reject_limits(*, top_k: int | None, top_p: float | None) -> None:
+    """Raises ValueError for a top_k below 1, or a top_p outside of (0, 1]."""
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected at least 1")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p is {top_p}; expected more than 0, up to 1")
+
+
 def keep_likeliest(
     logits: Float[Tensor, "*batch N"],
     *,
@@ -35,15 +43,12 @@ def keep_likeliest(
     top_k has kept.
     Raises ValueError for a top_k below 1, or a top_p outside of (0, 1].
     """
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p is {top_p}; expected more than 0, up to 1")
+    reject_limits(top_k=top_k, top_p=top_p)
     ordered, place = logits.sort(dim=-1, descending=True, stable=True)
     drop = torch.zeros_like(ordered, dtype=torch.bool)
     if top_k is not None:
         drop[..., top_k:] = True
-    if top_p is not None:
+    if top_p is not None and top_p < 1:  # a sum of some may round to 1
         p = upcast(ordered.masked_fill(drop, -torch.inf)).softmax(-1)
         drop = drop | (p.cumsum(-1) - p >= top_p)  # what comes before is enough
     return logits.masked_fill(
@@ -79,13 +84,20 @@ def sample(
     that is drawn.
 
     The temperature is applied before top_p.
-    Raises ValueError for a temperature below 0, and as `keep_likeliest` does.
+    Raises ValueError for a temperature that is not finite or below 0, and as
+    `keep_likeliest` does.
     """
-    if temperature < 0:
-        raise ValueError(f"temperature is {temperature}; expected 0 or more")
+    reject_limits(top_k=top_k, top_p=top_p)
+    if not 0 <= temperature < torch.inf:
+        raise ValueError(
+            f"temperature is {temperature}; expected 0 or more, and finite"
+        )
     if temperature == 0:
         return logits.argmax(-1)
-    p = softmax_with_temperature(upcast(logits), tau=temperature)
+    wide = upcast(logits)
+    wide = wide - wide.amax(-1, keepdim=True)  # 0 over a small number is 0
+    tau = max(temperature, torch.finfo(wide.dtype).tiny)
+    p = softmax_with_temperature(wide, tau=tau)
     kept = keep_likeliest(p.log(), top_k=top_k, top_p=top_p).softmax(-1)
     rows = kept.reshape(-1, kept.shape[-1])
     drawn = torch.multinomial(rows, 1, generator=generator)

@@ -290,6 +290,16 @@ def test_queries_and_keys_are_rotated_and_values_are_not():
     torch.testing.assert_close(layer(x, rotation=rotation), layer.output((weights @ value).transpose(1, 2).flatten(-2)))
 
 
+@pytest.mark.parametrize("shape", [(2, 6), (1,), (5,)])
+def test_a_rotation_with_other_axes_is_rejected(shape):
+    """A batch of as many texts as heads, and other numbers of tokens."""
+    layer, (x,) = ours(d=8, heads=2), random(12, (2, 6, 8))
+    rotation = find_rotation(torch.zeros(shape), frequencies(4, dtype=torch.float64))
+    for call in (layer, layer.weights):
+        with pytest.raises(ValueError, match=r"expected \(6, 2\), or before it an axis for each"):
+            call(x, rotation=rotation)
+
+
 @pytest.mark.parametrize("parts", [[7], [4, 1, 2], [1] * 7])
 def test_with_a_cache_the_outputs_are_those_of_all_tokens_at_once(parts):
     layer, (x,) = ours(heads=4, num_kv_heads=2).requires_grad_(False), random(10, (2, 7, 12))

@@ -159,6 +159,35 @@ def test_a_full_cache_says_so_and_stays_as_it_was():
     assert cache.length == 3
 
 
+FOUND = {
+    "one text for three": lambda key, value: (key[:1], value[:1]),
+    "keys of one text": lambda key, value: (key[:1], value),
+    "values of one text": lambda key, value: (key, value[:1]),
+    "fewer values": lambda key, value: (key, value[:, :1]),
+    "another width": lambda key, value: (key[..., :1], value),
+    "another format": lambda key, value: (key, value.half()),
+    "another device": lambda key, value: (key.to("meta"), value.to("meta")),
+}
+
+
+@pytest.mark.parametrize("change", FOUND.values(), ids=FOUND)
+def test_a_cache_takes_only_what_is_like_what_it_holds(change):
+    key, value = random(8, (3, 2, 4), (3, 2, 5))
+    cache = KeyValueCache(capacity=4)
+    cache.append(key, value)
+    with pytest.raises(ValueError, match=r"the cache expected \(\(3, 2, [45]\), torch.float64, device\(type='cpu'\)\); found"):
+        cache.append(*change(key, value))
+    assert cache.length == 2
+
+
+@pytest.mark.parametrize("change", ["values of one text", "fewer values"])
+def test_the_first_keys_and_values_have_the_same_tokens(change):
+    cache = KeyValueCache(capacity=4)
+    with pytest.raises(ValueError, match=r"the cache expected \(\(3, 2, 5\)"):
+        cache.append(*FOUND[change](*random(8, (3, 2, 4), (3, 2, 5))))
+    assert cache.key is None
+
+
 def test_an_allocated_cache_is_for_inference():
     with pytest.raises(ValueError, match=r"for inference; expected torch.no_grad\(\)"):
         KeyValueCache(capacity=4).append(torch.ones(3, 2, requires_grad=True), torch.ones(3, 2))

@@ -52,6 +52,30 @@ def test_features_are_positive_and_rise():
     found = positive_features(x)
     assert (found > 0).all() and (found.diff(dim=0) > 0).all()
     torch.testing.assert_close(found[200:], x[200:] + 1)
+    torch.testing.assert_close(found[:200], x[:200].exp())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_features_are_those_of_elu_and_positive_in_every_format(dtype):
+    x = torch.linspace(-9, 4, 131).to(dtype)
+    expected = torch.nn.functional.elu(x.double()) + 1
+    torch.testing.assert_close(positive_features(x), expected.to(dtype))
+    assert (positive_features(torch.tensor([-16.0], dtype=dtype)) > 0).all()
+
+
+def test_features_have_the_slopes_of_elu():
+    x = torch.tensor([-2.0, 0.0, 3.0], dtype=torch.float64, requires_grad=True)
+    positive_features(x).sum().backward()
+    torch.testing.assert_close(x.grad, torch.tensor([-2.0, 0, 0]).double().exp())
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_numbers_of_tokens_that_differ_are_rejected(place):
+    """A single token would broadcast."""
+    given = [torch.ones(5, 2) for _ in range(3)]
+    given[place] = given[place][:1]
+    with pytest.raises(ValueError, match="expected as many queries, keys and values"):
+        masked_product(*given)
 
 
 def test_orthonormal_keys_read_back_and_one_more_does_not():

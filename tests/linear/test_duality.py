@@ -53,6 +53,12 @@ def test_chunks_of_any_length_give_the_same(chunk):
     torch.testing.assert_close(gated_state(query, key, value, gate.unsqueeze(-1)), expected)
 
 
+def test_without_tokens_there_are_no_outputs():
+    query, value, gate = torch.ones(2, 0, 3), torch.ones(2, 0, 4), torch.ones(2, 0)
+    found = chunked_linear_attention(query.half(), query, value, gate, chunk=2)
+    assert found.shape == (2, 0, 4) and found.dtype == torch.float16
+
+
 @pytest.mark.parametrize("chunk", [0, -1])
 def test_a_chunk_has_a_token(chunk):
     query, key, value, gate = tokens(3)

@@ -14,10 +14,12 @@ from snippets.order.rotary import (
     align_positions,
     apply_rotary,
     apply_rotary_interleaved,
+    apply_rotation,
     clipped_bias,
     find_rotation,
     interleave,
     mean_cosine,
+    reject_half,
     rotate,
     rotate_pairs,
     rotated_score,
@@ -245,6 +247,42 @@ def test_a_rotation_wider_than_the_features_is_rejected():
         rotate(torch.ones(5, 4), find_rotation(torch.arange(5), frequencies(6)))
 
 
-def test_positions_in_half_precision_are_rejected():
+@pytest.mark.parametrize("shape", [(2, 5, 2), (1, 2), (4, 2), (2,), (3, 1, 5, 2)])
+def test_a_rotation_of_other_tokens_or_without_an_axis_for_heads_is_rejected(shape):
+    """As many texts as heads, and a single token, would broadcast."""
+    x, rotation = torch.ones(2, 2, 5, 4), Rotation(torch.ones(shape), torch.zeros(shape))
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        rotate(x, rotation)
+    if len(shape) < 4:
+        assert f"the rotation is {shape} for x (2, 2, 5, 4); expected (5, 2), or before it an axis" in str(error.value)
+
+
+def test_a_rotation_may_be_shared_or_have_an_axis_for_each_of_x():
+    (x,) = random(10, (2, 3, 5, 4))
+    place = torch.arange(5)
+    for other in (place, place.expand(2, 1, 5), place.expand(2, 3, 5)):
+        torch.testing.assert_close(rotate(x, find_rotation(other, frequencies(4))), apply_rotary(x, place), atol=1e-6, rtol=0)
+
+
+def test_axes_of_a_rotation_may_be_broadcast():
+    """With the tokens before the heads, a rotation has one row for all heads."""
+    (x,) = random(11, (2, 3, 5, 4))
+    rotation = find_rotation(torch.arange(3)[:, None], frequencies(4, dtype=torch.float64))
+    for interleaved, apply in ((False, apply_rotary), (True, apply_rotary_interleaved)):
+        torch.testing.assert_close(apply_rotation(x, rotation, interleaved=interleaved), apply(x, torch.arange(3), token_axis=-3))
+
+
+@pytest.mark.parametrize("apply", [apply_rotary, apply_rotary_interleaved])
+def test_positions_in_half_precision_are_rejected(apply):
     with pytest.raises(TypeError, match="position is torch.bfloat16; expected integers, fp32 or fp64"):
-        apply_rotary(torch.ones(5, 4), torch.arange(5).bfloat16())
+        apply(torch.ones(5, 4), torch.arange(5).bfloat16())
+
+
+@pytest.mark.parametrize("name", ["position", "omega"])
+def test_a_rotation_is_not_found_in_half_precision(name):
+    given = {"position": torch.arange(5.0), "omega": frequencies(4)}
+    given[name] = given[name].half()
+    with pytest.raises(TypeError, match=f"{name} is torch.float16; expected integers, fp32 or fp64"):
+        find_rotation(**given)
+    with pytest.raises(TypeError, match=f"{name} is torch.float16"):
+        reject_half(**given)

@@ -68,3 +68,8 @@ def test_numbers_in_the_text():
     assert cache_fraction(2560, 5, 1024) == 0.5  # two and a half windows
     assert cache_fraction(2048, 5, 1024) > 0.5
     assert len(paths(*(2**layer for layer in range(10)))) == 1024 and len(paths(*[1] * 7)) == 8
+
+
+def test_fewer_than_no_global_tokens_are_rejected():
+    with pytest.raises(ValueError, match="num_global is -1; expected at least 0"):
+        local_global_mask(4, window=1, num_global=-1)

@@ -7,12 +7,14 @@ import torch
 
 from snippets.order.positions import frequencies
 from snippets.together.checkpoints import (
+    is_left_out,
     load_decoder,
     published_name,
     read_activation,
     read_config,
     read_experts,
     read_latent,
+    read_rope,
     read_rotary,
     read_yarn_factor,
     reject_unknown,
@@ -80,18 +82,60 @@ def test_parameters_keep_their_format():
     assert loaded(TOKENS).dtype == torch.bfloat16
 
 
-def test_each_expert_may_have_tensors_of_its_own_and_extra_layers_are_left_out():
-    """As in the files that DeepSeek publishes."""
-    parameters, model = checkpoint(DEEPSEEK)
-    for kind, name in (("gate_up_proj", "gate"), ("down_proj", None)):
-        stacked = parameters.pop(f"model.layers.1.mlp.experts.{kind}")
+def published_experts(seed=0):
+    """Parameters as in the files that DeepSeek publishes: each expert has tensors of its own."""
+    parameters, model = checkpoint(DEEPSEEK, seed)
+    for kind, parts in (("gate_up_proj", ("gate", "up")), ("down_proj", ("down",))):
+        stacked = parameters.pop(f"{EXPERTS}{kind}")
         for expert, value in reversed(list(enumerate(stacked))):
-            parts = zip(("gate", "up"), value.chunk(2)) if name else [("down", value)]
-            for part, tensor in parts:
-                parameters[f"model.layers.1.mlp.experts.{expert}.{part}_proj.weight"] = tensor
+            for part, tensor in zip(parts, value.chunk(len(parts))):
+                parameters[f"{EXPERTS}{expert}.{part}_proj.weight"] = tensor
+    return parameters, model
+
+
+EXPERTS = "model.layers.1.mlp.experts."
+
+
+def test_each_expert_may_have_tensors_of_its_own_and_extra_layers_are_left_out():
+    parameters, model = published_experts()
     parameters["model.layers.2.eh_proj.weight"] = torch.zeros(3)
     parameters["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.zeros(2)
     assert torch.equal(load_decoder(DEEPSEEK, parameters)(TOKENS), model(TOKENS))
+
+
+@pytest.mark.parametrize("name", ["0.gate_proj.weight", "1.up_proj.weight", "3.down_proj.weight"])
+def test_an_experts_missing_parameter_is_named(name):
+    parameters, _ = published_experts()
+    del parameters[f"{EXPERTS}{name}"]
+    with pytest.raises(ValueError, match=rf"missing: \['{EXPERTS}{name}'\]"):
+        load_decoder(DEEPSEEK, parameters)
+
+
+@pytest.mark.parametrize("name", ["0.down_proj.weight_scale_inv", "2.other_proj.weight", "4.up_proj.weight", "shared.weight", "0.up_proj"])
+def test_an_experts_unused_parameter_is_named(name):
+    parameters, _ = published_experts()
+    parameters[f"{EXPERTS}{name}"] = torch.ones(8, 16)
+    with pytest.raises(ValueError, match=rf"missing: \[\]; not used: \['{EXPERTS}{name}'\]"):
+        load_decoder(DEEPSEEK, parameters)
+
+
+@pytest.mark.parametrize("fields", [LLAMA, DEEPSEEK])
+def test_layers_beyond_those_of_the_config_are_named(fields):
+    """DeepSeek may have one more, which the decoder leaves out."""
+    parameters, _ = checkpoint(fields | {"num_hidden_layers": 4})
+    unused = [name for name in parameters if name.startswith("model.layers.3.")]
+    with pytest.raises(ValueError, match="not used: ") as error:
+        load_decoder(fields, parameters)
+    assert all(name in str(error.value) for name in unused) and unused
+    assert ("model.layers.2." in str(error.value)) is (fields is LLAMA)
+
+
+def test_the_model_that_parameters_come_from_trains_as_before():
+    parameters, model = checkpoint(LLAMA)
+    given = {published_name(name=name, config=model.config): value for name, value in model.requires_grad_(True).named_parameters()}
+    loaded = load_decoder(LLAMA, given)
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
 
 
 def test_gemma_stores_its_gains_minus_one_and_scales_its_embedding():
@@ -101,6 +145,17 @@ def test_gemma_stores_its_gains_minus_one_and_scales_its_embedding():
     assert loaded.config.embedding_scale == 4
     torch.testing.assert_close(loaded.norm.gain, model.norm.gain + 1)
     torch.testing.assert_close(loaded.blocks[1].norm_2.gain, model.blocks[1].norm_2.gain + 1)
+
+
+def test_gemmas_gains_keep_their_digits_in_half_precision():
+    """The neighbour of 1 in bf16 is 1.0078."""
+    fields = LLAMA | {"model_type": "gemma", "tie_word_embeddings": True}
+    parameters, _ = checkpoint(fields)
+    parameters["model.norm.weight"].fill_(0.003)
+    half = {name: value.bfloat16() for name, value in parameters.items()}
+    loaded = load_decoder(fields, half)
+    torch.testing.assert_close(loaded.norm.gain, half["model.norm.weight"].float() + 1)
+    assert loaded(TOKENS).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize(
@@ -144,7 +199,25 @@ REJECTED = {
     "a window": ({"sliding_window": 4}, "sliding_window is 4; expected one of"),
     "Gemma's activation": ({"hidden_activation": "relu"}, "hidden_activation is 'relu'"),
     "routing": ({"scoring_func": "softmax"}, "scoring_func is 'softmax'"),
+    "a part of each head": ({"partial_rotary_factor": 0.5}, "partial_rotary_factor is 0.5; expected 1"),
+    "a part, for RoPE": ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor is 0.5; expected 1"),
+    "a base that is text": ({"rope_theta": "10000"}, "rope_theta is '10000' for RoPE; expected a number"),
+    "a factor that is text": ({"rope_scaling": {"rope_type": "linear", "factor": "2"}}, "factor is '2' for RoPE; expected a number"),
+    "two kinds": (
+        {"rope_scaling": {"type": "linear", "factor": 4.0}, "rope_parameters": {"rope_type": "default"}},
+        "rope_type is 'default' for RoPE, and 'linear' in another place; expected one value",
+    ),
+    "two bases": (
+        {"rope_theta": 500.0, "rope_parameters": {"rope_theta": 1e4}},
+        "rope_theta is 10000.0 for RoPE, and 500.0 in another place",
+    ),
 }
+
+
+@pytest.mark.parametrize("kind", ["mistral", "gemma", "deepseek_v3"])
+def test_no_model_rotates_a_part_of_each_head(kind):
+    with pytest.raises(ValueError, match=r"partial_rotary_factor is 0.5"):
+        read_config(DEEPSEEK | {"model_type": kind, "partial_rotary_factor": 0.5})
 
 
 @pytest.mark.parametrize(("change", "message"), REJECTED.values(), ids=REJECTED)
@@ -162,6 +235,7 @@ def test_old_and_new_fields_of_rope_agree():
     old = read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": linear})
     assert old == read_config(LLAMA | {"rope_parameters": linear | {"rope_theta": 500.0}})
     assert old == read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 4.0}})
+    assert old == read_config(LLAMA | {"rope_theta": 500.0, "rope_scaling": linear, "rope_parameters": linear | {"rope_theta": 500.0}})
     assert old.frequencies == pytest.approx((frequencies(4, base=500.0, dtype=torch.float64) / 4).tolist())
 
 
@@ -170,6 +244,8 @@ def test_each_part_of_a_config_can_be_read_by_itself():
     assert read_activation(DEEPSEEK) == "silu"
     assert (read_latent(DEEPSEEK).d_c, read_experts(DEEPSEEK).factor) == (8, 2.5)
     assert len(read_rotary(DEEPSEEK, width=4)[0]) == 2
+    assert read_rope(DEEPSEEK | {"rope_theta": 500.0, "rope_scaling": {"type": "linear"}}) == {"rope_theta": 500.0, "rope_type": "linear"}
+    assert [is_left_out(name=f"model.layers.{layer}.norm", fields=DEEPSEEK) for layer in (1, 2, 3)] == [False, True, False]
     assert read_yarn_factor({"factor": 1.0}) == scale_by({"factor": 1.0, "mscale": 3.0}, name="mscale") == 1
     (name,) = dict(stack_experts({"norm": torch.ones(1)}, DEEPSEEK))
     assert name == "norm"
@@ -184,8 +260,9 @@ def test_each_field_of_yarn_changes_the_frequencies(more):
     assert read_config(wide | {"rope_parameters": RAMP | more}).frequencies != read_config(wide | {"rope_parameters": RAMP}).frequencies
 
 
-def test_partial_rotation_has_fewer_frequencies():
-    assert len(read_config(LLAMA | {"partial_rotary_factor": 0.5}).frequencies) == 1
+@pytest.mark.parametrize(("change", "window"), [({}, 4096), ({"sliding_window": None}, None), ({"sliding_window": 7}, 7)])
+def test_mistrals_window_is_that_of_transformers_unless_given(change, window):
+    assert read_config(LLAMA | {"model_type": "mistral"} | change).window == window
 
 
 YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 128}
@@ -207,10 +284,19 @@ def test_deepseek_scales_all_scores():
     fields = DEEPSEEK | {"rope_scaling": YARN | {"mscale": 1.0, "mscale_all_dim": 0.7}}
     assert read_config(fields).latent.scale_factor == pytest.approx((0.07 * math.log(8) + 1) ** 2)
     assert read_config(DEEPSEEK).latent.scale_factor == 1
+    plain = {"rope_type": "default", "factor": 8.0, "mscale_all_dim": 0.7}
+    assert read_config(DEEPSEEK | {"rope_scaling": plain}).latent.scale_factor == 1
 
 
 @pytest.mark.parametrize("kind", ["llama3", "yarn"])
 def test_the_trained_length_must_be_given(kind):
     rope = {"rope_type": kind, "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
     with pytest.raises(KeyError, match="original_max_position_embeddings"):
+        read_config(LLAMA | {"rope_parameters": rope})
+
+
+@pytest.mark.parametrize("kind", ["linear", "llama3", "yarn"])
+def test_a_factor_must_be_given(kind):
+    rope = {"rope_type": kind, "factor": None, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+    with pytest.raises(KeyError, match="factor"):
         read_config(LLAMA | {"rope_parameters": rope})

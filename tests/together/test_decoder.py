@@ -90,6 +90,39 @@ def test_a_mask_of_the_new_tokens_alone_is_rejected():
         model(drawn(1, 1), keep=torch.ones(1, 1, dtype=torch.bool), cache=cache)
 
 
+def test_keep_is_for_each_text_and_is_bool():
+    model, tokens = decoder(), drawn(2, 3)
+    with pytest.raises(ValueError, match=r"keep is \(3, 3\); expected \(batch, 3\)"):
+        model(tokens, keep=torch.ones(3, 3, dtype=torch.bool))
+    for dtype in (torch.float32, torch.int64):
+        keep = torch.ones(2, 3, dtype=dtype)
+        for call in (model, lambda tokens, keep: model.generate(tokens, count=1, keep=keep)):
+            with pytest.raises(TypeError, match=rf"keep is {dtype}; expected torch.bool"):
+                call(tokens, keep=keep)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_a_cache_of_other_layers_is_rejected(layers):
+    cache = decoder(num_layers=layers).make_cache(3)
+    with pytest.raises(ValueError, match=rf"cache is for {layers} layers; expected 2, as from make_cache"):
+        decoder()(drawn(2, 3), cache=cache)
+
+
+@pytest.mark.parametrize("window", [0, -1])
+def test_a_window_has_a_token(window):
+    with pytest.raises(ValueError, match=f"window is {window}; expected at least 1"):
+        DecoderConfig(**SIZES, window=window)
+
+
+@pytest.mark.parametrize("held", [0, 2])
+def test_a_pass_without_tokens_is_rejected(held):
+    model, cache = decoder(), decoder().make_cache(4)
+    if held:
+        model(drawn(2, held), cache=cache)
+    with pytest.raises(ValueError, match="tokens is empty; expected at least one"):
+        model(drawn(2, 0), cache=cache)
+
+
 # The options
 
 
@@ -261,6 +294,34 @@ def test_generation_follows_its_generator_and_keeps_no_graph():
     model, prompt = decoder().requires_grad_(True), drawn(1, 4)
     one, two, other = (model.generate(prompt, count=20, generator=torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
     assert torch.equal(one, two) and not torch.equal(one, other)
+
+
+@pytest.mark.parametrize("row", [[True, True, False, False], [False] * 4])
+def test_padding_on_the_right_is_rejected(row):
+    keep = torch.tensor([[True] * 4, row])
+    with pytest.raises(ValueError, match=r"keep is False for the last token of a prompt; .* pad on the left"):
+        decoder().generate(drawn(2, 4), count=1, keep=keep)
+
+
+def test_several_ends_are_rejected():
+    with pytest.raises(TypeError, match=r"end is \[1, 2\]; expected one token"):
+        decoder().generate(drawn(1, 4), count=1, end=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"kept_groups": 3}, "kept_groups is 3; expected 1 to 2"),
+        ({"kept_groups": 0}, "kept_groups is 0; expected 1 to 2"),
+        ({"k": 3}, "k is 3; expected 1 to 2"),
+        ({"k": 5, "kept_groups": 2}, "k is 5; expected 1 to 4"),
+        ({"k": 0}, "k is 0; expected 1 to 2"),
+        ({"num_groups": 3}, "3 groups do not divide 4 experts"),
+    ],
+)
+def test_a_token_has_no_more_experts_than_there_are(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        RoutedSizes(**{"num_experts": 4, "k": 1, "d_ff": 3, "num_groups": 2} | sizes)
 
 
 def test_an_empty_prompt_is_rejected():

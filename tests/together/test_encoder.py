@@ -106,6 +106,24 @@ def test_the_similarity_of_means_is_that_of_all_pairs_of_tokens():
 def test_a_config_of_another_kind_is_named():
     with pytest.raises(ValueError, match="position_embedding_type is 'relative_key'; expected 'absolute'"):
         load_encoder({"position_embedding_type": "relative_key"}, {})
+    with pytest.raises(ValueError, match="is_decoder is True; expected False"):
+        load_encoder(FIELDS | {"is_decoder": True}, checkpoint())
+
+
+@pytest.mark.parametrize("prefix", ["", "bert."])
+def test_parameters_of_blocks_that_are_not_used_are_named(prefix):
+    parameters = checkpoint(prefix) | {f"{prefix}pooler.dense.bias": torch.zeros(D)}  # the pooler is no block
+    load_encoder(FIELDS, parameters)
+    with pytest.raises(ValueError, match="not used: .*encoder.layer.1.output.dense.weight"):
+        load_encoder(FIELDS | {"num_hidden_layers": 1}, parameters)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_a_mask_of_numbers_is_rejected(dtype):
+    encoder = load_encoder(FIELDS, checkpoint())
+    for call in (encoder.hidden_states, encoder.sentence_vectors):
+        with pytest.raises(TypeError, match=rf"keep is {dtype}; expected torch.bool"):
+            call(TOKENS, KEEP.to(dtype))
 
 
 def test_more_tokens_than_positions_are_rejected():

@@ -1,9 +1,11 @@
 """Top-k, top-p and drawing, against sets that are counted here."""
 
+import math
+
 import pytest
 import torch
 
-from snippets.together.sampling import keep_likeliest, moved_probability, sample
+from snippets.together.sampling import keep_likeliest, moved_probability, reject_limits, sample
 
 LOGITS = torch.tensor([0.3, 0.1, 0.4, 0.2], dtype=torch.float64).log()
 
@@ -22,6 +24,12 @@ def test_top_k_keeps_the_k_largest(top_k, expected):
 )
 def test_top_p_keeps_the_fewest_that_are_likely_enough(top_p, expected):
     assert kept(LOGITS, top_p=top_p) == expected
+
+
+def test_top_p_of_one_keeps_all():
+    """Of 128,256 probabilities, those of the first few thousand may add up to 1 in fp32."""
+    logits = 3 * torch.randn(128_256, generator=torch.Generator().manual_seed(0))
+    assert keep_likeliest(logits, top_p=1.0).equal(logits)
 
 
 def test_top_p_sees_what_top_k_has_kept():
@@ -50,11 +58,24 @@ def test_in_half_precision_many_small_probabilities_still_add_up():
 def test_what_would_keep_nothing_is_rejected(how, message):
     with pytest.raises(ValueError, match=message):
         keep_likeliest(LOGITS, **how)
+    for temperature in (0.0, 1.0):
+        with pytest.raises(ValueError, match=message):
+            sample(LOGITS, temperature=temperature, **how)
+    with pytest.raises(ValueError, match=message):
+        reject_limits(**{"top_k": None, "top_p": None} | how)
 
 
-def test_a_temperature_below_zero_is_rejected():
-    with pytest.raises(ValueError, match="temperature is -1"):
-        sample(LOGITS, temperature=-1)
+@pytest.mark.parametrize("temperature", [-1, math.nan, math.inf])
+def test_a_temperature_below_zero_or_not_finite_is_rejected(temperature):
+    with pytest.raises(ValueError, match=f"temperature is {temperature}; expected 0 or more"):
+        sample(LOGITS, temperature=temperature)
+
+
+@pytest.mark.parametrize("temperature", [1e-38, 1e-45, 5e-324])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_at_a_tiny_temperature_the_likeliest_is_drawn(temperature, dtype):
+    logits = torch.tensor([[10.0, 30.0, -torch.inf], [-10.0, -30.0, -20.0]], dtype=dtype)
+    assert sample(logits, temperature=temperature).tolist() == [1, 0]
 
 
 def test_drawn_tokens_have_the_kept_probabilities():

@@ -21,6 +21,11 @@ def rotation(dtype: torch.dtype, device: str) -> Rotation:
 
 
 @sample
+def one_rotation(dtype: torch.dtype, device: str) -> Rotation:
+    return Rotation(*(one[0] for one in rotation(dtype, device)))
+
+
+@sample
 def whole_places(dtype: torch.dtype, device: str) -> torch.Tensor:
     return torch.arange(5, device=device)
 
@@ -52,7 +57,9 @@ ROWS = {
     },
     "rotary": {
         "rotate_pairs": [Row(PAIRS, PAIRS, T(2, kind="real"), OMEGA), Row(OMEGA, OMEGA, whole_places, OMEGA)],
-        "find_rotation": [Row(T(3, 5, kind="position"), OMEGA, gives="upcast")],
+        "find_rotation": [Row(T(3, 5, kind="position"), T(3, kind="position"), gives="upcast")],
+        "reject_half": [Row()],
+        "apply_rotation": [Row(T(2, 5, 8), one_rotation)],
         "rotate": [Row(T(2, 5, 8), rotation), Row(T(2, 5, 9), rotation, interleaved=True)],
         "rotated_score": [Row(*[PAIRS] * 4, NUMBER, NUMBER, OMEGA), Row(*[OMEGA] * 4, NUMBER, whole_places, OMEGA)],
         "apply_rotary": [Row(T(2, 5, 6), POSITIONS, source=SU), Row(T(6), whole_places, base=100.0, source=SU)],

@@ -177,6 +177,7 @@ ROWS = {
         "RoutedExperts.forward": [Row(T(3, 5, 8), of=Row(d=8, sizes=EXPERTS), not_on_meta=NUMBERS)],
     },
     "sampling": {
+        "reject_limits": [Row(top_k=1, top_p=1.0)],
         "keep_likeliest": [Row(T(3, 5), top_k=2, top_p=0.5, source="Holtzman et al. (2020)")],
         "moved_probability": [Row(T(3, 5, kind="weights"))],
         "sample": [Row(T(6, 4, 5)), Row(T(6, 4, 5), top_p=0.1), Row(T(2, 3, 5), temperature=0.0)],
@@ -185,6 +186,7 @@ ROWS = {
         "read_config": [Row(PUBLISHED)],
         "reject_unknown": [Row(PUBLISHED)],
         "read_activation": [Row(PUBLISHED)],
+        "read_rope": [Row(PUBLISHED)],
         "read_rotary": [Row(PUBLISHED, width=4)],
         "read_yarn_factor": [Row(YARN)],
         "scale_by": [Row(YARN, name="mscale")],
@@ -193,6 +195,7 @@ ROWS = {
         "published_name": [Row(name="norm.gain", config=DecoderConfig(**DECODER_SIZES))],
         "load_decoder": [Row(PUBLISHED, published)],
         "stack_experts": [Row(published, PUBLISHED)],
+        "is_left_out": [Row(name="model.layers.1.norm.weight", fields=PUBLISHED)],
     },
     "encoder": {
         "Encoder.embed": [Row(T(3, 5, kind="whole"), of=encoder)],
