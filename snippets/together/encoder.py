@@ -15,8 +15,8 @@ The same words in another order, and another sentence about the same animal:
 --8<-- [start:example-order]
 >>> sentences = ["The dog chased the cat.", "The cat chased the dog.", "The dog slept."]
 >>> vectors = encoder.sentence_vectors(*tokenizer(sentences))
->>> [round(cosine, 2) for cosine in (vectors[1:] @ vectors[0]).tolist()]
-[0.99, 0.32]
+>>> [[round(cosine, 2) for cosine in row] for row in (vectors @ vectors.T).tolist()]
+[[1.0, 0.99, 0.32], [0.99, 1.0, 0.28], [0.32, 0.28, 1.0]]
 
 --8<-- [end:example-order]
 """

@@ -167,8 +167,8 @@ def test_numbers_in_the_text_are_those_of_the_record(record):
     sentences = [
         f"At {n['tokens']:,} tokens, `attention` takes {forward['formula'][at]:.1f} times as long as SDPA, "
         f"and {back['formula'][at]:.1f} times with the backward pass.",
-        f"Naive code takes {forward['naive'][at]:.1f} and {back['naive'][at]:.1f} times as long, "
-        f"transformers' eager attention {forward['transformers'][at]:.1f} and {back['transformers'][at]:.1f} times.",
+        f"For naive code the two factors are {forward['naive'][at]:.1f} and {back['naive'][at]:.1f}, "
+        f"for transformers' eager attention {forward['transformers'][at]:.1f} and {back['transformers'][at]:.1f}.",
         f"Matrix products take only {n['share of products']:.0%}".replace("%", " % of the time of `attention`."),
         f"with the causal mask, it takes {n['SDPA, causal to full']:.0%}".replace("%", " % of its time without a mask."),
         f"It takes {forward['blocks'][at]:.1f} times as long as SDPA",
@@ -181,20 +181,23 @@ def test_numbers_in_the_text_are_those_of_the_record(record):
     assert [sentence for sentence in sentences if sentence not in page_of_costs()] == []
 
 
-def test_numbers_of_the_gpu_in_the_text_are_those_of_its_record(figures):
-    record = read(GPU)
+def test_numbers_of_the_gpu_in_the_text_are_those_of_its_record(record, figures):
+    on_processor, record = record, read(GPU)
     at, held = record["lengths"].index(4096), {name: row["bytes"] for name, row in record["attention"]["forward"].items()}
     forward, back = ({name: row["ratio"] for name, row in record["attention"][passed].items()} for passed in bench.PASSES)
-    written = {name: row["per second"] for name, row in record["decoding"].items()}
+    written, written_before = ({name: row["per second"] for name, row in one["decoding"].items()} for one in (record, on_processor))
     sentences = [
-        f"At 4,096 tokens, `attention` takes {forward['formula'][at]:.1f} times as long as SDPA, "
-        f"and {back['formula'][at]:.1f} times with the backward pass.",
-        f"Naive code takes {forward['naive'][at]:.1f} and {back['naive'][at]:.1f} times as long.",
+        f"at 4,096 tokens it takes {forward['formula'][at]:.1f} times as long as SDPA, "
+        f"and {on_processor['attention']['forward']['formula']['ratio'][-1]:.1f} times on the processor.",
+        f"With the backward pass it takes {back['formula'][at]:.1f} times as long at 4,096 tokens. "
+        f"For naive code the two factors are {forward['naive'][at]:.1f} and {back['naive'][at]:.1f}.",
         f"At 16,384 tokens that is {held['formula'][-1] / 2**30:.1f} GiB, where SDPA holds {held['SDPA'][-1] / 2**20:.0f} MiB.",
         f"`flash_attention` holds {held['blocks'][-1] / 2**20:.0f} MiB, but it takes {forward['blocks'][-1]:.0f} times as long as SDPA",
-        f"*Decoder* writes {written['Decoder'][0]:.0f} tokens a second, and transformers {written['transformers'][0]:.0f}.",
+        f"for 64 tokens, *Decoder* writes {written['Decoder'][0]:.0f} a second ({written_before['Decoder'][0]:.0f} on the processor), "
+        f"and transformers {written['transformers'][0]:.0f} ({written_before['transformers'][0]:.0f}).",
     ]
     assert [sentence for sentence in sentences if sentence not in page_of_costs()] == []
+    assert on_processor["lengths"][-1] == 4096 and on_processor["counts"][0] == record["counts"][0] == 64
     assert 1.9 < held["formula"][-1] / held["naive"][-1] < 2.1  # "twice as many bytes"
     assert any(record["machine"]["processor"] in words for words in texts(figures.slowdown_gpu()))
 
