@@ -10,9 +10,11 @@ scale grows without bound or tends to 0, and that sign must be known.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import KernelError
 from . import exact_evaluation, flint_numbers
-from .atom_payloads import Unsupported, freeze, instantiate
+from .atom_payloads import Unsupported, freeze, instantiate, outer_indices, rename_polynomial
 from .cancelling_logs import exponential_as_quotient
 from .clear_denominators import clear_denominators
 from .fractions import Fraction
@@ -21,7 +23,7 @@ from .polynomial_printing import show_polynomial
 from .polynomials import ONE_TERM, Polynomial, add, atom, constant, scale
 
 Level = tuple[Fraction, Fraction]  # (p, q) for X^p (log X)^q; (0, 0) for log log X
-Coefficient = Fraction | tuple  # a number, or a frozen polynomial
+Coefficient = Any  # a Fraction, or a frozen polynomial
 Scale = tuple[tuple[Level, Coefficient], ...]  # nonzero coefficients, the highest level first
 
 LOG, LOG_LOG = (Fraction(0), Fraction(1)), (Fraction(0), Fraction(0))
@@ -52,7 +54,7 @@ def to_polynomial(c: Coefficient) -> Polynomial:
     return dict(c) if isinstance(c, tuple) else constant(c)
 
 
-def power_of_x(p: Fraction, q: Fraction = Fraction(0)) -> Scale:
+def power_of_x(p: Fraction, q: int | Fraction = 0) -> Scale:
     """Return X^p (log X)^q."""
     return make_scale({LOG: constant(p), LOG_LOG: constant(q)})
 
@@ -73,6 +75,16 @@ def times(a: Scale, b: Scale) -> Scale:
 def to_power(s: Scale, exponent: Fraction) -> Scale:
     """Return a rational power of a scale other than the power 0."""
     return tuple((level, freeze(scale(dict(c), exponent)) if isinstance(c, tuple) else c * exponent) for level, c in s)
+
+
+def scale_indices(s: Scale) -> set[tuple]:
+    """Return the indices on which the coefficients of a scale depend."""
+    return {index for _, c in s if isinstance(c, tuple) for index in outer_indices(dict(c))}
+
+
+def rename_scale(s: Scale, new: dict[tuple, tuple]) -> Scale:
+    """Return a scale with indices replaced."""
+    return tuple((level, freeze(rename_polynomial(dict(c), new)) if isinstance(c, tuple) else c) for level, c in s)
 
 
 def as_level(s: Scale) -> Level | None:

@@ -18,7 +18,7 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from ..errors import KernelError
 from .absolute_values import absolute_value
-from .atom_payloads import Unsupported, contains_symbol, instantiate, outer_indices
+from .atom_payloads import Unsupported, contains_symbol, instantiate
 from .fractions import Fraction
 from .growth_scales import (
     LOG,
@@ -29,6 +29,8 @@ from .growth_scales import (
     as_level,
     make_scale,
     power_of_x,
+    rename_scale,
+    scale_indices,
     scale_to_polynomial,
     times,
     to_polynomial,
@@ -45,7 +47,10 @@ SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1
 
 
 class Series:
-    """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`."""
+    """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`.
+
+    If an error depends on an index that was summed over, the sum is also over all values of that index.
+    """
 
     def __init__(self, terms: dict[Scale, Polynomial], errors: Iterable[Scale] = ()):
         self.terms = {s: c for s, c in terms.items() if c}
@@ -96,6 +101,10 @@ def near_limit(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
         if not depends_on(p, symbol_head(variable)) or holds(p):
             return outer_requirement(kind, p, because)
         coefficient, is_whole = expand_to_leading_term(p, variable, to, facts)
+        if kind == "nonzero" and len(coefficient) == 1:
+            coefficient = replace_signs(coefficient)
+        if depends_on(coefficient, symbol_head(variable)):
+            raise Unsupported("a limit of something whose sign alternates", code="unknown-limit")
         if kind == "nonnegative" and (not is_whole or facts.at_point):
             kind = "positive"  # if it is zero, the next term decides the sign
         return outer_requirement(kind, coefficient, "the leading term of a series")
@@ -159,6 +168,7 @@ class Expansion:
     def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
         self.variable, self.grows, self.facts, self.order = variable, grows, facts, order
         self.scales = ScaleOrder(facts)
+        self.summed: set[tuple] = set()  # the indices that were summed over, on which errors may depend
 
     def take_limit(self, p: Polynomial) -> Polynomial:
         """Return the limit of p."""
@@ -192,27 +202,28 @@ class Expansion:
         if any(size.op == "symbol" and ("size", size.data[0]) == self.variable for size in bound):
             raise Unsupported("a limit inside a sum over an index", code="unknown-limit")
         held = [fresh_index() for _ in bound]
-        factors = rename_indices(factors, {("b", k): index for k, index in enumerate(held)})
-        still = [x for x in factors if not contains_symbol(x[0][0], self.variable)]
+        renamed = rename_indices(factors, {("b", k): index for k, index in enumerate(held)})
+        still = [x for x in renamed if not contains_symbol(x[0][0], self.variable)]
         result = Series({ONE: scale(reduce_term({}, still, self.facts), c)})
-        for f, power in (x for x in factors if x not in still):
+        for f, power in (x for x in renamed if x not in still):
             result = self.multiply(result, self.expand_factor(f, power))
         for index, size in zip(held, bound):
             result = self.sum_over(result, index, size)
         return result
 
     def sum_over(self, series: Series, index: tuple, size: Expr) -> Series:
-        """Return the sum of a series over an index on which its scales do not depend."""
-        if any(isinstance(c, tuple) and index in outer_indices(dict(c)) for s in (*series.terms, *series.errors) for _, c in s):
-            raise Unsupported("a sum over an index whose terms grow at different rates", code="unknown-limit")
-        return Series({s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items()}, series.errors)
+        """Return the sum of a series over an index. A term whose scale depends on the index becomes an error."""
+        uneven = {s for s in series.terms if index in scale_indices(s)}
+        self.summed.add(index)
+        terms = {s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items() if s not in uneven}
+        return self.trim(Series(terms, series.errors | uneven))
 
     def expand_factor(self, f: tuple, power: Fraction) -> Series:
         """Return a power of an atom that contains the variable as a series."""
         (head, *_), indices = f
         if f[0] == self.variable:
             return Series({power_of_x(power if self.grows else -power): constant(1)})
-        if head == "turn":
+        if head in SIGNS:
             return Series({ONE: atom(f[0], *indices, power=power)})
         if head == "whole":
             return self.expand_whole_power(f, power)
@@ -358,8 +369,15 @@ class Expansion:
         for s, c in a.terms.items():
             for t, d in b.terms.items():
                 terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
-        errors = {times(e, s) for x, y in ((a, b), (b, a)) for e in x.errors for s in (*y.terms, *y.errors)}
+        outside = [self.rename_summed(e) for e in b.errors]  # the product of two sums is over pairs of values
+        errors = {times(e, s) for e in a.errors for s in (*b.terms, *outside)} | {times(s, e) for s in a.terms for e in b.errors}
         return self.trim(Series(terms, errors))
+
+    def rename_summed(self, s: Scale) -> Scale:
+        """Return a scale with new indices in place of those that were summed over."""
+        new = {index: fresh_index() for index in scale_indices(s) & self.summed}
+        self.summed.update(new.values())
+        return rename_scale(s, new) if new else s
 
     def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
         """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
@@ -370,6 +388,15 @@ class Expansion:
         bounds = (*kept, *errors)
         terms = {s: c for s, c in series.terms.items() if not any(self.scales.is_at_most(s, e) for e in bounds)}
         return Series(terms, kept)
+
+
+def replace_signs(p: Polynomial) -> Polynomial:
+    """Return a product with x in place of the sign of x^n, and 1 in place of (-1)^n. It is nonzero if the product is."""
+    (((bound, factors), c),) = p.items()
+    result = {(bound, tuple(x for x in factors if x[0][0][0] not in SIGNS)): c}
+    for f, _ in (x for x in factors if x[0][0][0] == "oscillation"):
+        result = multiply(result, split_base_and_count(instantiate(f[0][1], f[1]))[0], Facts())
+    return result
 
 
 def without_signs(p: Polynomial) -> Polynomial:
