@@ -1,5 +1,7 @@
 """Softmax at every temperature: its two limits, its entropy, what it maximises, and the gradient of distillation."""
 
+from fractions import Fraction
+
 from derivations.kernel import (
     Derivation,
     diff,
@@ -21,6 +23,7 @@ from derivations.kernel import (
 
 n, l = sizes("n l")
 z, x, v, y = vector("z", n), vector("x", n), vector("v", n), vector("y", l)
+three, other = vector("s", 3), vector("r", 3)
 beta, tau, t, k, g, a = scalars("beta tau t k g a")
 i, j, c = index("i", n), index("j", n), index("c", l)
 
@@ -55,9 +58,7 @@ derivation.limit(
     "hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share"
 )
 
-derivation.limit(
-    "equal-shares", softmax(z / tau)[i], tau, "oo", 1 / n, title="At a high temperature each weight tends to an equal share"
-)
+derivation.limit("equal-shares", softmax(z / tau)[i], tau, "oo", 1 / n, title="At a high temperature each weight tends to an equal share")
 
 derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
@@ -187,11 +188,11 @@ derivation.identity(
 
 derivation.limit(
     "distillation-hot",
-    tau * (softmax(z / tau)[j] - softmax(v / tau)[j]),
+    tau * (softmax(three / tau)[1] - softmax(other / tau)[1]),
     tau,
     "oo",
-    ((z[j] - total(z[i], i) / n) - (v[j] - total(v[i], i) / n)) / n,
-    title="At a high temperature, distillation compares centred scores",
+    Fraction(1, 3) * ((three[1] - (three[1] + three[2] + three[3]) / 3) - (other[1] - (other[1] + other[2] + other[3]) / 3)),
+    title="With three keys and a high temperature, distillation compares centred scores",
 )
 
 if __name__ == "__main__":

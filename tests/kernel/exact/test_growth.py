@@ -119,6 +119,12 @@ def test_without_its_assumptions_nothing_is_proved(name, rejection):
         assert exact(claim_of(stated(e, variable, to, value, advice))).verdict == "proved"
 
 
+@pytest.mark.parametrize("e, value", [(1 / log(n + 1), 10), (1 / sqrt(n), 100), (1 / n, 10**5)], ids=str)
+def test_numbers_whose_approach_fades_tend_to_another_limit(e, value):
+    with pytest.raises(Rejected, check=has_code("numbers-disagree")):
+        numbers(claim_of(stated(e, n, "oo", lift(Fraction(1, value)), [])))
+
+
 FALSE = {
     "decay that may stand still": (exp(-a * n), n, "oo", 0, [nonnegative(a)], "at a = 0 the series gives 1"),
     "decay of the wrong sign": (exp(a * n), n, "oo", 0, [positive(a)], "no finite limit"),
