@@ -36,7 +36,7 @@ from .identity_families import (
     whole_powers,
     zeros_and_ones,
 )
-from .relation_families import bounds_by_the_largest, inequalities, limits, ranks, refutations
+from .relation_families import bounds_by_the_largest, inequalities, limits, ranks, rates, refutations
 
 MUTATED_SHARE = 0.5  # of the drafts, which are mutated and so may be false
 TRIES = 30
@@ -105,4 +105,5 @@ FAMILIES: dict[str, tuple[Callable[[Random], Draft], int]] = {
     "ranks": (ranks, 2),
     "inverses": (inverses, 2),
     "names": (names, 2),
+    "rates": (rates, 4),
 }

@@ -16,7 +16,8 @@ from ..core.expr import Expr, walk
 from .mpmath_evaluation import DIGITS, CannotTell, Undefined, evaluate_scalar
 
 PRECISION = 400  # digits of an interval: enough to add exp(-800) to 1
-FAR = (mpf(10) ** 60, mpf(10) ** 30)  # larger than exp(49), which occurs in a mutant of seven squared
+# Larger than exp(49), which occurs in a mutant of seven squared; and the inverse is no noise, as a smaller number might be.
+FAR = (mpf(10) ** 45, mpf(10) ** 30)
 NEARER = tuple(map(mpf, (10**9, 10**6, 10**4, 800, 400, 200, 100)))  # for expressions that lose all digits at FAR
 WIDEST = mpf(10) ** -30  # the largest relative width of an interval that still counts as a number
 SETTLED = mpf(10) ** -8  # the largest relative difference between two distances that have settled

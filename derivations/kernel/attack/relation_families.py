@@ -128,6 +128,37 @@ LIMITS: tuple[Callable[[Expr, Random], tuple[Expr, Expr]], ...] = (
 )
 
 
+def rates(generator: Random) -> Draft:
+    """Draft a limit that depends on which of exponentials, powers and logarithms grows fastest, and on an assumption about parameters."""
+    variable, to = generator.choice(((x, "oo"), (m, "oo"), (x, 0)))
+    big = variable if to == "oo" else 1 / variable
+    tree, value, given = generator.choice(RATES)(big, generator.choice((1, 2, Fraction(1, 2))))
+    if generator.random() < 0.3:
+        more, limit = ratio(big, generator)
+        tree, value = tree + more, value + limit
+    if generator.random() < 0.4:
+        given = generator.choice(((), tuple(nonnegative(a.args[0]) for a in given)))
+    tree = rewrite_randomly(tree, generator, generator.randint(0, 2))
+    return Draft("limit", (tree, generator.choice((value, value, value, value + 1))), given, towards=(variable, to))
+
+
+# Functions from (big, a positive number) to a tree, its limit as `big` goes to infinity, and the assumptions on which it depends.
+RATES: tuple[Callable[[Expr, int | Fraction], tuple[Expr, Expr, tuple]], ...] = (
+    lambda big, p: (exp(-t * big), lift(0), (positive(t),)),
+    lambda big, p: (big**p * exp(-t * big), lift(0), (positive(t),)),
+    lambda big, p: (exp(y * big - p * t * big**2), lift(0), (positive(t),)),
+    lambda big, p: (log(big) / big**p, lift(0), ()),
+    lambda big, p: (big ** (p / big), lift(1), ()),
+    lambda big, p: (function("tanh", t * big), lift(1), (positive(t),)),
+    lambda big, p: (exp(t * big) / (exp(t * big) + p * exp(y * big)), lift(1), (positive(t - y),)),
+    lambda big, p: (exp(y * big) / (exp(t * big) + p * exp(y * big)), lift(0), (positive(t - y),)),
+    lambda big, p: (exp(t * big) / (exp(t * big) + total(exp(u[i] * big), i)), lift(1), (positive(t - u[i]),)),
+    lambda big, p: (total(exp(-u[i] * big), i), lift(0), (positive(u[i]),)),
+    lambda big, p: (softmax(u / big)[i], 1 / n, ()),
+    lambda big, p: (exp(big * log(y)), lift(0), (positive(y), positive(1 - y))),
+)
+
+
 def ranks(generator: Random) -> Draft:
     """Draft a bound on the rank of a matrix by a dimension of its factorization."""
     first, second = generator.choice(((A, B), (A, C.T), (A @ B, A), (A, A.T), (B.T, B)))

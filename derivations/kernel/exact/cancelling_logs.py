@@ -1,4 +1,4 @@
-"""Sums of logarithms that cancel only together, such as log(a) + log(b) - log(ab)."""
+"""Sums of logarithms, such as log(a) + log(b) - log(ab), by their exponentials."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ MAX_POWER = 12  # the largest total power of the arguments that is multiplied ou
 
 
 def logarithms_cancel(p: Polynomial, facts: Facts) -> bool:
-    """Return whether p = sum of c_k log(a_k) + r is certainly 0, because the product of the a_k^c_k is exp(-r).
+    """Return whether p contains logarithms and is certainly 0, because its exponential is 1."""
+    quotient = exponential_as_quotient(p, facts)
+    return quotient is not None and not clear_denominators(add(quotient[0], scale(quotient[1], -1)), facts)
 
-    Each a_k is positive, since its logarithm is taken. The exponential is injective on the real line, so r must be real. For a whole n
-    that makes all n c_k whole, n p is 0 exactly where p is.
+
+def exponential_as_quotient(p: Polynomial, facts: Facts) -> tuple[Polynomial, Polynomial] | None:
+    """Return (a, b) with a/b = exp(n p) for p = sum of c_k log(a_k) + r and some n > 0. Return None if p has no such logarithms.
+
+    Each a_k is positive, since its logarithm is taken. The exponential increases on the real line, so r must be real, and then p has the
+    sign of a - b. The product of the powers a_k^(n c_k) with positive exponents is in a, and that of the others in b.
     """
     logs = [
         (f, c) for (bound, factors), c in p.items() for f, power in factors if not bound and len(factors) == 1 == power and f[0][0] == "log"
     ]
     if not logs or not all(is_real(f[0]) for _, factors in p for f, _ in factors):
-        return False
+        return None
     n = lcm(*(c.denominator for _, c in logs))
     if sum(abs(c * n) for _, c in logs) > MAX_POWER:
-        return False
+        return None
     rest = add(p, *({((), ((f, Fraction(1)),)): -c} for f, c in logs))
     numerator, denominator = exponential(scale(rest, n), facts), constant(1)
     for f, c in logs:
@@ -34,4 +40,4 @@ def logarithms_cancel(p: Polynomial, facts: Facts) -> bool:
         numerator, denominator = (
             (multiply(numerator, argument, facts), denominator) if c > 0 else (numerator, multiply(denominator, argument, facts))
         )
-    return not clear_denominators(add(numerator, scale(denominator, -1)), facts)
+    return numerator, denominator

@@ -216,8 +216,7 @@ def raising_no_value(facts: Facts, variable: Expr, to):
     def require_or_raise(kind: str, p: dict, because: str) -> tuple:
         leading = p
         if depends_on(p, symbol_head(variable)):
-            series = expand_to_leading_term(p, variable, to, facts)
-            leading = series[min(series)]
+            leading = expand_to_leading_term(p, variable, to, facts)[0]
         if (
             not leading
             and kind != "nonnegative"

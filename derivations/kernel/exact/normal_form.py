@@ -223,7 +223,7 @@ class Facts:
             return any(part and self.is_nonzero(part) for part in parts)
         if len(p) == 1 and all(not bound and all(is_nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
             return True
-        return divides_nonzero_product(p, self)
+        return divides_nonzero_product(p, self) or has_positive_modulus(p, self)
 
 
 # The fields of Facts that may hold at a point without holding near it.
@@ -286,8 +286,9 @@ def multiply_out(p: Polynomial, facts: Facts) -> Polynomial:
 def has_visible_sign(p: Polynomial, facts: Facts, strict: bool) -> bool:
     """Return whether every term of p is visibly nonnegative and, if `strict`, one of them visibly positive."""
     if not all(c > 0 and all(factor_sign(f, power, facts) for f, power in factors) for (_, factors), c in p.items()):
-        if (rest := remove_variance(p, facts)) is not None:
-            return has_visible_sign(rest, facts, strict) if rest else not strict
+        for remove in (remove_variance, remove_modulus):
+            if (rest := remove(p, facts)) is not None:
+                return has_visible_sign(rest, facts, strict) if rest else not strict
         larger = expand_sizes(p, facts)
         return larger != p and has_visible_sign(larger, facts, strict)
     return not strict or any(all(factor_sign(f, power, facts) == "positive" for f, power in factors) for _, factors in p)
@@ -306,6 +307,20 @@ def remove_variance(p: Polynomial, facts: Facts) -> Polynomial | None:
         squares = multiply(reduce_term({0: bound[0]}, [*rest, *((f, 2 * e) for f, e in first)], facts), size_polynomial(bound[0]), facts)
         if len(squares) == 1 and p.get(next(iter(squares)), 0) >= -c * next(iter(squares.values())):
             return {t: x for t, x in add(p, scale(squares, c)).items() if t != (bound, factors)}
+    return None
+
+
+def remove_modulus(p: Polynomial, facts: Facts) -> Polynomial | None:
+    """Return p without c (|x| + x) or c (|x| - x) for a c > 0, which is nonnegative. Return None if p does not contain it."""
+    for (bound, factors), c in p.items():
+        if c < 0 or bound or len(factors) != 1 or factors[0][0][0][0] != "abs" or factors[0][1] != 1:
+            continue
+        ((head, indices), _) = factors[0]
+        x = instantiate(head[1], indices)
+        times = [p.get(term, Fraction(0)) / d for term, d in x.items()]
+        if min(times) > 0 or max(times) < 0:
+            least = min([c, *map(abs, times)])
+            return add(p, {((), factors): -least}, scale(x, -least if times[0] > 0 else least))
     return None
 
 
@@ -432,6 +447,14 @@ def divides_nonzero_product(p: Polynomial, facts: Facts) -> bool:
     """Return whether p is a multiple of a factor of a product that is stated to be nonzero."""
     stated = facts.stated_instances("nonzero", p) + facts.stated_instances("positive", p)
     return any(is_multiple(x, part) for q in stated for part in list_product_parts(q) for x in (p, scale(p, -1)))
+
+
+def has_positive_modulus(p: Polynomial, facts: Facts) -> bool:
+    """Return whether p is a single real term with a positive absolute value, because an assumption about that says so."""
+    stated = any(f[0][0] == "abs" for q in facts.positive for _, factors in q for f, _ in factors)
+    (((bound, factors), _), *others) = p.items() if p else [((None, ()), 0)]
+    is_term = not others and bound == () and all(is_real(f[0]) for f, _ in factors)
+    return stated and is_term and facts.is_positive(function_atom("abs", {((), factors): Fraction(1)}))
 
 
 def list_product_parts(q: Polynomial) -> Iterator[Polynomial]:

@@ -6,6 +6,7 @@ counterexample is needed.
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import product
 
 from ..core.assumptions import describe_assumption
@@ -13,18 +14,20 @@ from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip_brackets, walk
 from ..core.operators import is_complex
 from ..errors import KernelError
-from ..printing.plain_text import show_shape
+from ..printing.plain_text import plain, show_shape
+from ..printing.script_text import script
 from . import cancelling_logs, exact_evaluation, flint_numbers
 from .assumption_facts import collect_facts
-from .atom_payloads import Unsupported
+from .atom_payloads import Unsupported, outer_indices, rename_polynomial
 from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
+from .growth_scales import UnknownSign
 from .limit_counterexamples import find_other_limit
 from .max_facts import write_pairs_with_moduli
 from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_standard_gap
 from .normal_form import Facts
-from .polynomial_printing import shorten_text, show_polynomial
+from .polynomial_printing import polynomial_to_tree, shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
 from .series_limits import list_limit_assumptions, near_limit, take_limit
 from .tree_to_normal_form import normalize
@@ -135,11 +138,16 @@ def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFai
         raise Unsupported(f"a limit in {show(variable)}, which is the size of a sum or a tensor here", code="unknown-limit")
     if variable in set(walk(right)):
         raise Unsupported(f"a limit that still contains {show(variable)}", code="limit-depends-on-variable")
-    prefix = f"as {show(variable)} -> {to}"
+    prefix, missing = f"as {show(variable)} -> {to}", dict(facts.missing)
     try:
-        with near_limit(facts, variable, to):
-            value = take_limit(normalize(left, facts), variable, to, facts)
+        value = find_limit(left, claim.towards, facts)
     except Unsupported as error:
+        if isinstance(error, UnknownSign) and (signs := find_sufficient_signs(left, right, claim.towards, facts, error)):
+            facts.missing = missing
+            for p in signs:
+                shown = polynomial_to_tree(p, facts.near)
+                facts.require(False, f"{plain(shown)} is positive (the limit depends on its sign)", f"positive({script(shown)})")
+            return None
         if elsewhere := find_other_limit(left, right, claim.towards, claim.given):
             raise ProofFailed(f"false: {elsewhere}", code="false-claim") from None
         raise Unsupported(f"{prefix}: {error}", code=error.code) from None
@@ -153,6 +161,57 @@ def prove_limit(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFai
         f"they differ by {shorten_text(show_polynomial(residual, left, right), 300)}",
         code="wrong-limit",
     )
+
+
+def find_limit(left: Expr, towards: tuple, facts: Facts) -> Polynomial:
+    """Return the limit of an expression as a normal form."""
+    variable, to = towards
+    with near_limit(facts, variable, to):
+        return take_limit(normalize(left, facts), variable, to, facts)
+
+
+def find_sufficient_signs(left: Expr, right: Expr, towards: tuple, facts: Facts, unknown: UnknownSign) -> list[Polynomial]:
+    """Return polynomials such that right is the limit of left if they are positive, and none of which can be left out; [] if none are found."""
+    signs = search_signs(left, right, towards, facts, unknown, [])
+    for p in signs:
+        if try_signs(left, right, towards, facts, others := [q for q in signs if q is not p]) is True:
+            signs = others
+    return signs
+
+
+def search_signs(left: Expr, right: Expr, towards: tuple, facts: Facts, unknown: UnknownSign, known: list[Polynomial]) -> list[Polynomial]:
+    """Return at most three polynomials, the first of them `known`, such that right is the limit if they are positive; [] if none are found."""
+    if sum(index[0] == "held" for index in outer_indices(unknown.polynomial)) > 1:
+        return []  # it compares terms of sums with one another
+    opened = open_indices(unknown.polynomial, left)
+    for p in (opened, scale(opened, -1)):
+        result = try_signs(left, right, towards, facts, signs := [*known, p])
+        if result is True:
+            return signs
+        if isinstance(result, UnknownSign) and len(signs) < 3 and (found := search_signs(left, right, towards, facts, result, signs)):
+            return found
+    return []
+
+
+def open_indices(p: Polynomial, left: Expr) -> Polynomial:
+    """Return p with open indices in place of indices that a sum binds: what is assumed for an open index holds for each of its values."""
+    taken = {i.data[0] for i in free_indices(left)}
+    names = [name for name in dict.fromkeys([*(n.data[0] for n in walk(left) if n.op == "sum"), *"ijkl"]) if name not in taken]
+    bound = [index for index in outer_indices(p) if index[0] == "held"]
+    return rename_polynomial(p, dict(zip(bound, (("f", name) for name in names))))
+
+
+def try_signs(left: Expr, right: Expr, towards: tuple, facts: Facts, signs: list[Polynomial]) -> bool | UnknownSign:
+    """Return whether right is the limit of left if these polynomials are positive, or the sign on which that still depends."""
+    supposed = copy(facts)
+    supposed.positive, supposed.missing = [*facts.positive, *signs], {}
+    try:
+        difference = add(find_limit(left, towards, supposed), scale(normalize(right, supposed), -1))
+        return not clear_denominators(difference, supposed) and not supposed.missing
+    except UnknownSign as unknown:
+        return unknown
+    except KernelError:
+        return False
 
 
 def prove_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:

@@ -1,42 +1,74 @@
 """Limits by series with exact coefficients.
 
-Near the limit everything is written in a small positive quantity eps: 1/x for x -> oo, x for x -> 0+, or exp(-x) if x -> oo occurs only
-in exponentials of itself. A series maps exponents of eps to normal forms. If no negative exponent is left, the coefficient at exponent 0
-is the limit: the expression is analytic in eps, or in a root of eps, near 0.
+Near the limit an expression is written as a sum of terms, each a coefficient times a scale of growth (`growth_scales.py`), up to an error.
+If no scale grows without bound and the error vanishes, the coefficient of the scale 1 is the limit.
 
-Signs are those near the limit: an expression that varies has the sign of the leading term of its series.
+A coefficient is a normal form without the variable, or with the variable only in a sign such as (-1)^n: it is bounded, and takes finitely
+many values. Signs are those near the limit: an expression that varies has the sign of the leading term of its series.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from math import factorial, inf
-from typing import Any
+from math import ceil, factorial
+from typing import Any, NamedTuple
 
 from ..core.assumptions import Assumption
 from ..core.expr import Expr
 from ..errors import KernelError
-from .atom_payloads import Unsupported, contains_symbol, free_bound_indices, instantiate
+from .absolute_values import absolute_value
+from .atom_payloads import Unsupported, contains_symbol, instantiate
 from .fractions import Fraction
-from .normal_form import Facts, exponential, logarithm, multiply, raise_to_allowed_power, reduce_term
+from .growth_scales import (
+    LOG,
+    LOG_LOG,
+    ONE,
+    Scale,
+    ScaleOrder,
+    as_level,
+    make_scale,
+    power_of_x,
+    rename_scale,
+    scale_indices,
+    scale_to_polynomial,
+    times,
+    to_polynomial,
+    to_power,
+)
+from .index_sums import fresh_index, sum_over_index
+from .integer_powers import split_base_and_count
+from .normal_form import Facts, exponential, is_real_polynomial, logarithm, multiply, raise_to_allowed_power, reduce_term
 from .polynomial_printing import show_polynomial
-from .polynomials import Polynomial, add, atom, constant, scale
+from .polynomials import Polynomial, add, atom, constant, rename_indices, scale
 
 ORDERS = (4, 8, 16)  # numbers of terms of an infinite series to try, in turn
-EXACT = inf  # the precision of a series that is not cut off
+SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1)^n, and x^n / |x|^n
 
 
-class Series(dict):
-    """A map from exponents of eps to normal forms. Terms from eps^known on are not known: the series was truncated there."""
+class Series:
+    """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`.
 
-    def __init__(self, terms: dict, known: Any = EXACT):
-        super().__init__((k, c) for k, c in terms.items() if c and k < known)
-        self.known = known
+    If an error depends on an index that was summed over, the sum is also over all values of that index.
+    """
 
-    def least(self) -> Any:
-        """Return a lower bound of the exponents."""
-        return min([*self, self.known])
+    def __init__(self, terms: dict[Scale, Polynomial], errors: Iterable[Scale] = ()):
+        self.terms = {s: c for s, c in terms.items() if c}
+        self.errors = frozenset(errors)
+
+
+class LeadingTerm(NamedTuple):
+    """The term of a series that outgrows all others, which `rest` consists of. All are divided by the leading one."""
+
+    scale: Scale
+    coefficient: Polynomial
+    rest: Series
+
+
+class TooShort(Unsupported):
+    """A series with too few terms to settle something."""
+
+    code = "unknown-limit"
 
 
 class NoFiniteLimit(KernelError):
@@ -68,18 +100,21 @@ def near_limit(facts: Facts, variable: Expr, to: Any) -> Iterator[None]:
         holds = {"positive": facts.is_positive, "nonnegative": facts.is_nonnegative, "nonzero": facts.is_nonzero}[kind]
         if not depends_on(p, symbol_head(variable)) or holds(p):
             return outer_requirement(kind, p, because)
-        series = expand_to_leading_term(p, variable, to, facts)
-        if kind == "nonnegative" and (len(series) > 1 or series.known != EXACT or facts.at_point):
+        coefficient, is_whole = expand_to_leading_term(p, variable, to, facts)
+        if kind == "nonzero" and len(coefficient) == 1:
+            coefficient = replace_signs(coefficient)
+        if depends_on(coefficient, symbol_head(variable)):
+            raise Unsupported("a limit of something whose sign alternates", code="unknown-limit")
+        if kind == "nonnegative" and (not is_whole or facts.at_point):
             kind = "positive"  # if it is zero, the next term decides the sign
-        return outer_requirement(kind, series[min(series)], "the leading term of a series")
+        return outer_requirement(kind, coefficient, "the leading term of a series")
 
     def ends_positive(p: Polynomial) -> bool:
         if facts.at_point is not None or not depends_on(p, symbol_head(variable)):
             return False
         lacking, facts.missing = facts.missing, {}
         try:
-            series = expand_to_leading_term(p, variable, to, facts)
-            return facts.is_positive(series[min(series)]) and not facts.missing
+            return facts.is_positive(expand_to_leading_term(p, variable, to, facts)[0]) and not facts.missing
         except Unsupported:
             return False
         finally:
@@ -98,212 +133,274 @@ def depends_on(p: Polynomial, head: tuple) -> bool:
     return any(contains_symbol(f[0], head) for _, factors in p for f, _ in factors)
 
 
-def expand_to_leading_term(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Series:
-    """Return the series of a varying p with as many terms as needed to contain its leading term."""
-    small = find_powers_of_eps(p, symbol_head(variable), to)
-    for order in ORDERS:
-        if series := expand(p, small, facts, order):
-            return series
-    raise Unsupported(f"the leading term of a series, of which {ORDERS[-1]} terms vanish", code="unknown-limit")
+def expand_to_leading_term(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> tuple[Polynomial, bool]:
+    """Return (the coefficient of the leading term of a varying p, whether p has no other terms)."""
+
+    def find_leading(expansion: Expansion) -> tuple[Polynomial, bool]:
+        series = expansion.expand(p)
+        return series.terms[expansion.find_leading_scale(series)], len(series.terms) == 1 and not series.errors
+
+    return with_enough_terms(find_leading, variable, to, facts)
 
 
 def take_limit(p: Polynomial, variable: Expr, to: Any, facts: Facts) -> Polynomial:
     """Return the limit of p. Raise NoFiniteLimit if there is no finite one, and Unsupported if the series do not settle it."""
-    head = symbol_head(variable)
-    if to == 0 and head[0] == "size":
+    return with_enough_terms(lambda expansion: expansion.take_limit(p), variable, to, facts)
+
+
+def with_enough_terms(question: Callable[[Expansion], Any], variable: Expr, to: Any, facts: Facts) -> Any:
+    """Return the answer to a question about series, with as many terms of each infinite series as needed."""
+    if to == 0 and variable.data[1] == "size":
         raise Unsupported("a size does not go to 0", code="unknown-limit")
-    small = find_powers_of_eps(p, head, to)
-    for order in ORDERS:
-        series = expand(p, small, facts, order)
-        if min(series, default=0) < 0:
-            raise NoFiniteLimit(series[min(series)], leading_term(series, small, facts))
-        if series.known > 0:
-            return series.get(Fraction(0), {})
-    raise Unsupported(f"a limit that {ORDERS[-1]} terms of a series do not settle", code="unknown-limit")
-
-
-def leading_term(series: Series, small: dict, facts: Facts) -> Polynomial:
-    """Return the first term of a series as a normal form, in the atom whose powers the series consists of."""
-    ((f, power),) = ((f, power) for f, power in small.items() if f != "variable")
-    least = min(series)
-    return multiply(series[least], {((), ((f, power * least),)): Fraction(1)}, facts)
-
-
-def find_powers_of_eps(p: Polynomial, head: tuple, to: Any) -> dict:
-    """Return the atoms that are powers of eps with their exponents, and the head of the variable under "variable"."""
-    if to == 0:
-        return {"variable": head, (head, ()): Fraction(1)}
-    if to != "oo":
+    if to not in ("oo", 0):
         raise Unsupported(f"a limit towards {to}; 'oo' and 0 are known", code="unknown-limit")
-    powers_of_variable = {"variable": head, (head, ()): Fraction(-1)}
-    exponential_of_variable = exponential(atom(head), Facts())
-    ((_, ((exp_atom, _),)),) = exponential_of_variable
-    occurs_alone = any(f == (head, ()) for f in iterate_atoms(p))
-    return (
-        {"variable": head, exp_atom: Fraction(-1)}
-        if not occurs_alone and any(f == exp_atom for f in iterate_atoms(p))
-        else powers_of_variable
-    )
+    for order in ORDERS:
+        try:
+            return question(Expansion(symbol_head(variable), to == "oo", facts, order))
+        except TooShort as error:
+            last = error
+    raise Unsupported(f"{last}, with {ORDERS[-1]} terms of each series", code="unknown-limit")
 
 
-def iterate_atoms(p: Polynomial) -> Iterator[tuple]:
-    """Yield all atoms of p, also inside payloads, except inside the exponential of a single atom."""
-    for _, factors in p:
-        for f, _ in factors:
-            yield f
-            if (
-                f[0][0] in ("log", "sum", "abs")
-                or f[0][0] == "exp"
-                and not (len(f[0][1]) == 1 and [e for _, e in f[0][1][0][0][1]] == [1] and not f[1])
-            ):
-                yield from iterate_atoms(instantiate(f[0][1], free_bound_indices(f[1])))
+class Expansion:
+    """Expands normal forms in series near the limit of one variable, with `order` terms of each infinite series."""
 
+    def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
+        self.variable, self.grows, self.facts, self.order = variable, grows, facts, order
+        self.scales = ScaleOrder(facts)
+        self.summed: set[tuple] = set()  # the indices that were summed over, on which errors may depend
 
-def add_series(*summands: Series) -> Series:
-    """Return the sum of series."""
-    result: Polynomial = {}
-    for series in summands:
-        for k, c in series.items():
-            result[k] = add(result.get(k, {}), c)
-    return Series(result, min(series.known for series in summands))
+    def take_limit(self, p: Polynomial) -> Polynomial:
+        """Return the limit of p."""
+        series = self.expand(p)
+        growing = {s: c for s, c in series.terms.items() if self.scales.direction(s) > 0}
+        if growing:
+            first = self.find_leading_scale(Series(growing, series.errors))
+            coefficient = without_signs(growing[first])
+            raise NoFiniteLimit(coefficient, multiply(coefficient, self.show_scale(first), self.facts))
+        self.require_vanishing(series.errors)
+        result = add(*(c for s, c in series.terms.items() if not self.scales.direction(s)))
+        if depends_on(result, self.variable):
+            raise Unsupported("a limit of something whose sign alternates", code="unknown-limit")
+        return result
 
+    def show_scale(self, s: Scale) -> Polynomial:
+        """Return a scale as a normal form for messages."""
+        return scale_to_polynomial(s, atom(self.variable, power=1 if self.grows else -1))
 
-def multiply_series(a: Series, b: Series, facts: Facts) -> Series:
-    """Return the product of two series."""
-    result: Polynomial = {}
-    for k, c in a.items():
-        for j, d in b.items():
-            result[k + j] = add(result.get(k + j, {}), multiply(c, d, facts))
-    exact = a.known == b.known == EXACT
-    return Series(result, EXACT if exact else min(a.known + b.least(), b.known + a.least()))
+    def require_vanishing(self, errors: Iterable[Scale]) -> None:
+        """Raise TooShort unless all these scales tend to 0."""
+        if any(self.scales.direction(e) >= 0 for e in errors):
+            raise TooShort("a limit that is not settled", code="unknown-limit")
 
+    def expand(self, p: Polynomial) -> Series:
+        """Return p as a series."""
+        return self.add(*(self.expand_term(bound, factors, c) for (bound, factors), c in p.items()))
 
-def expand(p: Polynomial, small: dict, facts: Facts, order: int) -> Series:
-    """Return p as a series with `order` terms of each infinite series. `small` holds the powers of eps."""
-    result = Series({})
-    for (bound, factors), c in p.items():
-        constant_factors = tuple((f, power) for f, power in factors if bound and not contains_symbol(f[0], small["variable"]))
-        grows = any(s.op == "symbol" and ("size", s.data[0]) == small["variable"] for s in bound)
-        if grows or any(i[0] == "b" for f in factors if f not in constant_factors for i in f[0][1]):
+    def expand_term(self, bound: tuple, factors: tuple, c: Fraction) -> Series:
+        """Return a term as a series. A sum over an index has finitely many terms, so it is taken of each coefficient."""
+        if any(size.op == "symbol" and ("size", size.data[0]) == self.variable for size in bound):
             raise Unsupported("a limit inside a sum over an index", code="unknown-limit")
-        term = Series({Fraction(0): scale(reduce_term(dict(enumerate(bound)), list(constant_factors), facts), c)})
-        for f, power in (x for x in factors if x not in constant_factors):
-            term = multiply_series(term, expand_factor(f, power, small, facts, order), facts)
-        result = add_series(result, term)
+        held = [fresh_index() for _ in bound]
+        renamed = rename_indices(factors, {("b", k): index for k, index in enumerate(held)})
+        still = [x for x in renamed if not contains_symbol(x[0][0], self.variable)]
+        result = Series({ONE: scale(reduce_term({}, still, self.facts), c)})
+        for f, power in (x for x in renamed if x not in still):
+            result = self.multiply(result, self.expand_factor(f, power))
+        for index, size in zip(held, bound):
+            result = self.sum_over(result, index, size)
+        return result
+
+    def sum_over(self, series: Series, index: tuple, size: Expr) -> Series:
+        """Return the sum of a series over an index. A term whose scale depends on the index becomes an error."""
+        uneven = {s for s in series.terms if index in scale_indices(s)}
+        self.summed.add(index)
+        terms = {s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items() if s not in uneven}
+        return self.trim(Series(terms, series.errors | uneven))
+
+    def expand_factor(self, f: tuple, power: Fraction) -> Series:
+        """Return a power of an atom that contains the variable as a series."""
+        (head, *_), indices = f
+        if f[0] == self.variable:
+            return Series({power_of_x(power if self.grows else -power): constant(1)})
+        if head in SIGNS:
+            return Series({ONE: atom(f[0], *indices, power=power)})
+        if head == "whole":
+            return self.expand_whole_power(f, power)
+        if head not in ("exp", "log", "sum", "abs"):
+            what = "a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}"
+            raise Unsupported(what, code="unknown-limit")
+        inner = self.expand(instantiate(f[0][-1], indices))
+        if head == "exp":
+            return self.exponentiate(self.multiply(inner, Series({ONE: constant(power)})))
+        if head == "log":
+            inner = self.take_logarithm(inner)
+        if head == "abs":
+            inner = self.take_modulus(inner)
+        return self.raise_to(inner, power)
+
+    def expand_whole_power(self, f: tuple, power: Fraction) -> Series:
+        """Return x^n, for an x of unknown sign and a size n that grows, as |x|^n times a sign.
+
+        The sign is 0 if x is 0. Then the term is 0, whatever the scale |x|^n is taken for.
+        """
+        base, count = split_base_and_count(instantiate(f[0][1], f[1]))
+        if depends_on(base, self.variable):
+            raise Unsupported("the limit of a power whose base moves, and may be negative", code="unknown-limit")
+        log = logarithm(absolute_value(base, self.facts), self.facts, known_positive=True)
+        exponent = self.multiply(self.expand(count), Series({ONE: scale(log, power)}))
+        sign = atom(("oscillation", f[0][1]), *f[1], power=1 if power % 2 else 2)
+        return Series({self.exponentials(exponent.terms): sign})
+
+    def exponentials(self, terms: dict[Scale, Polynomial]) -> Scale:
+        """Return the exponential of a sum of terms that grow without bound."""
+        levels: dict = {}
+        for s, c in terms.items():
+            level = as_level(s)
+            if level is None or depends_on(c, self.variable):
+                like = show_polynomial(multiply(without_signs(c), self.show_scale(s), self.facts))
+                raise Unsupported(f"the exponential of something that grows like {like}", code="unknown-limit")
+            if not is_real_polynomial(c, self.facts):
+                raise Unsupported("the exponential of something that is not real and grows without bound", code="unknown-limit")
+            levels[level] = c
+        return make_scale(levels)
+
+    def exponentiate(self, series: Series) -> Series:
+        """Return the exponential of a series."""
+        self.require_vanishing(series.errors)
+        growing, still, small = ({s: c for s, c in series.terms.items() if self.scales.direction(s) == way} for way in (1, 0, -1))
+        start = Series({self.exponentials(growing): exponential(add(*still.values()), self.facts)})
+        return self.multiply(start, self.compose(Series(small, series.errors), lambda n: Fraction(1, factorial(n))))
+
+    def take_logarithm(self, series: Series) -> Series:
+        """Return the logarithm of a series."""
+        leading = self.split_leading(series)
+        start = {ONE: logarithm(leading.coefficient, self.facts)}
+        for level, c in leading.scale:
+            if level == LOG_LOG:
+                raise Unsupported("the logarithm of a logarithm that grows without bound", code="unknown-limit")
+            start[power_of_x(*level)] = to_polynomial(c)
+        return self.add(Series(start), self.compose(leading.rest, lambda n: Fraction((-1) ** (n + 1), n) if n else Fraction(0)))
+
+    def take_modulus(self, series: Series) -> Series:
+        """Return the absolute value of a series: near the limit it has the sign of its leading term."""
+        leading = series.terms[self.find_leading_scale(series)]
+        for sign in (1, -1):
+            if self.facts.is_positive(scale(leading, sign)):
+                return self.multiply(series, Series({ONE: constant(sign)}))
+        raise Unsupported("the limit of an absolute value whose sign is not known", code="unknown-limit")
+
+    def raise_to(self, series: Series, power: Fraction) -> Series:
+        """Return a rational power of a series. Require a positive leading coefficient for roots."""
+        if power.denominator == 1 and power > 0:
+            result = Series({ONE: constant(1)})
+            for _ in range(int(power)):
+                result = self.multiply(result, series)
+            return result
+        leading = self.split_leading(series)
+        if power.denominator != 1:
+            self.facts.require_sign("positive", leading.coefficient, "a root of a series")
+
+        def binomial(n: int) -> Fraction:
+            value = Fraction(1)
+            for j in range(n):
+                value = value * (power - j) / (j + 1)
+            return value
+
+        start = Series({to_power(leading.scale, power): raise_to_allowed_power(leading.coefficient, power, self.facts)})
+        return self.multiply(start, self.compose(leading.rest, binomial))
+
+    def split_leading(self, series: Series) -> LeadingTerm:
+        """Return the leading term of a series. Require that its coefficient is nonzero. Raise TooShort if an error may outgrow it."""
+        first = self.find_leading_scale(series)
+        self.facts.require_sign("nonzero", series.terms[first], "the leading term of a series")
+        inverse = Series({to_power(first, Fraction(-1)): raise_to_allowed_power(series.terms[first], Fraction(-1), self.facts)})
+        others = Series({s: c for s, c in series.terms.items() if s != first}, series.errors)
+        return LeadingTerm(first, series.terms[first], self.multiply(others, inverse))
+
+    def find_leading_scale(self, series: Series) -> Scale:
+        """Return the scale of a term that outgrows all other terms and the error. Raise UnknownSign if the assumptions do not show one."""
+        every = {*series.terms, *series.errors}
+
+        def count_rivals(s: Scale) -> int:
+            return sum(not self.scales.is_at_most(other, s) for other in every)
+
+        if not series.terms:
+            raise TooShort("a series that vanishes as far as it is known", code="unknown-limit")
+        first = min(series.terms, key=count_rivals)
+        for other in every - {first}:
+            if self.scales.compare(first, other) <= 0:
+                raise TooShort("a series whose leading term is not known", code="unknown-limit")
+        if first in series.errors:
+            raise TooShort("a series whose leading term is not known", code="unknown-limit")
+        return first
+
+    def compose(self, rest: Series, coefficient: Callable[[int], Fraction]) -> Series:
+        """Return the sum over n of coefficient(n) rest^n, truncated, for a series that tends to 0.
+
+        The remainder is at most a constant times |rest|^N, and that is at most a constant times the sum of the scales' powers.
+        """
+        count = self.count_terms(rest)
+        remainder = Series({}, {to_power(s, Fraction(count)) for s in (*rest.terms, *rest.errors)})
+        result, power = self.add(Series({ONE: constant(coefficient(0))}), remainder), Series({ONE: constant(1)})
+        for n in range(1, count):
+            power = self.trim(self.multiply(power, rest), remainder.errors)
+            result = self.add(result, self.multiply(power, Series({ONE: constant(coefficient(n))})))
+            if not power.terms:
+                break
+        return result
+
+    def count_terms(self, rest: Series) -> int:
+        """Return how many powers of a series to use: more if it contains a root of X, so that the precision is the same."""
+        roots = [-s[0][1] for s in rest.terms if len(s) == 1 and s[0][0] == LOG and not isinstance(s[0][1], tuple)]
+        return ceil(self.order / min([Fraction(1), *roots]))
+
+    def add(self, *summands: Series) -> Series:
+        """Return the sum of series."""
+        terms: dict[Scale, Polynomial] = {}
+        for series in summands:
+            for s, c in series.terms.items():
+                terms[s] = add(terms.get(s, {}), c)
+        return self.trim(Series(terms, {e for series in summands for e in series.errors}))
+
+    def multiply(self, a: Series, b: Series) -> Series:
+        """Return the product of two series."""
+        terms: dict[Scale, Polynomial] = {}
+        for s, c in a.terms.items():
+            for t, d in b.terms.items():
+                terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
+        outside = [self.rename_summed(e) for e in b.errors]  # the product of two sums is over pairs of values
+        errors = {times(e, s) for e in a.errors for s in (*b.terms, *outside)} | {times(s, e) for s in a.terms for e in b.errors}
+        return self.trim(Series(terms, errors))
+
+    def rename_summed(self, s: Scale) -> Scale:
+        """Return a scale with new indices in place of those that were summed over."""
+        new = {index: fresh_index() for index in scale_indices(s) & self.summed}
+        self.summed.update(new.values())
+        return rename_scale(s, new) if new else s
+
+    def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
+        """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
+        kept: list[Scale] = []
+        for e in series.errors:
+            if not any(self.scales.is_at_most(e, other) for other in kept):
+                kept = [other for other in kept if not self.scales.is_at_most(other, e)] + [e]
+        bounds = (*kept, *errors)
+        terms = {s: c for s, c in series.terms.items() if not any(self.scales.is_at_most(s, e) for e in bounds)}
+        return Series(terms, kept)
+
+
+def replace_signs(p: Polynomial) -> Polynomial:
+    """Return a product with x in place of the sign of x^n, and 1 in place of (-1)^n. It is nonzero if the product is."""
+    (((bound, factors), c),) = p.items()
+    result = {(bound, tuple(x for x in factors if x[0][0][0] not in SIGNS)): c}
+    for f, _ in (x for x in factors if x[0][0][0] == "oscillation"):
+        result = multiply(result, split_base_and_count(instantiate(f[0][1], f[1]))[0], Facts())
     return result
 
 
-def depends_on_eps(f: tuple, small: dict) -> bool:
-    """Return whether an atom is a power of eps or contains one."""
-    return f in small or (isinstance(f[0][-1], tuple) and any(depends_on_eps(g, small) for g in payload_atoms(f)))
-
-
-def payload_atoms(f: tuple) -> list[tuple]:
-    """Return the atoms in an atom's payload."""
-    return [g for _, factors in instantiate(f[0][-1], free_bound_indices(f[1])) for g, _ in factors]
-
-
-def expand_factor(f: tuple, power: Fraction, small: dict, facts: Facts, order: int) -> Series:
-    """Return a power of an atom as a series."""
-    if f in small:
-        return Series({small[f] * power: constant(1)})
-    if not depends_on_eps(f, small):
-        if contains_symbol(f[0], small["variable"]):
-            raise Unsupported("a limit in which the variable stands in two different ways", code="unknown-limit")
-        return Series({Fraction(0): reduce_term({}, [(f, power)], facts)})
-    head, inside, indices = f[0][0], f[0][-1], f[1]
-    inner = expand(instantiate(inside, indices), small, facts, order)
-    if head == "exp":
-        return exponentiate_series(multiply_series(inner, Series({Fraction(0): constant(power)}), facts), small, facts, order)
-    if head == "sum":
-        return raise_series(inner, power, facts, order)
-    if head == "abs" and inner:  # near the limit its argument has the sign of its leading term
-        leading = inner[min(inner)]
-        if facts.is_positive(leading) or facts.is_positive(scale(leading, -1)):
-            modulus = inner if facts.is_positive(leading) else multiply_series(inner, Series({Fraction(0): constant(-1)}), facts)
-            return modulus if power == 1 else raise_series(modulus, power, facts, order)
-    if head == "log" and power == 1:
-        return take_series_logarithm(inner, small, facts, order)
-    raise Unsupported(
-        "a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}", code="unknown-limit"
-    )
-
-
-def split_leading(series: Series, facts: Facts) -> tuple[Polynomial, Fraction, Series]:
-    """Return (c, k, rest) with series = c eps^k (1 + rest). Require that the leading coefficient c is nonzero."""
-    if not series:
-        raise Unsupported("a series that vanishes as far as it is known", code="unknown-limit")
-    k = min(series)
-    facts.require_sign("nonzero", series[k], "the leading term of a series")
-    inverse = raise_to_allowed_power(series[k], Fraction(-1), facts)
-    rest = {j - k: multiply(c, inverse, facts) for j, c in series.items() if j != k}
-    return series[k], k, Series(rest, series.known - k if series.known != EXACT else EXACT)
-
-
-def compose_power_series(rest: Series, coefficient: Callable, facts: Facts, order: int) -> Series:
-    """Return the sum over n of coefficient(n) rest^n, truncated, for a series without constant term."""
-    least = rest.least()
-    known = min(order * max(1, least), rest.known) if rest else rest.known
-    result, term, n = Series({Fraction(0): constant(coefficient(0))}), Series({Fraction(0): constant(1)}), 0
-    while (n + 1) * least < known:
-        n += 1
-        term = multiply_series(term, rest, facts)
-        result = add_series(result, multiply_series(term, Series({Fraction(0): constant(coefficient(n))}), facts))
-    return Series(result, known)
-
-
-def exponentiate_series(series: Series, small: dict, facts: Facts, order: int) -> Series:
-    """Return the exponential of a series. Raise Unsupported if it has negative exponents."""
-    if series.least() < 0:
-        if not series:
-            raise Unsupported("the exponential of something that may grow without bound", code="unknown-limit")
-        leading = leading_term(series, small, facts)
-        raise Unsupported(
-            explain_mixed_growth(leading, small) or f"the exponential of something that {describe_divergence(leading, facts)}",
-            code="unknown-limit",
-        )
-    if series.known <= 0:
-        raise Unsupported("the exponential of a series that is not known far enough", code="unknown-limit")
-    rest = Series({k: c for k, c in series.items() if k > 0}, series.known)
-    start = Series({Fraction(0): exponential(series.get(Fraction(0), {}), facts)})
-    return multiply_series(start, compose_power_series(rest, lambda n: Fraction(1, factorial(n)), facts, order), facts)
-
-
-def explain_mixed_growth(leading: Polynomial, small: dict) -> str:
-    """Return the message for exp(-x) next to powers of x, or '' if the exponential is of something else."""
-    if leading.keys() != atom(small["variable"]).keys():
-        return ""
-    of, like = show_polynomial(atom(small["variable"])), show_polynomial(leading)
-    return f"exp({like}) beside powers of {of}: the limit of each alone is known, and not which of the two wins"
-
-
-def describe_divergence(leading: Polynomial, facts: Facts) -> str:
-    """Return in which direction and how fast a leading term diverges, in words."""
-    falls = facts.is_positive(scale(leading, -1))
-    return f"{'falls' if falls else 'may grow'} without bound, like {show_polynomial(leading)}"
-
-
-def take_series_logarithm(series: Series, small: dict, facts: Facts, order: int) -> Series:
-    """Return the logarithm of a series. Raise Unsupported if it tends to 0 or diverges."""
-    leading, k, rest = split_leading(series, facts)
-    if k:
-        like = show_polynomial(leading_term(series, small, facts))
-        raise Unsupported(f"the logarithm of something that tends to 0 or grows without bound, like {like}", code="unknown-limit")
-    start = Series({Fraction(0): logarithm(leading, facts)})
-    return add_series(start, compose_power_series(rest, lambda n: Fraction((-1) ** (n + 1), n) if n else 0, facts, order))
-
-
-def raise_series(series: Series, power: Fraction, facts: Facts, order: int) -> Series:
-    """Return a rational power of a series. Require a positive leading coefficient for roots."""
-    leading, k, rest = split_leading(series, facts)
-    if power.denominator != 1:
-        facts.require_sign("positive", leading, "a root of a series")
-
-    def binomial(n: int) -> Fraction:
-        value = Fraction(1)
-        for j in range(n):
-            value = value * (power - j) / (j + 1)
-        return value
-
-    start = Series({k * power: raise_to_allowed_power(leading, power, facts)})
-    return multiply_series(start, compose_power_series(rest, binomial, facts, order), facts)
+def without_signs(p: Polynomial) -> Polynomial:
+    """Return p without the signs that alternate, if it is a single term."""
+    if len(p) > 1:
+        return p
+    return {(bound, tuple(x for x in factors if x[0][0][0] not in SIGNS)): c for (bound, factors), c in p.items()}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
+import torch
 from torch import Tensor
 
 from ..core.claims import Claim
@@ -19,12 +21,15 @@ from .trial import Trial
 from .trial_sizes import LARGE
 
 FIRST_STEP_THAT_COUNTS = 6  # only steps after these are near the limit, and count
+FAST = 0.75  # the largest part of the distance that a step may leave
+STEADY = 0.8  # a slow approach is steady if each step reduces the distance by at least this part of the previous relative reduction
 
 
 def limit(claim: Claim) -> Verdict:
     """Check a limit.
 
     Near the limit, each step must reduce the distance between the sides by at least a quarter, or the distance must be within its bound.
+    Smaller reductions are enough for now if they are steady, as those of 1/log(n) are. Those of 1 + 1/n fade, since it does not tend to 0.
     """
     variable, to = claim.towards
     if to not in ("oo", 0):
@@ -56,6 +61,7 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
     Raise Disagrees if the sides do not come closer at a point.
     """
     last_distance: Tensor | None = None
+    last_reduction: Tensor | float = inf
     compared, drawn, name = 0, 0, variable.data[0]
     for k in range(13):
         point = Fraction(4) ** (k if to == "oo" else -k)
@@ -67,21 +73,30 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         except UndefinedValue:
             if k > FIRST_STEP_THAT_COUNTS:
                 raise
-            last_distance = None  # far from the limit, a side may have no value
+            last_distance, last_reduction = None, inf  # far from the limit, a side may have no value
             continue
         good, distance, bound = is_decisive(a, b), (a.value - b.value).abs(), COVER * (a.error + b.error)
+        reduction = torch.zeros_like(distance) if last_distance is None else 1 - distance / last_distance
         if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
             compared += count_points(good)
             drawn += len(good)
-            bad = good & (distance > bound) & (distance > 0.75 * last_distance)
+            slow = good & (distance > bound) & (distance > FAST * last_distance)
+            bad = slow & ~is_steady(reduction, last_reduction)
             if bad.any():
                 raise Disagreement(
                     "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
                         name, float(point), *first_entries(bad, a, b)
                     )
                 )
-        last_distance = distance
+        last_distance, last_reduction = distance, reduction
         code.compare(t, [a])
+    if slow.any():
+        raise CannotDecide("the two sides come closer too slowly to tell from numbers")
     if (good & (distance > bound + (1 + b.value.abs()) / 10)).any():  # sides that come closer may still have different limits
         raise CannotDecide(f"at {name} = {float(point):g} the two sides are still far apart")
     return compared, drawn
+
+
+def is_steady(reduction: Tensor, last_reduction: Tensor | float) -> Tensor:
+    """Return where the distance falls, and by a relative reduction that does not fade."""
+    return (reduction > 0) & (reduction >= STEADY * last_reduction)

@@ -210,6 +210,17 @@ derivation.limit("saturated", 1 / (1 + exp(-x)), x, "oo", 1)
 derivation.limit("long", 2 + 2 * n / (n + 2 * d), n, "oo", 4)
 # --8<-- [end:limit]
 
+# --8<-- [start:rate]
+from derivations.kernel import absolute
+
+t = scalars("t")
+
+derivation.limit("sharp", exp(x / t) / (exp(x / t) + total(exp(z[l] / t), l)), t, 0, 1, given=[positive(x - z[l])])
+derivation.limit("even", softmax(z / t)[i], t, "oo", 1 / m)
+derivation.limit("geometric", (1 - x**n) / (1 - x), n, "oo", 1 / (1 - x), given=[positive(1 - absolute(x))])
+derivation.limit("same-order", (n**2 + n * log(n)) / (n**2 + 1), n, "oo", 1)
+# --8<-- [end:rate]
+
 # --8<-- [start:limit-of-sum]
 b = index("b", n)
 
