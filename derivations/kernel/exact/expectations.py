@@ -11,7 +11,7 @@ from itertools import combinations, product
 from .atom_payloads import Unsupported, function_atom, instantiate
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
-from .normal_form import Facts, exponential, multiply, raise_to_allowed_power, reduce_term
+from .normal_form import Facts, exponential, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
 
 
@@ -64,10 +64,11 @@ def is_joint_moment(chance: list, rest: list) -> bool:
 def joint_moment(chance: list, facts: Facts) -> Polynomial:
     """Return E[x^a y^b] of entries that may be dependent, as one atom.
 
-    It exists if both have moments of order a + b (Hoelder's inequality).
+    It exists if both have moments of order a + b (Hoelder's inequality). What is 0 or 1 is bounded and adds nothing to the order.
     """
-    for (_, name), _ in (f for f, _ in chance):
-        facts.require_moment(name, int(sum(power for _, power in chance)))
+    unbounded = [(f[0][1], power) for f, power in chance if not is_bit(f[0], facts)]
+    for name, _ in unbounded:
+        facts.require_moment(name, int(sum(power for _, power in unbounded)))
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
@@ -179,10 +180,13 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
             rest = add(rest, {(bound, fs): c})
             continue
         ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
-        if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
+        if power not in (1, 2) or len(entry[1]) > 1 or entry[1] and len(bound) != 1 or any(i[0] != "b" for i in entry[1]):
             raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}", code="unknown-expectation")
-        others = {((), tuple(rename_indices([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
-        size = bound[0] if bound else size
+        coefficient = [x for x in fs if x[0] != entry]
+        if entry[1]:
+            others, size = {((), tuple(rename_indices(coefficient, {("b", 0): j}))): c}, bound[0]
+        else:  # a number, whose coefficient may be a sum
+            others = scale(reduce_term(dict(enumerate(bound)), coefficient, facts), c)
         linear, square = (add(linear, others), square) if power == 1 else (linear, add(square, others))
     if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
         raise Unsupported(f"a square of {name} with a coefficient that varies", code="unknown-expectation")

@@ -365,7 +365,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 def is_bit(head: tuple, facts: Facts) -> bool:
     """Return whether the head is that of an entry that is 0 or 1."""
-    return head[0] == "entry" and head[1] in facts.bits
+    return head[0] in ("entry", "random") and head[1] in facts.bits
 
 
 def is_real_polynomial(p: Polynomial, facts: Facts) -> bool:

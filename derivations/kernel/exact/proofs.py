@@ -14,7 +14,7 @@ from ..core.expr import Expr, free_indices, named_nodes, node_sizes, show, strip
 from ..errors import KernelError
 from ..printing.plain_text import show_shape
 from . import cancelling_logs, exact_evaluation, flint_numbers
-from .assumption_facts import collect_facts
+from .assumption_facts import collect_facts, list_implied
 from .atom_payloads import Unsupported
 from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
@@ -162,10 +162,9 @@ def with_conclusion(failure: ProofFailed) -> ProofFailed:
 
 def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
     """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): flint_numbers.to_fmpq(v) for n, v in at.items() if isinstance(v, int)}
-    heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
+    values = exact_evaluation.list_atom_values(at)
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
-    return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
+    return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), values) for e in (claim.start, claim.steps[0].expr)]
 
 
 def evaluate_sides(claim: Claim) -> list:
@@ -179,7 +178,7 @@ def evaluate_sides(claim: Claim) -> list:
 
 def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> ProofFailed | None:
     """Return why the values do not refute a law, or None."""
-    for a in claim.given:
+    for a in (*claim.given, *list_implied(claim.given)):
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := explain_violation(a, at, left, right)):
             return ProofFailed(reason, code="broken-assumption")
     try:
