@@ -14,7 +14,7 @@ from itertools import combinations, product
 from random import Random
 from typing import Any
 
-from ..core.assumptions import Assumption, gaussian, independent, mean, positive, variance
+from ..core.assumptions import Assumption, gaussian, independent, mean, nonnegative, positive, variance
 from ..core.constructors import inverse, ones
 from ..core.constructors import random as random_tensor
 from ..core.expr import Expr, contains_average, free_indices, lift, matmul, symbols, walk
@@ -246,7 +246,7 @@ def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
-    numbers = SCALARS[:4] + [Fraction(1, 2)] * any(is_random_bit(s, given) for s in names.values())  # a probability
+    numbers = SCALARS[:4] + [Fraction(1, 2)] * any(is_random_bit(a.args[0], given) for a in given if a.kind == "zero_or_one")  # a probability
     for chosen in list_sizes_to_try(size_names, given):
         for params in product(numbers, repeat=len(scalars)):
             env: dict = dict(zip(size_names, chosen)) | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
@@ -321,7 +321,7 @@ def identify_randoms(law: Coupling) -> Coupling | None:
     for s in law.randoms:
         groups = {first: [first, *(x for x, y in same.items() if y == first)] for first in kept}
         fitting = (first for first, group in groups.items() if all(may_be_equal(s, x, law.given) for x in group))
-        if first := next(fitting, None):
+        if (first := next(fitting, None)) is not None:
             same[s] = first
         else:
             kept.append(s)
@@ -329,16 +329,31 @@ def identify_randoms(law: Coupling) -> Coupling | None:
         return None
     left, right = (substitute(e, same) for e in (law.left, law.right))
     independence = tuple(a for a in law.given if a.kind == "independent")
-    given = rename_in(tuple(a for a in law.given if a not in independence), same)
+    given = state_moments_once(rename_in(tuple(a for a in law.given if a not in independence), same))
     return Coupling(left, right, (*given, independent(*kept)), kept, ", ".join(f"{s.data[0]} = {first.data[0]}" for s, first in same.items()))
 
 
+def state_moments_once(given: tuple) -> tuple:
+    """Return the assumptions with a moment that is stated a second time replaced by the condition that both values are equal."""
+    stated: dict = {}
+    result: list[Assumption] = []
+    for a in given:
+        first = stated.setdefault((a.kind, a.args[0]), a) if a.kind in ("mean", "variance") else a
+        apart = a.args[1] - first.args[1] if first is not a else None
+        result += [a] if apart is None else [nonnegative(apart), nonnegative(-apart)]
+    return tuple(result)
+
+
 def may_be_equal(s: Expr, other: Expr, given: tuple) -> bool:
-    """Return whether two random symbols may be one: not if they are independent, or if different moments are stated."""
+    """Return whether two random symbols may be one: not if they are independent, or if different moments are stated.
+
+    The means of two symbols that are 0 or 1 need only be equal for some values.
+    """
     moments = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == x} for x in (s, other)]
     agree = all(len({value for stated in moments for kind, value in stated if kind == k}) < 2 for k in ("mean", "variance"))
-    alike = s.shape == other.shape and is_random_bit(s, given) == is_random_bit(other, given)
-    return agree and alike and not are_independent({s, other}, given)
+    bits = is_random_bit(s, given)
+    alike = s.shape == other.shape and bits == is_random_bit(other, given)
+    return (agree or bits) and alike and not are_independent({s, other}, given)
 
 
 def couple_randoms(law: Coupling) -> Coupling:
@@ -403,7 +418,7 @@ def list_distributions(given: tuple, randoms: list, is_cycle: bool = False) -> l
         return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in stated)
 
     half, quarter = Fraction(1, 2), Fraction(1, 4)
-    return [*dict.fromkeys(product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0))), families))]
+    return [*dict.fromkeys(product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 1, half), (-1, 1, half))), families))]
 
 
 class NormalFormCache:

@@ -11,6 +11,7 @@ from itertools import combinations, product
 from .atom_payloads import Unsupported, function_atom, instantiate
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
+from .max_facts import replace_atom
 from .normal_form import Facts, exponential, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
 
@@ -27,6 +28,8 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     """
     held = {("b", k): fresh_index() for k in range(len(bound))}
     factors = rename_indices(factors, held)
+    if bit := next((f for head, indices in (f for f, _ in factors) for f in list_inner_bits(head, indices, facts)), None):
+        return sum_over_held(take_expectation(split_by_bit(factors, bit, facts), facts), held, bound, facts)
     names = sorted({name for f, _ in factors for name in random_names(f[0])})
     if not names:
         return reduce_term(dict(enumerate(bound)), rename_indices(factors, {new: old for old, new in held.items()}), facts)
@@ -37,20 +40,40 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     requirement = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
     if together and is_joint_moment(chance, rest):
         facts.possible_independence.setdefault(*requirement)
-        result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
-        for (_, k), token in held.items():
-            result = sum_over_index(result, token, bound[k], facts)
-        return result
+        return sum_over_held(multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts), held, bound, facts)
     facts.require(not together, *requirement)
-    if any(random_names(f[0]) for f, _ in rest):
-        if chance:
-            raise Unsupported("the expectation of a function of random entries times other random entries", code="unknown-expectation")
-        result = gaussian_mean(rest, facts)
-    else:
+    functions = [(f, power) for f, power in rest if random_names(f[0])]
+    if not functions:
         result = polynomial_mean(chance, rest, facts)
+    elif {f[0][1] for f, _ in chance} & {name for f, _ in functions for name in random_names(f[0])}:
+        raise Unsupported("the expectation of a function of random entries times some of these entries", code="unknown-expectation")
+    else:  # of independent factors
+        fixed = [x for x in rest if x not in functions]
+        result = multiply(polynomial_mean(chance, fixed, facts), gaussian_mean(functions, facts), facts)
+    return sum_over_held(result, held, bound, facts)
+
+
+def sum_over_held(p: Polynomial, held: dict, bound: tuple, facts: Facts) -> Polynomial:
+    """Return p summed over the indices that were held in place of the bound indices of a term."""
     for (_, k), token in held.items():
-        result = sum_over_index(result, token, bound[k], facts)
-    return result
+        p = sum_over_index(p, token, bound[k], facts)
+    return p
+
+
+def list_inner_bits(head: tuple, indices: tuple, facts: Facts) -> list:
+    """Return the random entries that are 0 or 1 inside an atom's payload, except those that a sum in it runs over."""
+    if head[0] == "joint" or not isinstance(head[-1], tuple):
+        return []
+    inside = [f for _, factors in instantiate(head[-1], indices) for f, _ in factors if not any(i[0] in "bm" for i in f[1])]
+    return [f for f in inside if f[0][0] == "random" and is_bit(f[0], facts)] + [g for f in inside for g in list_inner_bits(*f, facts)]
+
+
+def split_by_bit(factors: list, bit: tuple, facts: Facts) -> Polynomial:
+    """Return the product of the factors as (1 - u) f(0) + u f(1), where u is an entry that is 0 or 1."""
+    f = reduce_term({}, factors, facts)
+    zero, one = (replace_atom(f, bit, constant(value), facts) for value in (0, 1))
+    u = atom(bit[0], *bit[1])
+    return add(zero, multiply(u, add(one, scale(zero, -1)), facts))
 
 
 def is_joint_moment(chance: list, rest: list) -> bool:

@@ -523,7 +523,7 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             polynomials.append((inner, int(power)) if power > 0 else (raise_to_allowed_power(inner, Fraction(-1), facts), int(-power)))
-        elif is_bit(head, facts) and is_integer and power > 0:
+        elif is_bit(head, facts) and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             polynomials.append((raise_to_allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import inf
+from math import inf, prod
 
 import torch
 from torch import Tensor
 
+from ..core.assumptions import Assumption, nonnegative
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from ..core.operators import AVERAGE_OPERATORS
@@ -85,35 +86,52 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
     """Put all outcomes into a trial, for a given choice in `DEPENDENCE`; return False if there are too many."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
     groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
-    sources: dict[tuple, int] = {}  # entry -> the number of the normal variable that it is computed from
+    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
+    bits = random_bits(claim)
+    laws = {name: (name in bits, stated.get(("mean", name)) if name in bits else None) for name in names}  # a coin is no normal variable
+    sources: dict[tuple, int] = {}  # entry -> the number of the variable that it is computed from
     for name in names:
         for place in product(*map(range, t.shape(named[name]))):
             excluded = {
                 sources[other]
                 for other in sources
-                if together == "never" or together == "in one place" and other[1] != place or any({name, other[0]} <= g for g in groups)
+                if together == "never"
+                or together == "in one place"
+                and other[1] != place
+                or laws[other[0]] != laws[name]
+                or any({name, other[0]} <= g for g in groups)
             }
             sources[name, place] = next(k for k in range(len(sources) + 1) if k not in excluded)
     count = 1 + max(sources.values())
+    coins = {source: name for (name, _), source in sources.items() if name in bits}
     gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
     trees = (claim.start, *(s.expr for s in claim.steps))
-    degrees = [degree(tree, name) for tree in trees for name in names] if gaussian else [0]
+    degrees = [degree(tree, name) for tree in trees for name in names if name not in bits] if gaussian else [0]
     shared = len(sources) > count
     if max(degrees) == inf:
         k = {1: 48, 2: 40}.get(count, 12) - fewer
     else:
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
-    if k**count > MAX_OUTCOMES:
+    levels = [2 if source in coins else k for source in range(count)]
+    if prod(levels) > MAX_OUTCOMES:
         return False
     z, w = quadrature_nodes(k)
-    at = torch.cartesian_prod(*[torch.arange(k)] * count).reshape(-1, count)
+    at = torch.cartesian_prod(*map(torch.arange, levels)).reshape(-1, count)
     slack = 16 * k * U
-    weights = w[at].prod(-1)
+    of_nodes = w[at[:, [source for source in range(count) if source not in coins]]]
+    weights = of_nodes.prod(-1)
     axis = (1, -1) + (1,) * (t.leading - 2)
-    t.weights = BoundedValue(weights.reshape(axis), ((w[at] + slack).prod(-1) - weights).reshape(axis))
-    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
+    t.weights = BoundedValue(weights.reshape(axis), ((of_nodes + slack).prod(-1) - weights).reshape(axis))
+    for source, name in sorted(coins.items()):
+        chance = stated_or_drawn_chance(t, stated.get(("mean", name)), points, random)
+        t.weights = multiply(t.weights, coin_weights(chance, at[:, source].reshape(axis), t), t.exactly)
     for name in names:
         shape = t.shape(named[name])
+        drawn = at[:, [sources[name, place] for place in product(*map(range, shape))]]
+        if name in bits:
+            tossed = drawn.double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            t.values[name] = BoundedValue(tossed, torch.zeros_like(tossed))
+            continue
 
         def scalar(kind: str, default: Tensor, name: str = name, shape: tuple = shape) -> BoundedValue:
             x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(BoundedValue(default, torch.zeros_like(default)))
@@ -123,12 +141,39 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
         unstated[-1] = 0  # at one point, a variable without a stated variance is constant
         width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
-        standard = z[at[:, [sources[name, place] for place in product(*map(range, shape))]]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+        standard = z[drawn].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
         if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
             angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
             standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
         t.values[name] = add(centre, multiply(width, BoundedValue(standard, slack * (1 + standard * standard)), t.exactly), t.exactly)
     return True
+
+
+@cache_last
+def random_bits(claim: Claim) -> dict[str, Expr]:
+    """Return the random symbols that are assumed to be 0 or 1, by name."""
+    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one" and a.args[0].data[1] == "random"}
+
+
+@cache_last
+def bounds_on_chances(claim: Claim) -> list[Assumption]:
+    """Return that the mean of what is 0 or 1 is a probability, as assumptions about the stated means."""
+    chances = [a.args[1] for a in claim.given if a.kind == "mean" and a.args[0].data[0] in random_bits(claim)]
+    return [nonnegative(x) for m in chances for x in (m, 1 - m)]
+
+
+def stated_or_drawn_chance(t: Trial, stated: Expr | None, points: int, random: torch.Generator) -> BoundedValue:
+    """Return the probability of 1 at each point: the stated mean, or a number between 0 and 1."""
+    if stated is not None:
+        return evaluate(stated, t)
+    drawn = torch.rand(points, generator=random, dtype=torch.float64)
+    return t.lead(BoundedValue(drawn, torch.zeros_like(drawn)))
+
+
+def coin_weights(chance: BoundedValue, tossed: Tensor, t: Trial) -> BoundedValue:
+    """Return the probability of each outcome of a coin."""
+    zero = add(t.lead(number(1)), BoundedValue(-chance.value, chance.error), t.exactly)
+    return BoundedValue(*(torch.where(tossed == 1, one, other) for one, other in zip(chance, zero)))
 
 
 def require_moments(claim: Claim) -> None:
@@ -138,7 +183,7 @@ def require_moments(claim: Claim) -> None:
     """
     for tree in (claim.start, *(s.expr for s in claim.steps)):
         for node in (n for n in walk(tree) if n.op in AVERAGE_OPERATORS):
-            for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
+            for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random" and n not in random_bits(claim)):
                 if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
                     raise (
