@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, product, zip_longest
 from random import Random
 from typing import Any
 
@@ -216,44 +216,50 @@ def select_shown_values(env: dict, *trees: Expr) -> dict:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A law with its random symbols made dependent, and a note that says how. In a cycle, each entry takes the value after the previous one's."""
+    """A law with its random symbols made dependent, and a note that says how. Along a cycle, the entries of a tensor take three values in turn."""
 
     left: Expr
     right: Expr
     given: tuple
     randoms: list[Expr]
     note: str = ""
-    is_cycle: bool = False
+    cycle: Expr | None = None
 
 
 def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Counterexample | None:
     """Return a counterexample to a law of expectation, or None."""
     given += list_implied(given)
     names = symbols(left, right, *(x for a in given for x in a.args))
-    for coupling in generate_couplings(left, right, given, [s for s in names.values() if s.data[1] == "random"]):
-        tried = list_distributions(coupling.given, coupling.randoms, coupling.is_cycle)
-        readings: dict = {}
-        for env in generate_law_environments(coupling.left, coupling.right, coupling.given, names):
-            for complete, family in tried:
-                if found := try_distribution(coupling, complete, env, family, relation, readings):
-                    return found
-    return None
+    couplings = generate_couplings(left, right, given, [s for s in names.values() if s.data[1] == "random"])
+    searches = zip_longest(*(generate_attempts(coupling, names, relation) for coupling in couplings))  # all couplings at small sizes first
+    return next((found for attempts in searches for found in attempts if found), None)
+
+
+def generate_attempts(law: Coupling, names: dict[str, Expr], relation: str) -> Iterator[Counterexample | None]:
+    """Yield a counterexample or None at each choice of values, small ones first."""
+    tried = list_distributions(law.given, law.randoms, law.cycle)
+    readings: dict = {}
+    for env in generate_law_environments(law.left, law.right, law.given, names):
+        attempts = (try_distribution(law, complete, env, family, relation, readings) for complete, family in tried)
+        yield next(filter(None, attempts), None)
 
 
 def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict[str, Expr]) -> Iterator[dict]:
-    """Yield values for the sizes, scalars and free indices; every entry of another tensor is 1."""
+    """Yield values for the sizes, scalars and free indices; the entries of another tensor are 1, or count from 1."""
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
-    numbers = SCALARS[:4] + [Fraction(1, 2)] * any(is_random_bit(a.args[0], given) for a in given if a.kind == "zero_or_one")  # a probability
+    numbers = SCALARS[:4] + [Fraction(1, 2)] * any(
+        is_random_bit(a.args[0], given) for a in given if a.kind == "zero_or_one"
+    )  # a probability
     for chosen in list_sizes_to_try(size_names, given):
-        for params in product(numbers, repeat=len(scalars)):
-            env: dict = dict(zip(size_names, chosen)) | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
-            env |= {
-                s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)), to_fmpq(1))
-                for s in tensors
-            }
+        sized: dict = dict(zip(size_names, chosen))
+        all_places = {s.data[0]: list(product(*(range(exact_evaluation.evaluate_size(n, sized)) for n in s.shape))) for s in tensors}
+        steps = (0, 1) if any(len(places) > 1 for places in all_places.values()) else (0,)
+        for step, params in product(steps, product(numbers, repeat=len(scalars))):
+            env = sized | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
+            env |= {name: {p: to_fmpq(1 + step * k) for k, p in enumerate(places)} for name, places in all_places.items()}
             for places in product(*(range(exact_evaluation.evaluate_size(i.data[1], env)) for i in free)):
                 yield env | {("index", i.data[0]): k for i, k in zip(free, places)}
 
@@ -278,20 +284,30 @@ def generate_couplings(left: Expr, right: Expr, given: tuple, randoms: list[Expr
         yield from [identified] if identified else []
         if not identified or len(identified.randoms) > 1:
             yield couple_randoms(law)
+        yield from couple_in_cycles(law)
+        yield replace(law, given=(*given, independent(*randoms)))
     elif randoms and randoms[0].shape:
-        yield from couple_entries(law)
+        yield from (make_entries_equal(law), *couple_in_cycles(law))
     else:
         yield replace(law, given=(*given, independent(*randoms)))
 
 
-def couple_entries(law: Coupling) -> Iterator[Coupling]:
-    """Yield a law about one random tensor with all entries equal and, for a vector, with entries that take three values in turn."""
+def make_entries_equal(law: Coupling) -> Coupling:
+    """Return a law about one random tensor with all entries equal."""
     (tensor,) = law.randoms
     entry = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
     left, right = (substitute(e, {tensor: entry * ones(*tensor.shape)}) for e in (law.left, law.right))
-    yield Coupling(left, right, rename_in(law.given, {tensor: entry}), [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}")
-    if len(tensor.shape) == 1 and not any(a.kind in ("gaussian", "zero_or_one") and tensor in a.args for a in law.given):
-        yield replace(law, note=f"each entry of {tensor.data[0]} next to the previous one in a cycle of three values", is_cycle=True)
+    return Coupling(
+        left, right, rename_in(law.given, {tensor: entry}), [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}"
+    )
+
+
+def couple_in_cycles(law: Coupling) -> Iterator[Coupling]:
+    """Yield the law with the entries of one tensor taking three values in turn, so that they have one distribution but an order."""
+    fixed = {x for a in law.given if a.kind in ("gaussian", "zero_or_one") for x in a.args}
+    for s in law.randoms:
+        if s.shape and s not in fixed and not are_independent({s}, law.given):
+            yield replace(law, note=f"each entry of {s.data[0]} next to the previous one in a cycle of three values", cycle=s)
 
 
 def rename_in(given: tuple, replacements: dict) -> tuple:
@@ -330,7 +346,9 @@ def identify_randoms(law: Coupling) -> Coupling | None:
     left, right = (substitute(e, same) for e in (law.left, law.right))
     independence = tuple(a for a in law.given if a.kind == "independent")
     given = state_moments_once(rename_in(tuple(a for a in law.given if a not in independence), same))
-    return Coupling(left, right, (*given, independent(*kept)), kept, ", ".join(f"{s.data[0]} = {first.data[0]}" for s, first in same.items()))
+    return Coupling(
+        left, right, (*given, independent(*kept)), kept, ", ".join(f"{s.data[0]} = {first.data[0]}" for s, first in same.items())
+    )
 
 
 def state_moments_once(given: tuple) -> tuple:
@@ -406,11 +424,11 @@ def substitute(e: Expr, replacements: dict) -> Expr:
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
-def list_distributions(given: tuple, randoms: list, is_cycle: bool = False) -> list:
+def list_distributions(given: tuple, randoms: list, cycle: Expr | None = None) -> list:
     """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
     stated = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
     free = any(("gaussian", s.data[0]) not in stated for s in randoms)
-    families = [family for family, points in FAMILIES.items() if (free if points else not is_cycle)]
+    families = [family for family, points in FAMILIES.items() if (free if points else cycle is None)]
 
     def completed(moments: tuple) -> tuple:
         rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments) if not is_random_bit(s, given)]
@@ -418,7 +436,11 @@ def list_distributions(given: tuple, randoms: list, is_cycle: bool = False) -> l
         return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in stated)
 
     half, quarter = Fraction(1, 2), Fraction(1, 4)
-    return [*dict.fromkeys(product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 1, half), (-1, 1, half))), families))]
+    return [
+        *dict.fromkeys(
+            product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 1, half), (-1, 1, half))), families)
+        )
+    ]
 
 
 class NormalFormCache:
@@ -456,7 +478,9 @@ def try_distribution(law: Coupling, complete: tuple, env: dict, family: str, rel
     ):
         return None
     at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
-    return Counterexample(at, sides[0], sides[1], note=", ".join([law.note] * bool(law.note) + describe_distribution(law, complete, family)))
+    return Counterexample(
+        at, sides[0], sides[1], note=", ".join([law.note] * bool(law.note) + describe_distribution(law, complete, family))
+    )
 
 
 def describe_distribution(law: Coupling, complete: tuple, family: str) -> list[str]:
@@ -464,7 +488,7 @@ def describe_distribution(law: Coupling, complete: tuple, family: str) -> list[s
     described = []
     for s in law.randoms:
         normal = any(a.kind == "gaussian" and s in a.args for a in law.given)
-        bit, shape = is_random_bit(s, law.given), "on three points" if law.is_cycle else "Gaussian" if normal else family
+        bit, shape = is_random_bit(s, law.given), "on three points" if s == law.cycle else "Gaussian" if normal else family
         described.append(f"{s.data[0]} {'0 or 1' if bit else shape}")
     for a in complete:
         if a.kind in ("mean", "variance"):
@@ -479,9 +503,9 @@ def average_outcomes(law: Coupling, complete: tuple, env: dict, family: str) -> 
     for s in law.randoms:
         values = list_support(s, law, complete, env, family)
         places = list(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)))
-        number += len(values) * len(places)
-        if law.is_cycle:
-            values = [{place: values[(k + start) % len(values)] for k, place in enumerate(places)} for start in range(len(values))]
+        number += len(values) * (1 if s == law.cycle else len(places))
+        if s == law.cycle:
+            values = [{place: values[(sum(place) + start) % len(values)] for place in places} for start in range(len(values))]
         supports[s.data[0]] = values
     if number > 12:
         raise KernelError("there are too many outcomes", code="not-settled")
@@ -500,7 +524,7 @@ def list_support(s: Expr, law: Coupling, complete: tuple, env: dict, family: str
         if not 0 <= chance <= 1 or chance.denominator > MAX_DENOMINATOR:
             raise KernelError("no such probability is tried", code="not-settled")
         return [to_fmpq(k < chance.numerator) for k in range(chance.denominator)]
-    points = CYCLE if law.is_cycle else FAMILIES[family] or ()
+    points = CYCLE if s == law.cycle else FAMILIES[family] or ()
     width = evaluate(
         (lift(flint_numbers.to_fraction(moment("variance"))) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env
     )[()]

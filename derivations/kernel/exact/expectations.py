@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from itertools import combinations, product
 
 from .atom_payloads import Unsupported, function_atom, instantiate
+from .exchangeable_entries import mean_of_share
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
 from .max_facts import replace_atom
@@ -49,8 +50,14 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
         raise Unsupported("the expectation of a function of random entries times some of these entries", code="unknown-expectation")
     else:  # of independent factors
         fixed = [x for x in rest if x not in functions]
-        result = multiply(polynomial_mean(chance, fixed, facts), gaussian_mean(functions, facts), facts)
+        result = multiply(polynomial_mean(chance, fixed, facts), function_mean(functions, facts), facts)
     return sum_over_held(result, held, bound, facts)
+
+
+def function_mean(factors: list, facts: Facts) -> Polynomial:
+    """Return the expectation of a product of functions of random entries."""
+    share = mean_of_share(factors, facts)
+    return gaussian_mean(factors, facts) if share is None else share
 
 
 def sum_over_held(p: Polynomial, held: dict, bound: tuple, facts: Facts) -> Polynomial:

@@ -24,7 +24,7 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e):
+    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e) or is_cauchy_schwarz(e, facts):
         return None
     if e.op == "add":
         return find_unclear_summand(e, facts)
@@ -113,6 +113,26 @@ def is_increase(e: Expr, facts: Facts) -> bool:
         return False
     half_line = isinstance(f, Fraction) and f.denominator == 1 and f % 2 == 0
     return find_unclear_part(write_difference(u, v), facts) is None and (not half_line or find_unclear_part(v, facts) is None)
+
+
+def is_cauchy_schwarz(e: Expr, facts: Facts) -> bool:
+    """Return whether e = E[y] E[z] - E[x]^2, where x^2 = yz and y and z are visibly nonnegative. The factor E[z] may be absent, which is z = 1.
+
+    Then |x| is the product of the roots of y and z, so that e >= 0 by the inequality of Cauchy and Schwarz. Reading e requires that the
+    means exist.
+    """
+    minuend, subtrahend = split_difference(e) if e.op == "add" else (e, lift(0))
+    if subtrahend is None or subtrahend.op != "pow" or subtrahend.args[1] != lift(2):
+        return False
+    means = [strip_brackets(m) for m in (subtrahend.args[0], *(minuend.args if minuend.op == "mul" else (minuend,)))]
+    if any(m.op != "expectation" for m in means):
+        return False
+    x, y, z = [m.args[0] for m in means] + [lift(1)] * (len(means) == 2)
+    try:
+        same = normalize(x * x, facts) == normalize(y * z, facts)
+    except Unsupported:
+        return False
+    return same and all(find_unclear_part(part, facts) is None for part in (y, z))
 
 
 def split_difference(e: Expr) -> tuple:

@@ -20,7 +20,7 @@ from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .limit_counterexamples import find_other_limit
-from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
+from .nonnegativity import explain_doubt, is_cauchy_schwarz, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
 from .normal_form import Facts
 from .polynomial_printing import shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
@@ -76,7 +76,7 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Pro
         return ProofFailed("complex numbers have no order", code="not-real")
     (form,) = claim.because
     if strip_brackets(form) == strip_brackets(right - left) and not any(
-        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term)
+        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_cauchy_schwarz)
     ):
         return ProofFailed(
             "the certificate repeats the difference of the two sides; write it as something visibly not negative",

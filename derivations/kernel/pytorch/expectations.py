@@ -32,12 +32,12 @@ def quadrature_nodes(k: int) -> tuple[Tensor, Tensor]:
     return z, vectors[0] ** 2
 
 
-def degree(e: Expr, name: str) -> float:
+def degree(e: Expr, name: str, bounded: float = inf) -> float:
     """Return a bound on the degree of e in the entries of a random symbol; infinity for a smooth function that is not a polynomial.
 
-    Raise CannotDecide for a function that may have poles or kinks.
+    A function with values between 0 and 1 has the degree `bounded`, which is 0 if the question is whether a mean exists. Raise CannotDecide for a function that may have poles or kinks.
     """
-    below = [degree(a, name) for a in e.args]
+    below = [degree(a, name, bounded) for a in e.args]
     if e.op == "symbol":
         return int(e.data[0] == name)
     if not any(below):
@@ -54,7 +54,9 @@ def degree(e: Expr, name: str) -> float:
         exponent = float(evaluate(e.args[1], Trial([e], {})).value)
         if exponent >= 0 and exponent == int(exponent):
             return int(exponent) * below[0]
-    if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):
+    if e.op == "softmax":
+        return bounded
+    if e.op == "function" and e.data in ("exp", "cos", "sin"):
         return inf
     raise CannotDecide(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
 
@@ -184,7 +186,7 @@ def require_moments(claim: Claim) -> None:
     for tree in (claim.start, *(s.expr for s in claim.steps)):
         for node in (n for n in walk(tree) if n.op in AVERAGE_OPERATORS):
             for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random" and n not in random_bits(claim)):
-                if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
+                if (taken := degree(node.args[0], name, bounded=0) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
                     raise (
                         Disagreement(says, code="missing-moment")
