@@ -87,33 +87,19 @@ def put_random(t: Trial, claim: Claim, named: dict, random: torch.Generator, poi
 def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, points: int, together: str, fewer: int) -> bool:
     """Put all outcomes into a trial, for a given choice in `DEPENDENCE`; return False if there are too many."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
-    groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
     stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
-    bits = random_bits(claim)
-    laws = {name: (name in bits, stated.get(("mean", name)) if name in bits else None) for name in names}  # a coin is no normal variable
-    sources: dict[tuple, int] = {}  # entry -> the number of the variable that it is computed from
-    for name in names:
-        for place in product(*map(range, t.shape(named[name]))):
-            excluded = {
-                sources[other]
-                for other in sources
-                if together == "never"
-                or together == "in one place"
-                and other[1] != place
-                or laws[other[0]] != laws[name]
-                or any({name, other[0]} <= g for g in groups)
-            }
-            sources[name, place] = next(k for k in range(len(sources) + 1) if k not in excluded)
-    count = 1 + max(sources.values())
-    coins = {source: name for (name, _), source in sources.items() if name in bits}
     gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
+    bits = random_bits(claim)
+    sources = assign_sources(t, claim, {name: named[name] for name in names}, together)
+    count = 1 + max(sources.values())
+    shared = len(sources) > count
     trees = (claim.start, *(s.expr for s in claim.steps))
     degrees = [degree(tree, name) for tree in trees for name in names if name not in bits] if gaussian else [0]
-    shared = len(sources) > count
     if max(degrees) == inf:
         k = {1: 48, 2: 40}.get(count, 12) - fewer
     else:
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
+    coins = {source: name for (name, _), source in sources.items() if name in bits}
     levels = [2 if source in coins else k for source in range(count)]
     if prod(levels) > MAX_OUTCOMES:
         return False
@@ -124,14 +110,17 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
     weights = of_nodes.prod(-1)
     axis = (1, -1) + (1,) * (t.leading - 2)
     t.weights = BoundedValue(weights.reshape(axis), ((of_nodes + slack).prod(-1) - weights).reshape(axis))
+    chances: dict[int, BoundedValue] = {}
+    drawn: dict[str, BoundedValue] = {}  # all entries of a tensor have the same distribution, and coins that share a variable as well
     for source, name in sorted(coins.items()):
-        chance = stated_or_drawn_chance(t, stated.get(("mean", name)), points, random)
-        t.weights = multiply(t.weights, coin_weights(chance, at[:, source].reshape(axis), t), t.exactly)
+        mean, key = stated.get(("mean", name)), "" if shared else name
+        chances[source] = evaluate(mean, t) if mean is not None else drawn.setdefault(key, draw_chance(t, points, random))
+        t.weights = multiply(t.weights, coin_weights(chances[source], at[:, source].reshape(axis), t), t.exactly)
     for name in names:
         shape = t.shape(named[name])
-        drawn = at[:, [sources[name, place] for place in product(*map(range, shape))]]
+        used = [sources[name, place] for place in product(*map(range, shape))]
         if name in bits:
-            tossed = drawn.double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            tossed = at[:, used].double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
             t.values[name] = BoundedValue(tossed, torch.zeros_like(tossed))
             continue
 
@@ -143,12 +132,52 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
         unstated[-1] = 0  # at one point, a variable without a stated variance is constant
         width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
-        standard = z[drawn].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
-        if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
-            angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
-            standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
-        t.values[name] = add(centre, multiply(width, BoundedValue(standard, slack * (1 + standard * standard)), t.exactly), t.exactly)
+        if used[0] in coins:  # it then follows coins alone, and its variance is not stated
+            tossed = at[:, used].double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            chance = BoundedValue(*(y[(...,) + (None,) * len(shape)] for y in chances[used[0]]))
+            deviation = add(BoundedValue(tossed, torch.zeros_like(tossed)), BoundedValue(-chance.value, chance.error), t.exactly)
+        else:
+            standard = z[at[:, used]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
+                angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
+                standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
+            deviation = BoundedValue(standard, slack * (1 + standard * standard))
+        t.values[name] = add(centre, multiply(width, deviation, t.exactly), t.exactly)
     return True
+
+
+def assign_sources(t: Trial, claim: Claim, randoms: dict[str, Expr], together: str) -> dict[tuple, int]:
+    """Return for each random entry the number of the variable that it is computed from, for a given choice in `DEPENDENCE`.
+
+    A coin shares its variable with coins that have the same mean, and with numbers whose distribution the assumptions leave open.
+    """
+    groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
+    means = {a.args[0].data[0]: a.args[1] for a in claim.given if a.kind == "mean"}
+    bits = random_bits(claim)
+    fixed = {x.data[0] for a in claim.given if a.kind in ("gaussian", "variance", "independent") for x in a.args if x.op == "symbol"}
+
+    def may_share(name: str, other: str) -> bool:
+        if name in bits and other in bits:
+            return means.get(name) == means.get(other)
+        if name in bits or other in bits:
+            free = other if name in bits else name
+            return free not in fixed and (together == "always" or randoms[name].shape == randoms[other].shape)
+        return True
+
+    sources: dict[tuple, int] = {}
+    for name in sorted(randoms, key=lambda name: (name not in bits, name)):
+        for place in product(*map(range, t.shape(randoms[name]))):
+            excluded = {
+                sources[other]
+                for other in sources
+                if together == "never"
+                or together == "in one place"
+                and other[1] != place
+                or not may_share(name, other[0])
+                or any({name, other[0]} <= g for g in groups)
+            }
+            sources[name, place] = next(k for k in range(len(sources) + 1) if k not in excluded)
+    return sources
 
 
 @cache_last
@@ -164,10 +193,8 @@ def bounds_on_chances(claim: Claim) -> list[Assumption]:
     return [nonnegative(x) for m in chances for x in (m, 1 - m)]
 
 
-def stated_or_drawn_chance(t: Trial, stated: Expr | None, points: int, random: torch.Generator) -> BoundedValue:
-    """Return the probability of 1 at each point: the stated mean, or a number between 0 and 1."""
-    if stated is not None:
-        return evaluate(stated, t)
+def draw_chance(t: Trial, points: int, random: torch.Generator) -> BoundedValue:
+    """Return a probability at each point."""
     drawn = torch.rand(points, generator=random, dtype=torch.float64)
     return t.lead(BoundedValue(drawn, torch.zeros_like(drawn)))
 
