@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 
 from ..core.assumptions import Assumption, is_random, nonnegative, symbol_of
@@ -108,8 +109,8 @@ def collect_stated_facts(given: tuple) -> Facts:
         )
     for name in {*means, *variances, *gaussians, *random_bits}:
         m = means.get(name, atom(("moment", name, 1)))
-        if name in random_bits:  # every power of 0 or 1 is itself
-            facts.moments[name] = lambda r, m=m: m
+        if name in random_bits:
+            facts.moments[name] = partial(power_mean_of_bit, m)
             facts.nonnegative += [m, add(constant(1), scale(m, -1))]
             continue
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
@@ -133,6 +134,11 @@ def contracted_axes(a: Assumption) -> tuple:
         inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
         ends.append((("entry", symbol_of(inside).data[0]), axis))
     return tuple(ends)
+
+
+def power_mean_of_bit(m: Polynomial, r: int) -> Polynomial:
+    """Return E[x^r] = E[x] = m for x that is 0 or 1: each of its powers is x itself."""
+    return m
 
 
 def make_moment_function(name: str, m: Polynomial, v: Polynomial, is_gaussian: bool, facts: Facts) -> Callable[[int], Polynomial]:

@@ -404,7 +404,7 @@ def couple_randoms(law: Coupling) -> Coupling:
     if bits:
         about_w = (positive(chance - chance**2), *[mean(w, chance)] * all(a.kind != "mean" or a.args[0] != w for a in about_others))
     else:
-        normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
+        normal = any(a.kind == "gaussian" and s in a.args for a in given for s in randoms)
         about_w = (mean(w, 0), variance(w, 1), *[gaussian(w)] * normal)
     note = " and ".join(s.data[0] for s in replacements) + f" linear in {'' if bits else 'one '}{w.data[0]}"
     given = (*about_others, independent(w), *about_w)
@@ -438,7 +438,7 @@ def list_distributions(given: tuple, randoms: list, cycle: Expr | None = None) -
     half, quarter = Fraction(1, 2), Fraction(1, 4)
     return [
         *dict.fromkeys(
-            product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 1, half), (-1, 1, half))), families)
+            product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 2, half), (-1, 1, half))), families)
         )
     ]
 

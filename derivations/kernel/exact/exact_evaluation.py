@@ -316,7 +316,7 @@ def evaluate_factors(factors: list, values: dict) -> Any:
 
 def list_atom_values(env: dict) -> dict:
     """Return the values of the atoms of a normal form in an environment: sizes and scalars by head, entries by head and indices."""
-    values = {("size", n): to_fmpq(v) for n, v in env.items() if isinstance(n, str) and isinstance(v, int)}
+    values: dict[tuple, Any] = {("size", n): to_fmpq(v) for n, v in env.items() if isinstance(n, str) and isinstance(v, int)}
     for name, entries in ((n, v) for n, v in env.items() if isinstance(v, dict)):
         head = ("entry", name)
         values |= {(head, tuple(("c", k + 1) for k in place)) if place else head: x for place, x in entries.items()}

@@ -51,7 +51,7 @@ def find_positions(axis: tuple, leaves: list) -> set:
 
     Return the empty set if such an index is also on two axes of one tensor, or belongs to something that is not random.
     """
-    axes, positions = {axis}, set()
+    axes, positions = {axis}, set[tuple]()
     while True:
         found = {indices[k] for head, indices in leaves for k in range(len(indices)) if (head, k) in axes}
         axes |= {(head, k) for head, indices in leaves for k, i in enumerate(indices) if i in found}
@@ -69,6 +69,6 @@ def iterate_leaves(factors: list) -> Iterator[tuple]:
             yield head, indices
             continue
         for bound, inside in instantiate(head[-1], indices):
-            held = {("b", k): ("inner", next(FRESH_NUMBERS), size) for k, size in enumerate(bound)}
+            held: dict[tuple, tuple] = {("b", k): ("inner", next(FRESH_NUMBERS), size) for k, size in enumerate(bound)}
             held[MAXIMUM_INDEX] = ("inner", next(FRESH_NUMBERS), None)
             yield from iterate_leaves(rename_indices(inside, held))

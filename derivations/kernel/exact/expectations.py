@@ -5,13 +5,13 @@ Entries at different indices are independent. Distinguishing which summation ind
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 from .atom_payloads import Unsupported, function_atom, instantiate
 from .exchangeable_entries import mean_of_share
 from .fractions import Fraction
-from .index_sums import fresh_index, sum_over_index
+from .index_sums import fresh_index, substitute_index, sum_over_index
 from .max_facts import replace_atom
 from .normal_form import Facts, exponential, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
@@ -47,7 +47,7 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     if not functions:
         result = polynomial_mean(chance, rest, facts)
     elif {f[0][1] for f, _ in chance} & {name for f, _ in functions for name in random_names(f[0])}:
-        raise Unsupported("the expectation of a function of random entries times some of these entries", code="unknown-expectation")
+        result = gaussian_mean(rest, facts, chance)
     else:  # of independent factors
         fixed = [x for x in rest if x not in functions]
         result = multiply(polynomial_mean(chance, fixed, facts), function_mean(functions, facts), facts)
@@ -72,7 +72,9 @@ def list_inner_bits(head: tuple, indices: tuple, facts: Facts) -> list:
     if head[0] == "joint" or not isinstance(head[-1], tuple):
         return []
     inside = [f for _, factors in instantiate(head[-1], indices) for f, _ in factors if not any(i[0] in "bm" for i in f[1])]
-    return [f for f in inside if f[0][0] == "random" and is_bit(f[0], facts)] + [g for f in inside for g in list_inner_bits(*f, facts)]
+    return [f for f in inside if f[0][0] == "random" and is_bit(f[0], facts)] + [
+        g for f in inside for g in list_inner_bits(f[0], f[1], facts)
+    ]
 
 
 def split_by_bit(factors: list, bit: tuple, facts: Facts) -> Polynomial:
@@ -183,10 +185,11 @@ def random_names(head: tuple) -> set:
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
-def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
+def gaussian_mean(factors: list, facts: Facts, entries: Sequence = ()) -> Polynomial:
     """Return the expectation of a product of exponentials of Gaussian entries, integrating out one random symbol x ~ N(m, v) at a time.
 
-    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv.
+    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv. For b = 0, an exponential
+    shifts the mean of what is beside it, the powers of random `entries`: E[f(x) exp(a x)] = E[exp(a x)] E[f(x + a v)].
     """
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
     exponent: Polynomial = {}
@@ -205,11 +208,11 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     linear: Polynomial = {}
     square: Polynomial = {}
     for (bound, fs), c in exponent.items():
-        entries = [(f, power) for f, power in fs if f[0] == ("random", name)]
-        if not entries:
+        in_term = [(f, power) for f, power in fs if f[0] == ("random", name)]
+        if not in_term:
             rest = add(rest, {(bound, fs): c})
             continue
-        ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
+        ((entry, power),) = in_term if len(in_term) == 1 else [(in_term[0][0], None)]
         if power not in (1, 2) or len(entry[1]) > 1 or entry[1] and len(bound) != 1 or any(i[0] != "b" for i in entry[1]):
             raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}", code="unknown-expectation")
         coefficient = [x for x in fs if x[0] != entry]
@@ -234,6 +237,12 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     log_spread = function_atom("log", spread) if spread != constant(1) else {}
     spread = exponential(scale(multiply(count, log_spread, facts), Fraction(-1, 2)), facts)
     smaller = multiply(exponential(add(rest, new), facts), multiply(spread, reduce_term({}, outside, facts), facts), facts)
+    for f, power in entries:
+        if f[0] == ("random", name) and square or power.denominator != 1 or power < 0:
+            raise Unsupported(f"the expectation of exp of a square of {name} times a power of {name}", code="unknown-expectation")
+        shift = multiply(v, substitute_index(linear, j, f[1][0], facts) if f[1] else linear, facts) if f[0] == ("random", name) else {}
+        for _ in range(int(power)):
+            smaller = multiply(smaller, add(atom(f[0], *f[1]), shift), facts)
     return take_expectation(smaller, facts)
 
 
