@@ -174,7 +174,7 @@ def make_verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    shapes = f"{EVERY_SHAPE} that the assumptions allow" if list_size_assumptions(claim.given) else EVERY_SHAPE
+    shapes = f"{EVERY_SHAPE} that the assumptions allow" if list_size_assumptions(claim.given + list_implied(claim.given)) else EVERY_SHAPE
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",

@@ -248,7 +248,7 @@ derivation.inequality("jensen", E(r) ** 2, E(r**2), because=Var(r), given=[has_m
 w = random("w")
 
 derivation.inequality(
-    "cauchy-schwarz",
+    "product-of-means",
     E(r * w) ** 2,
     E(r**2) * E(w**2),
     because=E(r**2) * E(w**2) - E(r * w) ** 2,
@@ -264,9 +264,9 @@ derivation.identity("tossed", E(exp(c * t)), 1 - E(t) + E(t) * exp(c), given=[ze
 # --8<-- [end:coin]
 
 # --8<-- [start:mean-weight]
-s = random("s", m)
+eta = random("eta", m)
 
-derivation.identity("mean-weight", E(softmax(s)[l]), 1 / m, given=[independent(s)])
+derivation.identity("mean-weight", E(softmax(eta)[l]), 1 / m, given=[independent(eta)])
 # --8<-- [end:mean-weight]
 
 # --8<-- [start:refute]
