@@ -58,7 +58,7 @@ def collect_stated_facts(given: tuple) -> Facts:
         """Record that a moment exists, and with it every lower one."""
         facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
-    for a in given:
+    for a in sorted(given, key=lambda a: a.kind in ("mean", "variance")):  # these may divide by what another assumption is about
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
             facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:

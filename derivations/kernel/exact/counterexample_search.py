@@ -7,7 +7,6 @@ Exact evaluation checks every counterexample.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product, zip_longest
@@ -377,14 +376,16 @@ def may_be_equal(s: Expr, other: Expr, given: tuple) -> bool:
 def couple_randoms(law: Coupling) -> Coupling:
     """Return the law with all random tensors linear functions of one tensor w, which makes them as dependent as possible.
 
-    If one of them is 0 or 1, it takes the place of w. If two are, or some are stated to be independent, they all are independent here.
+    If one of them is 0 or 1, it takes the place of w. Where the assumptions rule this out, they all are independent.
     """
     left, right, given, randoms = law.left, law.right, law.given, law.randoms
     bits = [s for s in randoms if is_random_bit(s, given)]
-    misfit = bits and bits[0].shape and any(s.shape != bits[0].shape for s in randoms)
-    if len(bits) > 1 or misfit or any(are_independent({s, x}, given) for s, x in combinations(randoms, 2)):
-        return replace(law, given=(*given, independent(*randoms)))
+    normal = [s for s in randoms if any(a.kind == "gaussian" and s in a.args for a in given)]
     shape = bits[0].shape if bits else randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
+    misfit = any(s.shape != shape and (shape or are_independent({s}, given)) for s in randoms)
+    apart = any(are_independent({s, x}, given) for s, x in combinations(randoms, 2))
+    if len(bits) > 1 or bits and normal or misfit or apart:
+        return replace(law, given=(*given, independent(*randoms)))
     w = bits[0] if bits else random_tensor("w", *shape)
 
     def stated_moment(kind: str, s: Expr, default: Expr) -> Expr:
@@ -404,8 +405,7 @@ def couple_randoms(law: Coupling) -> Coupling:
     if bits:
         about_w = (positive(chance - chance**2), *[mean(w, chance)] * all(a.kind != "mean" or a.args[0] != w for a in about_others))
     else:
-        normal = any(a.kind == "gaussian" and s in a.args for a in given for s in randoms)
-        about_w = (mean(w, 0), variance(w, 1), *[gaussian(w)] * normal)
+        about_w = (mean(w, 0), variance(w, 1), *[gaussian(w)] * bool(normal))
     note = " and ".join(s.data[0] for s in replacements) + f" linear in {'' if bits else 'one '}{w.data[0]}"
     given = (*about_others, independent(w), *about_w)
     return Coupling(substitute(left, replacements), substitute(right, replacements), given, [w], note)
@@ -461,9 +461,8 @@ def try_distribution(law: Coupling, complete: tuple, env: dict, family: str, rel
     """Return a counterexample with random entries from this family at these values, or None."""
     is_normal = any(a.kind == "gaussian" for a in law.given)
     sides: list
-    with suppress(Undefined, KernelError, KeyError):
-        if not all(is_satisfied(a, env, law.left, law.right) for a in law.given if a.kind in (*SIGNS, "variance")):
-            return None
+    if not may_hold_at(law, env):
+        return None
     try:
         if FAMILIES[family] and not is_normal:
             sides = average_outcomes(law, complete, env, family)
@@ -481,6 +480,20 @@ def try_distribution(law: Coupling, complete: tuple, env: dict, family: str, rel
     return Counterexample(
         at, sides[0], sides[1], note=", ".join([law.note] * bool(law.note) + describe_distribution(law, complete, family))
     )
+
+
+def may_hold_at(law: Coupling, env: dict) -> bool:
+    """Return whether the assumptions about numbers hold at these values, or a stated mean or variance has no value there."""
+    implied = list_implied(law.given)
+    for a in law.given:
+        if a.kind in (*SIGNS, "variance"):
+            try:
+                if not is_satisfied(a, env, law.left, law.right):
+                    return False
+            except (Undefined, KernelError, KeyError):
+                if a.kind != "variance" and a not in implied:
+                    return False
+    return True
 
 
 def describe_distribution(law: Coupling, complete: tuple, family: str) -> list[str]:
