@@ -1,4 +1,7 @@
-"""Dropout on the attention weights: the means that it preserves, the variance that it adds, and the row sums that it changes."""
+"""Dropout on the attention weights: the means that it preserves, the variance that it adds, and the row sums that it changes.
+
+A mask of independent coins keeps a weight where it is 1. What is kept is divided by the probability of keeping.
+"""
 
 from fractions import Fraction
 
@@ -10,39 +13,40 @@ from derivations.kernel import (
     index,
     matrix,
     mean,
-    nonnegative,
     nonzero,
     random,
     scalars,
     sizes,
     softmax,
     total,
-    variance,
     vector,
+    zero_or_one,
 )
 
 n, m, d_v = sizes("n m d_v")
 z, p, V = vector("z", m), vector("p", m), matrix("V", m, d_v)
-b, r, s = random("b"), random("r", m), random("s")
+b, r, s = random("b", m), random("r", m), random("s")
 kept = vector("u", m)
-rho, nu = scalars("rho nu")
+rho = scalars("rho")
 j, f = index("j", m), index("f", d_v)
+
+mask = [independent(b), zero_or_one(b), mean(b, 1 - rho), nonzero(1 - rho)]
 
 derivation = Derivation("Attention dropout")
 
 derivation.identity(
     "multiplier-mean",
-    E(b / (1 - rho)),
+    E(s / (1 - rho)),
     1,
-    given=[mean(b, 1 - rho), nonzero(1 - rho)],
+    given=[mean(s, 1 - rho), nonzero(1 - rho)],
     title="The multiplier of a weight has mean one",
 )
 
 derivation.identity(
     "multiplier-variance",
-    Var(b / (1 - rho)),
+    Var(s / (1 - rho)),
     rho / (1 - rho),
-    given=[variance(b, rho * (1 - rho)), nonnegative(rho * (1 - rho)), nonzero(1 - rho)],
+    given=[zero_or_one(s), mean(s, 1 - rho), nonzero(1 - rho)],
     code=[("snippets.attention.dropout.multiplier_variance", rho)],
     title="The variance of the multiplier",
 )
@@ -67,35 +71,35 @@ derivation.identity(
 
 derivation.identity(
     "row-variance",
-    Var(total(r[j] * p[j], j)),
-    nu * total(p[j] ** 2, j),
-    given=[independent(r), variance(r, nu), nonnegative(nu)],
-    code=[("snippets.attention.dropout.row_sum_variance", p, {"variance": nu})],
+    Var(total(b[j] / (1 - rho) * p[j], j)),
+    rho / (1 - rho) * total(p[j] ** 2, j),
+    given=mask,
+    code=[("snippets.attention.dropout.row_sum_variance", p, {"variance": rho / (1 - rho)})],
     title="The variance of a row sum",
 )
 
 derivation.identity(
     "equal-weights",
-    Var(total(r[j] * (1 / m), j)),
-    nu / m,
-    given=[independent(r), variance(r, nu), nonnegative(nu)],
+    Var(total(b[j] / (1 - rho) * (1 / m), j)),
+    rho / ((1 - rho) * m),
+    given=mask,
     title="With equal weights, the variance of the row sum falls as keys are added",
 )
 
 derivation.identity(
     "output-variance",
-    Var(total(r[j] * p[j] * V[j, f], j)),
-    nu * total(p[j] ** 2 * V[j, f] ** 2, j),
-    given=[independent(r), variance(r, nu), nonnegative(nu)],
+    Var(total(b[j] / (1 - rho) * p[j] * V[j, f], j)),
+    rho / (1 - rho) * total(p[j] ** 2 * V[j, f] ** 2, j),
+    given=mask,
     title="The variance of an output",
 )
 
 derivation.identity(
     "one-multiplier",
-    Var(total(s * softmax(z)[j], j)),
-    nu,
-    given=[variance(s, nu), nonnegative(nu)],
-    title="One multiplier for the whole row: the variance does not fall",
+    Var(total(s / (1 - rho) * softmax(z)[j], j)),
+    rho / (1 - rho),
+    given=[zero_or_one(s), mean(s, 1 - rho), nonzero(1 - rho)],
+    title="One coin for the whole row: the variance does not fall",
 )
 
 derivation.refute(

@@ -13,7 +13,7 @@ from ..core.claims import LOADED, Claim, Derivation
 from ..core.expr import strip_brackets
 from ..errors import KernelError
 from .claim_drafts import Draft, mutate_draft
-from .expectation_families import derivatives_of_expectations, expectations, joint_moments
+from .expectation_families import coins, derivatives_of_expectations, expectations, joint_moments, products_of_means, shares
 from .identity_families import (
     derivatives,
     entry_by_entry,
@@ -91,6 +91,9 @@ FAMILIES: dict[str, tuple[Callable[[Random], Draft], int]] = {
     "real logarithms": (real_logarithms, 4),
     "slopes of averages": (derivatives_of_expectations, 3),
     "joint moments": (joint_moments, 3),
+    "coins": (coins, 3),
+    "shares": (shares, 2),
+    "products of means": (products_of_means, 2),
     "whole powers": (whole_powers, 3),
     "rounding": (roundings, 6),
     "masks": (masks, 4),

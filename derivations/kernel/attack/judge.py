@@ -122,7 +122,7 @@ def growth_exponent(body: Expr, name: str, place: tuple, env: Environment) -> in
 
 def highest_stated_moment(claim: Claim, name: str) -> float:
     """Return the highest order at which an assumption says that a moment exists; infinity for a Gaussian variable."""
-    orders = {"mean": 1, "variance": 2, "gaussian": inf}
+    orders = {"mean": 1, "variance": 2, "gaussian": inf, "zero_or_one": inf}
     about = [a for a in claim.given if any(x.op == "symbol" and x.data[0] == name for x in a.args)]
     return max([0, *(int(a.args[1].data) if a.kind == "moment" else orders.get(a.kind, 0) for a in about)])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mpmath import mp, mpf
 
-from ..core.assumptions import Assumption
+from ..core.assumptions import Assumption, is_random
 from ..core.claims import Claim
 from ..core.constructors import inverse
 from ..core.expr import Expr, free_indices, matmul, symbols, walk
@@ -201,7 +201,7 @@ def is_satisfied(a: Assumption, env: dict) -> bool:
     if a.kind == "representable":
         return all(evaluate_scalar(Expr("rounded", (x,), (), "fp32"), env) == evaluate_scalar(x, env) for x in a.args)
     if a.kind == "zero_or_one":
-        return all(evaluate_entry(a.args[0], p, env) in (0, 1) for p in all_places(a.args[0].shape, env))
+        return is_random(a.args[0]) or all(evaluate_entry(a.args[0], p, env) in (0, 1) for p in all_places(a.args[0].shape, env))
     if a.kind == "invertible":
         evaluate_entry(inverse(a.args[0]), (0, 0), env)
     if a.kind == "product":
@@ -282,6 +282,8 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
     drivers = {e: e for e in entries if e[0] in together} | {e: e if apart else ("followed", () if alone else e[1]) for e in loose}
     if together and loose and not apart:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
+    coins = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one" and is_random(a.args[0])}
+    drivers |= {e: ("coin " + e[0], drivers[e]) for e in entries if e[0] in coins}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}
     nodes = (30 if len(set(drivers.values())) < 3 else 8) if needs_quadrature(claim) else 5
     for name in {e[0] for e in entries}:
@@ -290,6 +292,15 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
 
     def parameter(kind: str, name: str, default: Any) -> Any:
         return evaluate_scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
+
+    for name in sorted(coins):
+        chance = parameter("mean", name, mpf(1) / generator.choice((2, 5)))
+        if not 0 < chance < 1:
+            raise Undefined("a coin that has one side, or none")
+        family["coin " + name] = two_points(mp.sqrt((1 - chance) / chance))
+        followers = [e for e in loose if name not in together and e[0] not in coins and ("gaussian", e[0]) not in stated]
+        if generator.random() < 0.5:
+            drivers |= {e: next(d for other, d in drivers.items() if other[0] == name) for e in followers}
 
     unstated = {e[0]: (mpf(generator.randint(-1, 2)), mpf(generator.randint(1, 3)) ** 2) for e in entries}
     scales = {name: (parameter("mean", name, m), parameter("variance", name, v)) for name, (m, v) in unstated.items()}
@@ -307,6 +318,7 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
         values: dict = {}
         for e in entries:
             m, width = roots[e[0]]
-            values.setdefault(e[0], {})[e[1]] = m + width * value[drivers[e]]
+            standard = value[drivers[e]]
+            values.setdefault(e[0], {})[e[1]] = mpf(standard > 0) if e[0] in coins else m + width * standard
         found.append((weight, values))
     return found

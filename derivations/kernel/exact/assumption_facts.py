@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 
-from ..core.assumptions import Assumption, is_random, symbol_of
+from ..core.assumptions import Assumption, is_random, nonnegative, symbol_of
 from ..core.expr import show, walk
 from ..errors import KernelError
 from .max_facts import holds_in_every_case
 from .nonnegativity import is_visibly_nonnegative, nonnegative_assumption
 from .normal_form import Facts, multiply
-from .polynomials import Polynomial, add, atom, scale
+from .polynomials import Polynomial, add, atom, constant, scale
 from .tree_to_normal_form import normalize
 
 
@@ -20,6 +21,13 @@ def collect_facts(given: tuple) -> Facts:
     facts = collect_stated_facts(given)
     facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
     return facts
+
+
+def list_implied(given: tuple) -> tuple:
+    """Return what the assumptions imply about numbers: the mean of what is 0 or 1 is a probability, between 0 and 1."""
+    bits = {a.args[0] for a in given if a.kind == "zero_or_one"}
+    chances = [a.args[1] for a in given if a.kind == "mean" and a.args[0] in bits]
+    return tuple(nonnegative(x) for m in chances for x in (m, 1 - m))
 
 
 def holds_near(a: Assumption, varying: frozenset, facts: Facts) -> bool:
@@ -50,7 +58,7 @@ def collect_stated_facts(given: tuple) -> Facts:
         """Record that a moment exists, and with it every lower one."""
         facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
-    for a in given:
+    for a in sorted(given, key=lambda a: a.kind in ("mean", "variance")):  # these may divide by what another assumption is about
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
             facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:
@@ -63,6 +71,8 @@ def collect_stated_facts(given: tuple) -> Facts:
                 facts.products[((first, name), 1), ((second, name), 0)] = 1
         elif a.kind == "zero_or_one":
             facts.bits.add(a.args[0].data[0])
+            if is_random(a.args[0]):
+                add_moment_order(a.args[0].data[0], inf)
         elif a.kind == "product":
             if any(map(is_random, a.args)):
                 raise KernelError(
@@ -91,8 +101,18 @@ def collect_stated_facts(given: tuple) -> Facts:
                 add_moment_order(x.data[0], inf)
         elif a.kind == "moment":
             add_moment_order(a.args[0].data[0], int(a.args[1].data))
-    for name in {*means, *variances, *gaussians}:
+    random_bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one" and is_random(a.args[0])}
+    if misfit := sorted(random_bits & {*variances, *gaussians}):
+        raise KernelError(
+            f"{misfit[0]} is 0 or 1, so that its mean says all about it: state neither its variance nor that it is normally distributed",
+            code="stated-twice",
+        )
+    for name in {*means, *variances, *gaussians, *random_bits}:
         m = means.get(name, atom(("moment", name, 1)))
+        if name in random_bits:
+            facts.moments[name] = partial(power_mean_of_bit, m)
+            facts.nonnegative += [m, add(constant(1), scale(m, -1))]
+            continue
         v = variances.get(name, add(atom(("moment", name, 2)), scale(multiply(m, m, facts), -1)))
         facts.moments[name] = make_moment_function(name, m, v, name in gaussians, facts)
         if name in gaussians and name in means and name in variances:
@@ -114,6 +134,11 @@ def contracted_axes(a: Assumption) -> tuple:
         inside, axis = (x.args[0], 1 - axis) if x.op == "transpose" else (x, min(axis, len(x.shape) - 1))
         ends.append((("entry", symbol_of(inside).data[0]), axis))
     return tuple(ends)
+
+
+def power_mean_of_bit(m: Polynomial, r: int) -> Polynomial:
+    """Return E[x^r] = E[x] = m for x that is 0 or 1: each of its powers is x itself."""
+    return m
 
 
 def make_moment_function(name: str, m: Polynomial, v: Polynomial, is_gaussian: bool, facts: Facts) -> Callable[[int], Polynomial]:

@@ -72,8 +72,9 @@ def show_needed(claim: Claim, assumption: Assumption) -> str:
     if claim.kind == "refutation":
         tried, code = "the sides have the same values without it. Drop it", "assumption-not-needed"
     else:
-        hint = f"without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
-        tried = f"the proof does not go through without it, but no counterexample was found. Drop it, or give one with {hint}"
+        hint = f", or give one with without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
+        hint *= not is_law(*claim.trees)  # what is random has no values
+        tried = f"the proof does not go through without it, but no counterexample was found. Drop it{hint}"
         code = "need-not-shown"
     raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried), code=code)
 
@@ -187,7 +188,7 @@ def is_provable(claim: Claim, facts: Facts) -> bool:
 
 def remaining_moments(claim: Claim, assumption: Assumption, others: tuple) -> tuple:
     """Return assumptions that the moments exist that the claim needs, if `assumption` implies them and says more than that."""
-    if assumption.kind not in ("mean", "variance", "gaussian", "moment"):
+    if assumption.kind not in ("mean", "variance", "gaussian", "moment", "zero_or_one"):
         return ()
     facts, about = collect_facts(others), {x.data[0]: x for x in assumption.args if x.op == "symbol"}
     for tree in (claim.start, *(step.expr for step in claim.steps)):

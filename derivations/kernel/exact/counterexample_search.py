@@ -7,21 +7,20 @@ Exact evaluation checks every counterexample.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
-from math import prod
+from itertools import combinations, product, zip_longest
 from random import Random
 from typing import Any
 
-from ..core.assumptions import Assumption, gaussian, independent, mean, variance
+from ..core.assumptions import Assumption, gaussian, independent, mean, nonnegative, positive, variance
 from ..core.constructors import inverse, ones
 from ..core.constructors import random as random_tensor
 from ..core.expr import Expr, contains_average, free_indices, lift, matmul, symbols, walk
 from ..errors import KernelError
 from ..printing.plain_text import plain
 from . import exact_evaluation, flint_numbers, value_printing
-from .assumption_facts import collect_facts
+from .assumption_facts import collect_facts, list_implied
 from .exact_evaluation import evaluate, evaluate_polynomial
 from .flint_numbers import Undefined, certainly_differ, to_fmpq
 from .normal_form import moment_name
@@ -214,55 +213,105 @@ def select_shown_values(env: dict, *trees: Expr) -> dict:
 # Laws of expectation: the search chooses sizes, parameters and, where the assumptions leave it open, the distribution.
 
 
+@dataclass(frozen=True)
+class Coupling:
+    """A law with its random symbols made dependent, and a note that says how. Along a cycle, the entries of a tensor take three values in turn."""
+
+    left: Expr
+    right: Expr
+    given: tuple
+    randoms: list[Expr]
+    note: str = ""
+    cycle: Expr | None = None
+
+
 def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Counterexample | None:
     """Return a counterexample to a law of expectation, or None."""
+    given += list_implied(given)
     names = symbols(left, right, *(x for a in given for x in a.args))
-    randoms = [s for s in names.values() if s.data[1] == "random"]
-    left, right, given, randoms, note = make_dependent(left, right, given, randoms)
-    tried = list_distributions(given, randoms)
+    couplings = generate_couplings(left, right, given, [s for s in names.values() if s.data[1] == "random"])
+    searches = zip_longest(*(generate_attempts(coupling, names, relation) for coupling in couplings))  # all couplings at small sizes first
+    return next((found for attempts in searches for found in attempts if found), None)
+
+
+def generate_attempts(law: Coupling, names: dict[str, Expr], relation: str) -> Iterator[Counterexample | None]:
+    """Yield a counterexample or None at each choice of values, small ones first."""
+    tried = list_distributions(law.given, law.randoms, law.cycle)
     readings: dict = {}
-    for env in generate_law_environments(left, right, given, names):
-        for complete, family in tried:
-            if found := try_distribution(left, right, given, complete, randoms, env, family, note, relation, readings):
-                return found
-    return None
+    for env in generate_law_environments(law.left, law.right, law.given, names):
+        attempts = (try_distribution(law, complete, env, family, relation, readings) for complete, family in tried)
+        yield next(filter(None, attempts), None)
 
 
 def generate_law_environments(left: Expr, right: Expr, given: tuple, names: dict[str, Expr]) -> Iterator[dict]:
-    """Yield values for the sizes, scalars and free indices; every entry of another tensor is 1."""
+    """Yield values for the sizes, scalars and free indices; the entries of another tensor are 1, or count from 1."""
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     scalars = sorted(n for n, s in names.items() if s.data[1] == "real" and not s.shape)
     tensors = [s for s in names.values() if s.shape and s.data[1] == "real"]
     free = sorted(free_indices(left) | free_indices(right), key=lambda i: i.data[0])
+    numbers = SCALARS[:4] + [Fraction(1, 2)] * any(
+        is_random_bit(a.args[0], given) for a in given if a.kind == "zero_or_one"
+    )  # a probability
     for chosen in list_sizes_to_try(size_names, given):
-        for params in product(SCALARS[:4], repeat=len(scalars)):
-            env: dict = dict(zip(size_names, chosen)) | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
-            env |= {
-                s.data[0]: dict.fromkeys(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)), to_fmpq(1))
-                for s in tensors
-            }
+        sized: dict = dict(zip(size_names, chosen))
+        all_places = {s.data[0]: list(product(*(range(exact_evaluation.evaluate_size(n, sized)) for n in s.shape))) for s in tensors}
+        steps = (0, 1) if any(len(places) > 1 for places in all_places.values()) else (0,)
+        for step, params in product(steps, product(numbers, repeat=len(scalars))):
+            env = sized | {n: {(): to_fmpq(v)} for n, v in zip(scalars, params)}
+            env |= {name: {p: to_fmpq(1 + step * k) for k, p in enumerate(places)} for name, places in all_places.items()}
             for places in product(*(range(exact_evaluation.evaluate_size(i.data[1], env)) for i in free)):
                 yield env | {("index", i.data[0]): k for i, k in zip(free, places)}
 
 
-def make_dependent(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
-    """Return the problem with random symbols as dependent as the assumptions allow, and a note that says how."""
-    if any({s.data[0] for s in randoms} <= {x.data[0] for x in a.args} for a in given if a.kind == "independent"):
-        return left, right, given, randoms, ""
-    if len(randoms) > 1 and not (len({s.shape for s in randoms}) == 1 and may_share_distribution(given, randoms)):
-        return couple_randoms(left, right, given, randoms)
-    if len(randoms) > 1:
-        first, *rest = randoms
-        left, right = (substitute(e, {s: first for s in rest}) for e in (left, right))
-        given = tuple(a for a in given if not any(s in a.args for s in rest)) + (independent(first),)
-        return left, right, given, [first], ", ".join(f"{s.data[0]} = {first.data[0]}" for s in rest)
-    if len(randoms) == 1 and randoms[0].shape:
-        (tensor,) = randoms
-        entry = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
-        left, right = (substitute(e, {tensor: entry * ones(*tensor.shape)}) for e in (left, right))
-        given = tuple(replace(a, args=tuple(entry if x == tensor else x for x in a.args)) for a in given)
-        return left, right, given, [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}"
-    return left, right, (*given, independent(*randoms)), randoms, ""
+def is_random_bit(s: Expr, given: tuple) -> bool:
+    """Return whether a symbol is random, and stated to be 0 or 1."""
+    return s.data[1] == "random" and any(a.kind == "zero_or_one" and a.args[0] == s for a in given)
+
+
+def are_independent(some: set, given: tuple) -> bool:
+    """Return whether the entries of these random symbols are stated to be independent of one another."""
+    return any(some <= set(a.args) for a in given if a.kind == "independent")
+
+
+def generate_couplings(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> Iterator[Coupling]:
+    """Yield the law with its random symbols as dependent as the assumptions allow."""
+    law = Coupling(left, right, given, randoms)
+    if are_independent(set(randoms), given):
+        yield law
+    elif len(randoms) > 1:
+        identified = identify_randoms(law)
+        yield from [identified] if identified else []
+        if not identified or len(identified.randoms) > 1:
+            yield couple_randoms(law)
+        yield from couple_in_cycles(law)
+        yield replace(law, given=(*given, independent(*randoms)))
+    elif randoms and randoms[0].shape:
+        yield from (make_entries_equal(law), *couple_in_cycles(law))
+    else:
+        yield replace(law, given=(*given, independent(*randoms)))
+
+
+def make_entries_equal(law: Coupling) -> Coupling:
+    """Return a law about one random tensor with all entries equal."""
+    (tensor,) = law.randoms
+    entry = random_tensor(f"{tensor.data[0].replace('_', '')}_1")
+    left, right = (substitute(e, {tensor: entry * ones(*tensor.shape)}) for e in (law.left, law.right))
+    return Coupling(
+        left, right, rename_in(law.given, {tensor: entry}), [entry], f"every entry of {tensor.data[0]} the same {entry.data[0]}"
+    )
+
+
+def couple_in_cycles(law: Coupling) -> Iterator[Coupling]:
+    """Yield the law with the entries of one tensor taking three values in turn, so that they have one distribution but an order."""
+    fixed = {x for a in law.given if a.kind in ("gaussian", "zero_or_one") for x in a.args}
+    for s in law.randoms:
+        if s.shape and s not in fixed and not are_independent({s}, law.given):
+            yield replace(law, note=f"each entry of {s.data[0]} next to the previous one in a cycle of three values", cycle=s)
+
+
+def rename_in(given: tuple, replacements: dict) -> tuple:
+    """Return the assumptions with some of the symbols that they are about replaced, each once."""
+    return tuple(dict.fromkeys(replace(a, args=tuple(replacements.get(x, x) for x in a.args)) for a in given))
 
 
 CAUCHY, STUDENT = "the Cauchy law", "Student's law with {} degrees of freedom"
@@ -280,35 +329,92 @@ def describe_heavy_tails(taken: dict) -> str:
     )
 
 
-def couple_randoms(left: Expr, right: Expr, given: tuple, randoms: list[Expr]) -> tuple[Expr, Expr, tuple, list[Expr], str]:
-    """Return the problem with all random tensors linear functions of one tensor w, which makes them as dependent as possible."""
-    shape = randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
-    w = random_tensor("w", *shape)
+def identify_randoms(law: Coupling) -> Coupling | None:
+    """Return the law with random symbols that need not be independent and may have one distribution made equal; None if there are none."""
+    same: dict[Expr, Expr] = {}
+    kept: list[Expr] = []
+    for s in law.randoms:
+        groups = {first: [first, *(x for x, y in same.items() if y == first)] for first in kept}
+        fitting = (first for first, group in groups.items() if all(may_be_equal(s, x, law.given) for x in group))
+        if (first := next(fitting, None)) is not None:
+            same[s] = first
+        else:
+            kept.append(s)
+    if not same:
+        return None
+    left, right = (substitute(e, same) for e in (law.left, law.right))
+    independence = tuple(a for a in law.given if a.kind == "independent")
+    given = state_moments_once(rename_in(tuple(a for a in law.given if a not in independence), same))
+    return Coupling(
+        left, right, (*given, independent(*kept)), kept, ", ".join(f"{s.data[0]} = {first.data[0]}" for s, first in same.items())
+    )
 
-    def stated_moment(kind: str, s: Expr, default: int) -> Expr:
-        return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), lift(default))
+
+def state_moments_once(given: tuple) -> tuple:
+    """Return the assumptions with a moment that is stated a second time replaced by the condition that both values are equal."""
+    stated: dict = {}
+    result: list[Assumption] = []
+    for a in given:
+        first = stated.setdefault((a.kind, a.args[0]), a) if a.kind in ("mean", "variance") else a
+        apart = a.args[1] - first.args[1] if first is not a else None
+        result += [a] if apart is None else [nonnegative(apart), nonnegative(-apart)]
+    return tuple(result)
+
+
+def may_be_equal(s: Expr, other: Expr, given: tuple) -> bool:
+    """Return whether two random symbols may be one: not if they are independent, or if different moments are stated.
+
+    The means of two symbols that are 0 or 1 need only be equal for some values.
+    """
+    moments = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == x} for x in (s, other)]
+    agree = all(len({value for stated in moments for kind, value in stated if kind == k}) < 2 for k in ("mean", "variance"))
+    bits = is_random_bit(s, given)
+    alike = s.shape == other.shape and bits == is_random_bit(other, given)
+    return (agree or bits) and alike and not are_independent({s, other}, given)
+
+
+def couple_randoms(law: Coupling) -> Coupling:
+    """Return the law with all random tensors linear functions of one tensor w, which makes them as dependent as possible.
+
+    If one of them is 0 or 1, it takes the place of w. Where the assumptions rule this out, they all are independent.
+    """
+    left, right, given, randoms = law.left, law.right, law.given, law.randoms
+    bits = [s for s in randoms if is_random_bit(s, given)]
+    normal = [s for s in randoms if any(a.kind == "gaussian" and s in a.args for a in given)]
+    shape = bits[0].shape if bits else randoms[0].shape if len({s.shape for s in randoms}) == 1 else ()
+    misfit = any(s.shape != shape and (shape or are_independent({s}, given)) for s in randoms)
+    apart = any(are_independent({s, x}, given) for s, x in combinations(randoms, 2))
+    if len(bits) > 1 or bits and normal or misfit or apart:
+        return replace(law, given=(*given, independent(*randoms)))
+    w = bits[0] if bits else random_tensor("w", *shape)
+
+    def stated_moment(kind: str, s: Expr, default: Expr) -> Expr:
+        return next((a.args[1] for a in given if a.kind == kind and a.args[0] == s), default)
+
+    chance = stated_moment("mean", w, lift(Fraction(1, 2)))
+    spread, middle = ((chance - chance**2) ** Fraction(1, 2), chance) if bits else (lift(1), lift(0))
 
     def as_linear(s: Expr) -> Expr:
-        deviation, centre = stated_moment("variance", s, 1) ** Fraction(1, 2), stated_moment("mean", s, 0)
-        tensor = w * ones(*s.shape) if s.shape != shape else w
+        deviation, centre = stated_moment("variance", s, lift(1)) ** Fraction(1, 2) / spread, stated_moment("mean", s, lift(0))
+        tensor = w * ones(*s.shape) if s.shape != shape and not w.shape else w
+        centre -= deviation * middle
         return deviation * tensor + (centre * ones(*s.shape) if s.shape else centre)
 
-    replacements = {s: as_linear(s) for s in randoms}
-    about_others = tuple(a for a in given if not any(s in a.args for s in randoms))
-    normal = all(any(a.kind == "gaussian" and s in a.args for a in given) for s in randoms)
-    given = about_others + (independent(w), mean(w, 0), variance(w, 1)) + ((gaussian(w),) if normal else ())
-    note = " and ".join(s.data[0] for s in randoms) + " linear in one w"
-    return substitute(left, replacements), substitute(right, replacements), given, [w], note
-
-
-def may_share_distribution(given: tuple, randoms: list) -> bool:
-    """Return whether the random tensors may be one tensor: not if different moments are stated."""
-    moments = [{(a.kind, a.args[1]) for a in given if a.kind in ("mean", "variance") and a.args[0] == s} for s in randoms]
-    return all(len({value for stated in moments for kind, value in stated if kind == k}) < 2 for k in ("mean", "variance"))
+    replacements = {s: as_linear(s) for s in randoms if s not in bits}
+    about_others = tuple(a for a in given if not any(s in a.args for s in replacements))
+    if bits:
+        about_w = (positive(chance - chance**2), *[mean(w, chance)] * all(a.kind != "mean" or a.args[0] != w for a in about_others))
+    else:
+        about_w = (mean(w, 0), variance(w, 1), *[gaussian(w)] * bool(normal))
+    note = " and ".join(s.data[0] for s in replacements) + f" linear in {'' if bits else 'one '}{w.data[0]}"
+    given = (*about_others, independent(w), *about_w)
+    return Coupling(substitute(left, replacements), substitute(right, replacements), given, [w], note)
 
 
 # Name -> the values taken with equal probability, as multiples of one deviation from the mean. Gaussians are averaged in closed form.
 FAMILIES: dict[str, tuple[int, ...] | None] = {"Gaussian": None, "on two points": (1, -1), "on three points, askew": (2, -1, -1)}
+CYCLE = (1, 0, -1)
+MAX_MOMENT, MAX_DENOMINATOR = 12, 4  # of the moments on points that are computed, and of the probabilities of a 0-1 variable
 
 
 def substitute(e: Expr, replacements: dict) -> Expr:
@@ -318,16 +424,23 @@ def substitute(e: Expr, replacements: dict) -> Expr:
     return replace(e, args=tuple(substitute(a, replacements) for a in e.args))
 
 
-def list_distributions(given: tuple, randoms: list) -> list:
+def list_distributions(given: tuple, randoms: list, cycle: Expr | None = None) -> list:
     """Return pairs (the assumptions completed by a mean and a variance of each random name, the name of a family), each once."""
     stated = {(a.kind, x.data[0]) for a in given for x in a.args if a.kind in ("mean", "variance", "gaussian") and x.op == "symbol"}
-    families = [family for family, points in FAMILIES.items() if not points or all(kind != "gaussian" for kind, _ in stated)]
+    free = any(("gaussian", s.data[0]) not in stated for s in randoms)
+    families = [family for family, points in FAMILIES.items() if (free if points else cycle is None)]
 
     def completed(moments: tuple) -> tuple:
-        rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments)]
+        rules = [(rule, s, value) for s in randoms for rule, value in zip((mean, variance), moments) if not is_random_bit(s, given)]
+        rules += [(mean, s, moments[2]) for s in randoms if is_random_bit(s, given)]
         return given + tuple(rule(s, value) for rule, s, value in rules if (rule.__name__, s.data[0]) not in stated)
 
-    return [*dict.fromkeys(product(map(completed, ((0, 1), (1, 1), (0, 2), (0, 0))), families))]
+    half, quarter = Fraction(1, 2), Fraction(1, 4)
+    return [
+        *dict.fromkeys(
+            product(map(completed, ((0, 1, half), (1, 1, quarter), (0, 2, 1), (0, 0, 0), (2, 2, half), (-1, 1, half))), families)
+        )
+    ]
 
 
 class NormalFormCache:
@@ -344,45 +457,17 @@ class NormalFormCache:
         return self.forms[id(e)]
 
 
-def try_distribution(
-    left: Expr,
-    right: Expr,
-    given: tuple,
-    complete: tuple,
-    randoms: list[Expr],
-    env: dict,
-    family: str,
-    note: str,
-    relation: str,
-    readings: dict,
-) -> Counterexample | None:
+def try_distribution(law: Coupling, complete: tuple, env: dict, family: str, relation: str, readings: dict) -> Counterexample | None:
     """Return a counterexample with random entries from this family at these values, or None."""
-    points = FAMILIES[family]
+    is_normal = any(a.kind == "gaussian" for a in law.given)
     sides: list
+    if not may_hold_at(law, env):
+        return None
     try:
-        if not all(is_satisfied(a, env, left, right) for a in given if a.kind in (*SIGNS, "variance", "zero_or_one")):
-            return None
-        if not points:
-            heads = {("size", n): to_fmpq(v) for n, v in env.items() if isinstance(v, int) and isinstance(n, str)}
-            heads |= {("entry", n): v[()] for n, v in env.items() if isinstance(v, dict) and () in v}
-            places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
-            key = (complete, *places.items())
-            reading = readings[key] = readings.get(key) or NormalFormCache(complete + (gaussian(*randoms),), places)
-            sides = [{(): evaluate_polynomial(reading.of(e), heads)} for e in (left, right)]
-            if any(not certainly_differ(evaluate_polynomial(p, heads), to_fmpq(0)) for p in reading.facts.divisors):
-                raise Undefined("a division by zero")
+        if FAMILIES[family] and not is_normal:
+            sides = average_outcomes(law, complete, env, family)
         else:
-            if sum(len(points) * prod(exact_evaluation.evaluate_size(n, env) for n in s.shape) for s in randoms) > 12:
-                return None
-            supports: dict[str, list] = {}
-            for s in randoms:
-                m, v = (
-                    evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
-                    for kind in ("mean", "variance")
-                )
-                width = evaluate((lift(flint_numbers.to_fraction(v)) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env)[()]
-                supports[s.data[0]] = [m + width * x for x in points]
-            sides = [evaluate(e, env | {"supports": supports}) for e in (left, right)]
+            sides = average_normal_forms(law, complete, env, family, readings)
     except Undefined as error:
         sides = [f"undefined ({error})"] * 2
     except (KernelError, AttributeError, KeyError):
@@ -391,9 +476,92 @@ def try_distribution(
         flint_numbers.certainly_violates(relation, sides[0][place], sides[1][place]) for place in sides[0]
     ):
         return None
-    distribution = [f"{s.data[0]} {family}" for s in randoms]
+    at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
+    return Counterexample(
+        at, sides[0], sides[1], note=", ".join([law.note] * bool(law.note) + describe_distribution(law, complete, family))
+    )
+
+
+def may_hold_at(law: Coupling, env: dict) -> bool:
+    """Return whether the assumptions about numbers hold at these values, or a stated mean or variance has no value there."""
+    implied = list_implied(law.given)
+    for a in law.given:
+        if a.kind in (*SIGNS, "variance"):
+            try:
+                if not is_satisfied(a, env, law.left, law.right):
+                    return False
+            except (Undefined, KernelError, KeyError):
+                if a.kind != "variance" and a not in implied:
+                    return False
+    return True
+
+
+def describe_distribution(law: Coupling, complete: tuple, family: str) -> list[str]:
+    """Return the distribution of each random symbol and its moments, in words."""
+    described = []
+    for s in law.randoms:
+        normal = any(a.kind == "gaussian" and s in a.args for a in law.given)
+        bit, shape = is_random_bit(s, law.given), "on three points" if s == law.cycle else "Gaussian" if normal else family
+        described.append(f"{s.data[0]} {'0 or 1' if bit else shape}")
     for a in complete:
         if a.kind in ("mean", "variance"):
-            distribution.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
-    at = {n: v for n, v in env.items() if isinstance(n, str)} | {n[1]: v + 1 for n, v in env.items() if isinstance(n, tuple)}
-    return Counterexample(at, sides[0], sides[1], note=", ".join([note] * bool(note) + distribution))
+            described.append(f"{'E' if a.kind == 'mean' else 'Var'}[{a.args[0].data[0]}] = {plain(a.args[1])}")
+    return described
+
+
+def average_outcomes(law: Coupling, complete: tuple, env: dict, family: str) -> list:
+    """Return both sides, averaged over all outcomes. Raise KernelError if there are too many."""
+    supports: dict[str, list] = {}
+    number = 0
+    for s in law.randoms:
+        values = list_support(s, law, complete, env, family)
+        places = list(product(*(range(exact_evaluation.evaluate_size(n, env)) for n in s.shape)))
+        number += len(values) * (1 if s == law.cycle else len(places))
+        if s == law.cycle:
+            values = [{place: values[(sum(place) + start) % len(values)] for place in places} for start in range(len(values))]
+        supports[s.data[0]] = values
+    if number > 12:
+        raise KernelError("there are too many outcomes", code="not-settled")
+    return [evaluate(e, env | {"supports": supports}) for e in (law.left, law.right)]
+
+
+def list_support(s: Expr, law: Coupling, complete: tuple, env: dict, family: str) -> list:
+    """Return the equally likely values of each entry of a random symbol. Raise KernelError if it is 0 or 1 with a probability not tried."""
+
+    def moment(kind: str) -> Any:
+        return evaluate(next(a.args[1] for a in complete if a.kind == kind and a.args[0] == s), env)[()]
+
+    m = moment("mean")
+    if is_random_bit(s, law.given):
+        chance = flint_numbers.to_fraction(m)
+        if not 0 <= chance <= 1 or chance.denominator > MAX_DENOMINATOR:
+            raise KernelError("no such probability is tried", code="not-settled")
+        return [to_fmpq(k < chance.numerator) for k in range(chance.denominator)]
+    points = CYCLE if s == law.cycle else FAMILIES[family] or ()
+    width = evaluate(
+        (lift(flint_numbers.to_fraction(moment("variance"))) * len(points) / sum(x * x for x in points)) ** Fraction(1, 2), env
+    )[()]
+    return [m + width * x for x in points]
+
+
+def average_normal_forms(law: Coupling, complete: tuple, env: dict, family: str, readings: dict) -> list:
+    """Return both sides from their normal forms, for a family of Gaussians or with the moments of another family where none is stated."""
+    others = [s for s in law.randoms if not is_random_bit(s, law.given)]
+    values = exact_evaluation.list_atom_values(env)
+    if not FAMILIES[family]:
+        complete += (gaussian(*others),) if others else ()
+    else:
+        others = [s for s in others if all(a.kind != "gaussian" or s not in a.args for a in law.given)]
+        supports = {s.data[0]: list_support(s, law, complete, env, family) for s in others}
+        values |= {
+            ("moment", name, r): flint_numbers.average([x**r for x in support])
+            for name, support in supports.items()
+            for r in range(1, MAX_MOMENT + 1)
+        }
+    places = {n[1]: k + 1 for n, k in env.items() if isinstance(n, tuple)}
+    key = (complete, *places.items())
+    reading = readings[key] = readings.get(key) or NormalFormCache(complete, places)
+    sides = [{(): evaluate_polynomial(reading.of(e), values)} for e in (law.left, law.right)]
+    if any(not certainly_differ(evaluate_polynomial(p, values), to_fmpq(0)) for p in reading.facts.divisors):
+        raise Undefined("a division by zero")
+    return sides

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 from flint import acb, arb, fmpq, fmpq_mat
@@ -29,10 +29,11 @@ from .flint_numbers import (
     to_real,
 )
 from .integer_powers import split_base_and_count
-from .polynomials import Polynomial
+from .polynomials import Polynomial, rename_indices
 from .taylor_series import NUMBER_OF_COEFFICIENTS, NoDerivative, Taylor
 
 SCALAR_PLACES = ((),)  # the only place of a scalar
+MAX_SUMMANDS = 1000  # of a sum in a normal form that is evaluated
 
 
 def evaluate(e: Expr, env: dict) -> dict:
@@ -210,20 +211,18 @@ def evaluate_rank(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 
 def list_outcomes(body: Expr, env: dict) -> list:
-    """Return the values of the body over all combinations of values of its random entries, which are equally likely."""
-    entries = [
-        (s.data[0], place)
-        for s in symbols(body).values()
-        if s.data[1] == "random"
-        for place in product(*(range(evaluate_size(n, env)) for n in s.shape))
-    ]
-    values = []
-    for outcome in product(*(env["supports"][name] for name, _ in entries)):
-        drawn: dict[str, dict] = {}
-        for (name, place), value in zip(entries, outcome):
-            drawn.setdefault(name, {})[place] = value
-        values.append(evaluate_scalar(body, env | drawn))
-    return values
+    """Return the values of the body over all combinations of values of its random entries, which are equally likely.
+
+    A support lists the values of each entry, which are independent, or the values of all entries together.
+    """
+    choices = []
+    for s in (s for s in symbols(body).values() if s.data[1] == "random"):
+        support = env["supports"][s.data[0]]
+        if not isinstance(support[0], dict):
+            places = list(product(*(range(evaluate_size(n, env)) for n in s.shape)))
+            support = [dict(zip(places, outcome)) for outcome in product(support, repeat=len(places))]
+        choices.append([(s.data[0], entries) for entries in support])
+    return [evaluate_scalar(body, env | dict(drawn)) for drawn in product(*choices)]
 
 
 def evaluate_variance(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
@@ -263,41 +262,62 @@ RULES = {
 
 
 def evaluate_polynomial(p: Polynomial, values: dict) -> Any:
-    """Return a normal form without sums at the given values of its atoms: sizes, scalars and moments by head."""
+    """Return a normal form at the given values of its atoms: sizes, scalars and moments by head, entries of tensors by head and indices."""
     result = to_fmpq(0)
     for (bound, factors), c in p.items():
-        if any(f[0][0] == "joint" for f, _ in factors):
-            raise Unsupported("the value depends on a moment of several random numbers, which is not stated", code="unknown-expectation")
-        if bound:
-            raise KernelError("a sum over an index cannot be evaluated here", code="not-settled")
-        term = to_fmpq(c)
-        for (head, indices), e in factors:
-            if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
-                term = term * apply_function("exp", to_fmpq(e) * evaluate_polynomial(dict(instantiate(head[-1], indices)), values))
-                continue
-            if head[0] in ("whole", "turn"):
-                below, times = split_base_and_count(dict(instantiate(head[-1], indices)))
-                base = to_fmpq(-1) if head[0] == "turn" else evaluate_polynomial(below, values)
-                base = raise_to(base, evaluate_polynomial(times, values))
-            elif head[0] == "i":
-                base = acb(0, 1)
-            elif head[0] == "prime":
-                base = to_fmpq(head[1])
-            elif head[0] == "largest":
-                raise KernelError("the largest of some entries is not evaluated here", code="not-settled")
-            elif head[0] in ("log", "sum", "abs"):
-                inside = evaluate_polynomial(dict(instantiate(head[-1], indices)), values)
-                base = inside if head[0] == "sum" else apply_function(head[0], inside)
-            else:
-                base = values[head]
-            if e.denominator != 1:
-                base = to_real(base, "a root of a number")
-            term = term * (
-                base ** int(e)
-                if e.denominator == 1 and e > 0
-                else divide(to_fmpq(1), base ** int(-e))
-                if e.denominator == 1
-                else arb(base) ** arb(to_fmpq(e))
-            )
-        result = result + term
+        lengths = [int(n.data) if n.op == "const" else int(values["size", n.data[0]]) for n in bound]
+        if prod(lengths) > MAX_SUMMANDS:
+            raise KernelError("a sum over an index has too many terms to be evaluated here", code="not-settled")
+        for chosen in product(*(range(1, n + 1) for n in lengths)):
+            places = {("b", k): ("c", place) for k, place in enumerate(chosen)}
+            result = result + to_fmpq(c) * evaluate_factors(rename_indices(factors, places), values)
     return result
+
+
+def evaluate_factors(factors: list, values: dict) -> Any:
+    """Return the product of powers of atoms, none of which has a bound index, at the given values."""
+    term = to_fmpq(1)
+    for (head, indices), e in factors:
+        if head[0] == "joint":
+            raise Unsupported("the value depends on a moment of several random numbers, which is not stated", code="unknown-expectation")
+        if head[0] == "exp":  # exp(x)^e is exp(ex), not a principal root
+            term = term * apply_function("exp", to_fmpq(e) * evaluate_polynomial(dict(instantiate(head[-1], indices)), values))
+            continue
+        if head[0] in ("whole", "turn"):
+            below, times = split_base_and_count(dict(instantiate(head[-1], indices)))
+            base = to_fmpq(-1) if head[0] == "turn" else evaluate_polynomial(below, values)
+            base = raise_to(base, evaluate_polynomial(times, values))
+        elif head[0] == "i":
+            base = acb(0, 1)
+        elif head[0] == "prime":
+            base = to_fmpq(head[1])
+        elif head[0] == "delta" and all(i[0] == "c" for i in indices):
+            base = to_fmpq(indices[0] == indices[1])
+        elif head[0] == "value" and indices[0][0] == "c":
+            base = to_fmpq(indices[0][1])
+        elif head[0] == "largest":
+            raise KernelError("the largest of some entries is not evaluated here", code="not-settled")
+        elif head[0] in ("log", "sum", "abs"):
+            inside = evaluate_polynomial(dict(instantiate(head[-1], indices)), values)
+            base = inside if head[0] == "sum" else apply_function(head[0], inside)
+        else:
+            base = values[head, indices] if (head, indices) in values else values[head]
+        if e.denominator != 1:
+            base = to_real(base, "a root of a number")
+        term = term * (
+            base ** int(e)
+            if e.denominator == 1 and e > 0
+            else divide(to_fmpq(1), base ** int(-e))
+            if e.denominator == 1
+            else arb(base) ** arb(to_fmpq(e))
+        )
+    return term
+
+
+def list_atom_values(env: dict) -> dict:
+    """Return the values of the atoms of a normal form in an environment: sizes and scalars by head, entries by head and indices."""
+    values: dict[tuple, Any] = {("size", n): to_fmpq(v) for n, v in env.items() if isinstance(n, str) and isinstance(v, int)}
+    for name, entries in ((n, v) for n, v in env.items() if isinstance(v, dict)):
+        head = ("entry", name)
+        values |= {(head, tuple(("c", k + 1) for k in place)) if place else head: x for place, x in entries.items()}
+    return values

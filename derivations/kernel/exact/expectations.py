@@ -5,13 +5,15 @@ Entries at different indices are independent. Distinguishing which summation ind
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 from .atom_payloads import Unsupported, function_atom, instantiate
+from .exchangeable_entries import mean_of_share
 from .fractions import Fraction
-from .index_sums import fresh_index, sum_over_index
-from .normal_form import Facts, exponential, multiply, raise_to_allowed_power, reduce_term
+from .index_sums import fresh_index, substitute_index, sum_over_index
+from .max_facts import replace_atom
+from .normal_form import Facts, exponential, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
 
 
@@ -27,6 +29,8 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     """
     held = {("b", k): fresh_index() for k in range(len(bound))}
     factors = rename_indices(factors, held)
+    if bit := next((f for head, indices in (f for f, _ in factors) for f in list_inner_bits(head, indices, facts)), None):
+        return sum_over_held(take_expectation(split_by_bit(factors, bit, facts), facts), held, bound, facts)
     names = sorted({name for f, _ in factors for name in random_names(f[0])})
     if not names:
         return reduce_term(dict(enumerate(bound)), rename_indices(factors, {new: old for old, new in held.items()}), facts)
@@ -37,20 +41,48 @@ def term_mean(bound: tuple, factors: Iterable, facts: Facts) -> Polynomial:
     requirement = f"the entries of {' and '.join(names)} are independent (an expectation is taken)", f"independent({', '.join(names)})"
     if together and is_joint_moment(chance, rest):
         facts.possible_independence.setdefault(*requirement)
-        result = multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts)
-        for (_, k), token in held.items():
-            result = sum_over_index(result, token, bound[k], facts)
-        return result
+        return sum_over_held(multiply(joint_moment(chance, facts), reduce_term({}, rest, facts), facts), held, bound, facts)
     facts.require(not together, *requirement)
-    if any(random_names(f[0]) for f, _ in rest):
-        if chance:
-            raise Unsupported("the expectation of a function of random entries times other random entries", code="unknown-expectation")
-        result = gaussian_mean(rest, facts)
-    else:
+    functions = [(f, power) for f, power in rest if random_names(f[0])]
+    if not functions:
         result = polynomial_mean(chance, rest, facts)
+    elif {f[0][1] for f, _ in chance} & {name for f, _ in functions for name in random_names(f[0])}:
+        result = gaussian_mean(rest, facts, chance)
+    else:  # of independent factors
+        fixed = [x for x in rest if x not in functions]
+        result = multiply(polynomial_mean(chance, fixed, facts), function_mean(functions, facts), facts)
+    return sum_over_held(result, held, bound, facts)
+
+
+def function_mean(factors: list, facts: Facts) -> Polynomial:
+    """Return the expectation of a product of functions of random entries."""
+    share = mean_of_share(factors, facts)
+    return gaussian_mean(factors, facts) if share is None else share
+
+
+def sum_over_held(p: Polynomial, held: dict, bound: tuple, facts: Facts) -> Polynomial:
+    """Return p summed over the indices that were held in place of the bound indices of a term."""
     for (_, k), token in held.items():
-        result = sum_over_index(result, token, bound[k], facts)
-    return result
+        p = sum_over_index(p, token, bound[k], facts)
+    return p
+
+
+def list_inner_bits(head: tuple, indices: tuple, facts: Facts) -> list:
+    """Return the random entries that are 0 or 1 inside an atom's payload, except those that a sum in it runs over."""
+    if head[0] == "joint" or not isinstance(head[-1], tuple):
+        return []
+    inside = [f for _, factors in instantiate(head[-1], indices) for f, _ in factors if not any(i[0] in "bm" for i in f[1])]
+    return [f for f in inside if f[0][0] == "random" and is_bit(f[0], facts)] + [
+        g for f in inside for g in list_inner_bits(f[0], f[1], facts)
+    ]
+
+
+def split_by_bit(factors: list, bit: tuple, facts: Facts) -> Polynomial:
+    """Return the product of the factors as (1 - u) f(0) + u f(1), where u is an entry that is 0 or 1."""
+    f = reduce_term({}, factors, facts)
+    zero, one = (replace_atom(f, bit, constant(value), facts) for value in (0, 1))
+    u = atom(bit[0], *bit[1])
+    return add(zero, multiply(u, add(one, scale(zero, -1)), facts))
 
 
 def is_joint_moment(chance: list, rest: list) -> bool:
@@ -64,10 +96,11 @@ def is_joint_moment(chance: list, rest: list) -> bool:
 def joint_moment(chance: list, facts: Facts) -> Polynomial:
     """Return E[x^a y^b] of entries that may be dependent, as one atom.
 
-    It exists if both have moments of order a + b (Hoelder's inequality).
+    It exists if both have moments of order a + b (Hoelder's inequality). What is 0 or 1 is bounded and adds nothing to the order.
     """
-    for (_, name), _ in (f for f, _ in chance):
-        facts.require_moment(name, int(sum(power for _, power in chance)))
+    unbounded = [(f[0][1], power) for f, power in chance if not is_bit(f[0], facts)]
+    for name, _ in unbounded:
+        facts.require_moment(name, int(sum(power for _, power in unbounded)))
     return function_atom("joint", reduce_term({}, chance, facts))
 
 
@@ -152,10 +185,11 @@ def random_names(head: tuple) -> set:
     return {name for (_, factors), _ in inside for f, _ in factors for name in random_names(f[0])}
 
 
-def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
+def gaussian_mean(factors: list, facts: Facts, entries: Sequence = ()) -> Polynomial:
     """Return the expectation of a product of exponentials of Gaussian entries, integrating out one random symbol x ~ N(m, v) at a time.
 
-    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv.
+    E[exp(sum_j a_j x_j + b x_j^2)] = s^(-n/2) exp(sum_j (b m^2 + a_j m + a_j^2 v/2) / s), where s = 1 - 2bv. For b = 0, an exponential
+    shifts the mean of what is beside it, the powers of random `entries`: E[f(x) exp(a x)] = E[exp(a x)] E[f(x + a v)].
     """
     outside = [(f, power) for f, power in factors if not random_names(f[0])]
     exponent: Polynomial = {}
@@ -174,15 +208,18 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     linear: Polynomial = {}
     square: Polynomial = {}
     for (bound, fs), c in exponent.items():
-        entries = [(f, power) for f, power in fs if f[0] == ("random", name)]
-        if not entries:
+        in_term = [(f, power) for f, power in fs if f[0] == ("random", name)]
+        if not in_term:
             rest = add(rest, {(bound, fs): c})
             continue
-        ((entry, power),) = entries if len(entries) == 1 else [(entries[0][0], None)]
-        if power not in (1, 2) or len(entry[1]) > 1 or len(bound) != len(entry[1]) or any(i[0] != "b" for i in entry[1]):
+        ((entry, power),) = in_term if len(in_term) == 1 else [(in_term[0][0], None)]
+        if power not in (1, 2) or len(entry[1]) > 1 or entry[1] and len(bound) != 1 or any(i[0] != "b" for i in entry[1]):
             raise Unsupported(f"an exponent that is not linear or quadratic in single entries of {name}", code="unknown-expectation")
-        others = {((), tuple(rename_indices([x for x in fs if x[0] != entry], {("b", 0): j}))): c}
-        size = bound[0] if bound else size
+        coefficient = [x for x in fs if x[0] != entry]
+        if entry[1]:
+            others, size = {((), tuple(rename_indices(coefficient, {("b", 0): j}))): c}, bound[0]
+        else:  # a number, whose coefficient may be a sum
+            others = scale(reduce_term(dict(enumerate(bound)), coefficient, facts), c)
         linear, square = (add(linear, others), square) if power == 1 else (linear, add(square, others))
     if any(i == j or random_names(f[0]) for _, fs in square for f, _ in fs for i in (*f[1], None)):
         raise Unsupported(f"a square of {name} with a coefficient that varies", code="unknown-expectation")
@@ -200,6 +237,12 @@ def gaussian_mean(factors: list, facts: Facts) -> Polynomial:
     log_spread = function_atom("log", spread) if spread != constant(1) else {}
     spread = exponential(scale(multiply(count, log_spread, facts), Fraction(-1, 2)), facts)
     smaller = multiply(exponential(add(rest, new), facts), multiply(spread, reduce_term({}, outside, facts), facts), facts)
+    for f, power in entries:
+        if f[0] == ("random", name) and square or power.denominator != 1 or power < 0:
+            raise Unsupported(f"the expectation of exp of a square of {name} times a power of {name}", code="unknown-expectation")
+        shift = multiply(v, substitute_index(linear, j, f[1][0], facts) if f[1] else linear, facts) if f[0] == ("random", name) else {}
+        for _ in range(int(power)):
+            smaller = multiply(smaller, add(atom(f[0], *f[1]), shift), facts)
     return take_expectation(smaller, facts)
 
 

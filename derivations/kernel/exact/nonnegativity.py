@@ -25,7 +25,7 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return None
     if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
         return None
-    if is_increase(e, facts) or is_nonnegative_term_by_term(e, facts) or is_maximum_minus_entry(e) or is_standard_gap(e, facts):
+    if is_maximum_minus_entry(e) or any(is_proved(e, facts) for is_proved in DIFFERENCES):
         return None
     if e.op == "add":
         return find_unclear_summand(e, facts)
@@ -122,6 +122,26 @@ def is_increase(e: Expr, facts: Facts) -> bool:
     return find_unclear_part(write_difference(u, v), facts) is None and (not half_line or find_unclear_part(v, facts) is None)
 
 
+def is_cauchy_schwarz(e: Expr, facts: Facts) -> bool:
+    """Return whether e = E[y] E[z] - E[x]^2, where x^2 = yz and y and z are visibly nonnegative. The factor E[z] may be absent, which is z = 1.
+
+    Then |x| is the product of the roots of y and z, so that e >= 0 by the inequality of Cauchy and Schwarz. Reading e requires that the
+    means exist.
+    """
+    minuend, subtrahend = split_difference(e) if e.op == "add" else (e, lift(0))
+    if subtrahend is None or subtrahend.op != "pow" or subtrahend.args[1] != lift(2):
+        return False
+    means = [strip_brackets(m) for m in (subtrahend.args[0], *(minuend.args if minuend.op == "mul" else (minuend,)))]
+    if any(m.op != "expectation" for m in means):
+        return False
+    x, y, z = [m.args[0] for m in means] + [lift(1)] * (len(means) == 2)
+    try:
+        same = normalize(x * x, facts) == normalize(y * z, facts)
+    except Unsupported:
+        return False
+    return same and all(find_unclear_part(part, facts) is None for part in (y, z))
+
+
 def split_difference(e: Expr) -> tuple:
     """Return (a, b) if a sum is a - b; b is None for any other sum."""
     first, second = map(strip_brackets, e.args)
@@ -165,6 +185,10 @@ def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
     """Return whether a sum of these is |x| + x or |x| - x, which are nonnegative."""
     first, second = strip_brackets(first), strip_brackets(second)
     return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
+
+
+# Differences that are nonnegative as a whole, so a certificate may repeat the difference of the two sides.
+DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cauchy_schwarz)
 
 
 def explain_doubt(form: Expr, facts: Facts) -> str:

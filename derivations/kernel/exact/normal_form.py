@@ -383,7 +383,7 @@ def factor_sign(factor: tuple, power: Fraction, facts: Facts) -> str:
 
 def is_bit(head: tuple, facts: Facts) -> bool:
     """Return whether the head is that of an entry that is 0 or 1."""
-    return head[0] == "entry" and head[1] in facts.bits
+    return head[0] in ("entry", "random") and head[1] in facts.bits
 
 
 def is_real_polynomial(p: Polynomial, facts: Facts) -> bool:
@@ -549,7 +549,7 @@ def simplify_powers(powers: dict, held: dict, facts: Facts) -> tuple[Fraction, l
             power -= power % 2
             inner = instantiate(head[1], tuple(held.get(i, i) for i in indices))
             polynomials.append((inner, int(power)) if power > 0 else (raise_to_allowed_power(inner, Fraction(-1), facts), int(-power)))
-        elif is_bit(head, facts) and is_integer and power > 0:
+        elif is_bit(head, facts) and power > 0:
             powers[head, indices] = Fraction(1)
         elif head[0] == "value" and indices[0][0] == "c":
             polynomials.append((raise_to_allowed_power(constant(indices[0][1]), powers.pop((head, indices)), facts), 1))

@@ -17,7 +17,7 @@ from ..errors import KernelError
 from ..printing.plain_text import plain, show_shape
 from ..printing.script_text import script
 from . import cancelling_logs, exact_evaluation, flint_numbers
-from .assumption_facts import collect_facts
+from .assumption_facts import collect_facts, list_implied
 from .atom_payloads import Unsupported, outer_indices, rename_polynomial
 from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
@@ -25,7 +25,7 @@ from .given_values import ProofFailed, compare_sides, describe_missing_value, ex
 from .growth_scales import UnknownSign
 from .limit_counterexamples import find_other_limit
 from .max_facts import write_pairs_with_moduli
-from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_standard_gap
+from .nonnegativity import DIFFERENCES, explain_doubt, is_nonnegative_by_cases
 from .normal_form import Facts
 from .polynomial_printing import polynomial_to_tree, shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
@@ -90,7 +90,7 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Pro
         return ProofFailed("complex numbers have no order", code="not-real")
     (form,) = claim.because
     if strip_brackets(form) == strip_brackets(right - left) and not any(
-        is_proved(form, facts) for is_proved in (is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term, is_standard_gap)
+        is_proved(form, facts) for is_proved in (*DIFFERENCES, is_nonnegative_by_cases)
     ):
         return ProofFailed(
             "the certificate repeats the difference of the two sides; write it as something visibly not negative",
@@ -232,10 +232,9 @@ def with_conclusion(failure: ProofFailed) -> ProofFailed:
 
 def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
     """Return both sides of a refuted law for the stated distributions, at the given sizes and numbers."""
-    heads = {("size", n): flint_numbers.to_fmpq(v) for n, v in at.items() if isinstance(v, int)}
-    heads |= {("entry", n): v[()] for n, v in at.items() if isinstance(v, dict)}
+    values = exact_evaluation.list_atom_values(at)
     places = {n[1]: k + 1 for n, k in at.items() if isinstance(n, tuple)}
-    return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), heads) for e in (claim.start, claim.steps[0].expr)]
+    return [exact_evaluation.evaluate_polynomial(normalize(e, facts, places), values) for e in (claim.start, claim.steps[0].expr)]
 
 
 def evaluate_sides(claim: Claim) -> list:
@@ -249,7 +248,7 @@ def evaluate_sides(claim: Claim) -> list:
 
 def explain_law_refutation(claim: Claim, left: Expr, right: Expr, facts: Facts, at: dict) -> ProofFailed | None:
     """Return why the values do not refute a law, or None."""
-    for a in claim.given:
+    for a in (*claim.given, *list_implied(claim.given)):
         if a.kind in (*SIGNS, "variance", "zero_or_one") and (reason := explain_violation(a, at, left, right)):
             return ProofFailed(reason, code="broken-assumption")
     try:

@@ -19,7 +19,7 @@ from .assumption_consistency import (
     list_size_assumptions,
     suggest_size_bound,
 )
-from .assumption_facts import require_variances
+from .assumption_facts import list_implied, require_variances
 from .assumption_needs import find_failure, format_sizes, show_needed
 from .atom_payloads import Unsupported
 from .counterexample_search import LARGEST_SIZES, describe_heavy_tails, find_counterexample, list_sizes_to_try
@@ -54,7 +54,7 @@ def exact(claim: Claim) -> Verdict:
         except KernelError as error:
             raise Rejected(claim.file, claim.line, claim.id, where + str(error), code=error.code) from None
         previous = step.expr
-    if vacuity := explain_vacuity(claim):
+    if vacuity := explain_vacuity(replace(claim, given=claim.given + list_implied(claim.given))):
         raise Rejected(claim.file, claim.line, claim.id, str(vacuity), code=vacuity.code)
     return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
 
@@ -174,7 +174,7 @@ def make_verdict(claim: Claim) -> Verdict:
     if claim.kind in scopes:
         return Verdict("exact", *scopes[claim.kind])
     symbolic = any(s.data[1] == "size" for s in symbols(*claim.trees).values())
-    shapes = f"{EVERY_SHAPE} that the assumptions allow" if list_size_assumptions(claim.given) else EVERY_SHAPE
+    shapes = f"{EVERY_SHAPE} that the assumptions allow" if list_size_assumptions(claim.given + list_implied(claim.given)) else EVERY_SHAPE
     note = {
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",

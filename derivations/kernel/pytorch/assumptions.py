@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..core.assumptions import Assumption
+from ..core.assumptions import Assumption, is_random
 from ..core.expr import Expr
 from .error_bounds import BoundedValue
 from .evaluation import evaluate
@@ -38,7 +38,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
     if a.kind == "representable":
         found = [evaluate_exactly(x, t) for x in a.args]
         return torch.stack([((x.value.to(torch.float32).double() == x.value) & (x.error == 0)).flatten(1).all(1) for x in found]).all(0)
-    elif a.kind == "zero_or_one":
+    elif a.kind == "zero_or_one" and not is_random(a.args[0]):  # all outcomes of what is random are 0 or 1
         x = evaluate(a.args[0], t)
         good = ((x.value == 0) | (x.value == 1)) & (x.error == 0)
     elif a.kind == "product":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import inf
+from math import inf, prod
 
 import torch
 from torch import Tensor
 
+from ..core.assumptions import Assumption, nonnegative
 from ..core.claims import Claim
 from ..core.expr import Expr, show, symbols, walk
 from ..core.operators import AVERAGE_OPERATORS
@@ -31,12 +32,12 @@ def quadrature_nodes(k: int) -> tuple[Tensor, Tensor]:
     return z, vectors[0] ** 2
 
 
-def degree(e: Expr, name: str) -> float:
+def degree(e: Expr, name: str, bounded: float = inf) -> float:
     """Return a bound on the degree of e in the entries of a random symbol; infinity for a smooth function that is not a polynomial.
 
-    Raise CannotDecide for a function that may have poles or kinks.
+    A function with values between 0 and 1 has the degree `bounded`, which is 0 if the question is whether a mean exists. Raise CannotDecide for a function that may have poles or kinks.
     """
-    below = [degree(a, name) for a in e.args]
+    below = [degree(a, name, bounded) for a in e.args]
     if e.op == "symbol":
         return int(e.data[0] == name)
     if not any(below):
@@ -53,7 +54,9 @@ def degree(e: Expr, name: str) -> float:
         exponent = float(evaluate(e.args[1], Trial([e], {})).value)
         if exponent >= 0 and exponent == int(exponent):
             return int(exponent) * below[0]
-    if e.op == "softmax" or e.op == "function" and e.data in ("exp", "cos", "sin"):
+    if e.op == "softmax":
+        return bounded
+    if e.op == "function" and e.data in ("exp", "cos", "sin"):
         return inf
     raise CannotDecide(f"quadrature needs a function without poles and kinks, which {show(e)} need not be")
 
@@ -84,36 +87,42 @@ def put_random(t: Trial, claim: Claim, named: dict, random: torch.Generator, poi
 def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, points: int, together: str, fewer: int) -> bool:
     """Put all outcomes into a trial, for a given choice in `DEPENDENCE`; return False if there are too many."""
     names = sorted(n for n, s in named.items() if s.data[1] == "random")
-    groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
-    sources: dict[tuple, int] = {}  # entry -> the number of the normal variable that it is computed from
-    for name in names:
-        for place in product(*map(range, t.shape(named[name]))):
-            excluded = {
-                sources[other]
-                for other in sources
-                if together == "never" or together == "in one place" and other[1] != place or any({name, other[0]} <= g for g in groups)
-            }
-            sources[name, place] = next(k for k in range(len(sources) + 1) if k not in excluded)
-    count = 1 + max(sources.values())
+    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
     gaussian = {x.data[0] for a in claim.given if a.kind == "gaussian" for x in a.args}
-    trees = (claim.start, *(s.expr for s in claim.steps))
-    degrees = [degree(tree, name) for tree in trees for name in names] if gaussian else [0]
+    bits = random_bits(claim)
+    sources = assign_sources(t, claim, {name: named[name] for name in names}, together)
+    count = 1 + max(sources.values())
     shared = len(sources) > count
+    trees = (claim.start, *(s.expr for s in claim.steps))
+    degrees = [degree(tree, name) for tree in trees for name in names if name not in bits] if gaussian else [0]
     if max(degrees) == inf:
         k = {1: 48, 2: 40}.get(count, 12) - fewer
     else:
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
-    if k**count > MAX_OUTCOMES:
+    coins = {source: name for (name, _), source in sources.items() if name in bits}
+    levels = [2 if source in coins else k for source in range(count)]
+    if prod(levels) > MAX_OUTCOMES:
         return False
     z, w = quadrature_nodes(k)
-    at = torch.cartesian_prod(*[torch.arange(k)] * count).reshape(-1, count)
+    at = torch.cartesian_prod(*map(torch.arange, levels)).reshape(-1, count)
     slack = 16 * k * U
-    weights = w[at].prod(-1)
+    of_nodes = w[at[:, [source for source in range(count) if source not in coins]]]
+    weights = of_nodes.prod(-1)
     axis = (1, -1) + (1,) * (t.leading - 2)
-    t.weights = BoundedValue(weights.reshape(axis), ((w[at] + slack).prod(-1) - weights).reshape(axis))
-    stated = {(a.kind, a.args[0].data[0]): a.args[1] for a in claim.given if a.kind in ("mean", "variance")}
+    t.weights = BoundedValue(weights.reshape(axis), ((of_nodes + slack).prod(-1) - weights).reshape(axis))
+    chances: dict[int, BoundedValue] = {}
+    drawn: dict[str, BoundedValue] = {}  # all entries of a tensor have the same distribution, and coins that share a variable as well
+    for source, name in sorted(coins.items()):
+        mean, key = stated.get(("mean", name)), "" if shared else name
+        chances[source] = evaluate(mean, t) if mean is not None else drawn.setdefault(key, draw_chance(t, points, random))
+        t.weights = multiply(t.weights, coin_weights(chances[source], at[:, source].reshape(axis), t), t.exactly)
     for name in names:
         shape = t.shape(named[name])
+        used = [sources[name, place] for place in product(*map(range, shape))]
+        if name in bits:
+            tossed = at[:, used].double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            t.values[name] = BoundedValue(tossed, torch.zeros_like(tossed))
+            continue
 
         def scalar(kind: str, default: Tensor, name: str = name, shape: tuple = shape) -> BoundedValue:
             x = evaluate(stated[kind, name], t) if (kind, name) in stated else t.lead(BoundedValue(default, torch.zeros_like(default)))
@@ -123,12 +132,77 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         unstated = torch.rand(points, generator=random, dtype=torch.float64) + 0.5
         unstated[-1] = 0  # at one point, a variable without a stated variance is constant
         width = power(scalar("variance", unstated), number(Fraction(1, 2)), t.exactly)
-        standard = z[at[:, [sources[name, place] for place in product(*map(range, shape))]]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
-        if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
-            angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
-            standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
-        t.values[name] = add(centre, multiply(width, BoundedValue(standard, slack * (1 + standard * standard)), t.exactly), t.exactly)
+        if used[0] in coins:  # it then follows coins alone, and its variance is not stated
+            tossed = at[:, used].double().reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            chance = BoundedValue(*(y[(...,) + (None,) * len(shape)] for y in chances[used[0]]))
+            deviation = add(BoundedValue(tossed, torch.zeros_like(tossed)), BoundedValue(-chance.value, chance.error), t.exactly)
+        else:
+            standard = z[at[:, used]].reshape(1, -1, *(1,) * (t.leading - 2), *shape)
+            if name not in gaussian:  # an asymmetric law with mean 0 and variance 1
+                angle = torch.rand(points, generator=random, dtype=torch.float64).reshape(-1, *(1,) * (standard.dim() - 1)) * 6.28
+                standard = angle.cos() * standard + angle.sin() * (standard * standard - 1) / 2**0.5
+            deviation = BoundedValue(standard, slack * (1 + standard * standard))
+        t.values[name] = add(centre, multiply(width, deviation, t.exactly), t.exactly)
     return True
+
+
+def assign_sources(t: Trial, claim: Claim, randoms: dict[str, Expr], together: str) -> dict[tuple, int]:
+    """Return for each random entry the number of the variable that it is computed from, for a given choice in `DEPENDENCE`.
+
+    A coin shares its variable with coins that have the same mean, and with numbers whose distribution the assumptions leave open.
+    """
+    groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
+    means = {a.args[0].data[0]: a.args[1] for a in claim.given if a.kind == "mean"}
+    bits = random_bits(claim)
+    fixed = {x.data[0] for a in claim.given if a.kind in ("gaussian", "variance", "independent") for x in a.args if x.op == "symbol"}
+
+    def may_share(name: str, other: str) -> bool:
+        if name in bits and other in bits:
+            return means.get(name) == means.get(other)
+        if name in bits or other in bits:
+            free = other if name in bits else name
+            return free not in fixed and (together == "always" or randoms[name].shape == randoms[other].shape)
+        return True
+
+    sources: dict[tuple, int] = {}
+    for name in sorted(randoms, key=lambda name: (name not in bits, name)):
+        for place in product(*map(range, t.shape(randoms[name]))):
+            excluded = {
+                sources[other]
+                for other in sources
+                if together == "never"
+                or together == "in one place"
+                and other[1] != place
+                or not may_share(name, other[0])
+                or any({name, other[0]} <= g for g in groups)
+            }
+            sources[name, place] = next(k for k in range(len(sources) + 1) if k not in excluded)
+    return sources
+
+
+@cache_last
+def random_bits(claim: Claim) -> dict[str, Expr]:
+    """Return the random symbols that are assumed to be 0 or 1, by name."""
+    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one" and a.args[0].data[1] == "random"}
+
+
+@cache_last
+def bounds_on_chances(claim: Claim) -> list[Assumption]:
+    """Return that the mean of what is 0 or 1 is a probability, as assumptions about the stated means."""
+    chances = [a.args[1] for a in claim.given if a.kind == "mean" and a.args[0].data[0] in random_bits(claim)]
+    return [nonnegative(x) for m in chances for x in (m, 1 - m)]
+
+
+def draw_chance(t: Trial, points: int, random: torch.Generator) -> BoundedValue:
+    """Return a probability at each point."""
+    drawn = torch.rand(points, generator=random, dtype=torch.float64)
+    return t.lead(BoundedValue(drawn, torch.zeros_like(drawn)))
+
+
+def coin_weights(chance: BoundedValue, tossed: Tensor, t: Trial) -> BoundedValue:
+    """Return the probability of each outcome of a coin."""
+    zero = add(t.lead(number(1)), BoundedValue(-chance.value, chance.error), t.exactly)
+    return BoundedValue(*(torch.where(tossed == 1, one, other) for one, other in zip(chance, zero)))
 
 
 def require_moments(claim: Claim) -> None:
@@ -138,8 +212,8 @@ def require_moments(claim: Claim) -> None:
     """
     for tree in (claim.start, *(s.expr for s in claim.steps)):
         for node in (n for n in walk(tree) if n.op in AVERAGE_OPERATORS):
-            for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random"):
-                if (taken := degree(node.args[0], name) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
+            for name in sorted(n for n, s in symbols(node).items() if s.data[1] == "random" and n not in random_bits(claim)):
+                if (taken := degree(node.args[0], name, bounded=0) * (1 + (node.op == "variance"))) > highest_moment(claim, name):
                     says = f"{show(node)} takes a moment of order {taken} of {name}, and nothing stated says that there is one"
                     raise (
                         Disagreement(says, code="missing-moment")

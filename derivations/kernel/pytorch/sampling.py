@@ -21,11 +21,11 @@ from .assumptions import full_symbol, holds
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
 from .evaluation import evaluate
-from .expectations import is_smooth_law, put_random
+from .expectations import bounds_on_chances, is_smooth_law, put_random
 from .given_values import put_values
 from .matrix_sampling import put_products
 from .trial import Trial, cache_last, involved_trees, symbols_of
-from .trial_sizes import FILTERING, POINTS, large_size, points_drawn
+from .trial_sizes import POINTS, is_filtered, large_size, points_drawn
 
 MAX_SMALL, SMALL_POINTS = 2, 1024  # small integers, up to this size and at so many points, whose sums often vanish
 FEW = 2  # points at large sizes
@@ -169,7 +169,7 @@ def draw(
         put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
     put_values(t, named, at)
     valid = torch.ones(count, dtype=torch.bool)
-    for a in claim.given:
+    for a in (*claim.given, *bounds_on_chances(claim)):
         valid &= holds(a, t)
     chosen = valid.nonzero().flatten()
     if only:
@@ -194,11 +194,6 @@ def candidates(claim: Claim, sizes: dict, small: bool, only: tuple) -> int:
     if only:
         return min(count, MAX_POINTS_OF_KINDS) if is_filtered(claim) else 2 + 2 * len(only)
     return count
-
-
-def is_filtered(claim: Claim) -> bool:
-    """Return whether a claim has assumptions that a drawn number may violate."""
-    return any(a.kind in FILTERING for a in claim.given)
 
 
 def constrain(v: Tensor, name: str, s: Expr, given: Sequence[Assumption]) -> Tensor:

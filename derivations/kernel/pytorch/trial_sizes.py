@@ -11,6 +11,7 @@ from math import prod
 
 import torch
 
+from ..core.assumptions import is_random
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, node_sizes, symbols, walk
 from ..core.operators import BINDERS
@@ -161,11 +162,15 @@ def written_shapes(claim: Claim) -> Iterator[list[dict]]:
 
 
 @cache_last
+def is_filtered(claim: Claim) -> bool:
+    """Return whether a claim has assumptions that a drawn number may violate: about its sign, or that it is the probability of a coin."""
+    return any(a.kind in FILTERING or a.kind == "zero_or_one" and is_random(a.args[0]) for a in claim.given)
+
+
 def points_drawn(claim: Claim) -> int:
     """Return the number of points at which values are drawn for a claim with sizes."""
-    filtered = any(a.kind in FILTERING for a in claim.given)
     products = [a for a in claim.given if a.kind == "product"]
-    return CANDIDATES if filtered or any(map(needs_joint_draw, group_products(products))) else POINTS
+    return CANDIDATES if is_filtered(claim) or any(map(needs_joint_draw, group_products(products))) else POINTS
 
 
 def increasing_sizes(names: list) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.assumptions import Assumption
+from ..core.assumptions import Assumption, is_random
 from ..core.claims import Claim
 from ..core.expr import Expr, show, walk
 from ..core.operators import AVERAGE_OPERATORS, TRANSPARENT
@@ -100,6 +100,8 @@ def write_assumptions(t: Translation, claim: Claim) -> str:
     found |= {"exists": "{" + ", ".join(exist) + "}"} if exist else {}
     groups = [group(a) for a in claim.given if a.kind == "independent"]
     gaussian = [quoted(x.data[0]) for a in claim.given if a.kind == "gaussian" for x in a.args]
+    bits = [quoted(a.args[0].data[0]) for a in claim.given if a.kind == "zero_or_one" and is_random(a.args[0])]
     found |= {"independent": f"[{', '.join(groups)}]"} if groups else {}
     found |= {"gaussian": f"[{', '.join(gaussian)}]"} if gaussian else {}
+    found |= {"bits": f"[{', '.join(bits)}]"} if bits else {}
     return ", ".join(f"{name}={text}" for name, text in found.items())

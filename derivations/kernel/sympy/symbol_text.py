@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ..core.assumptions import is_random
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices, show, strip_brackets, walk
+from ..core.expr import Expr, contains_average, free_indices, show, strip_brackets, walk
 from ..core.operators import AVERAGE_OPERATORS
 from .errors import NotForSymPy
 from .python_names import Names, quoted
@@ -23,8 +24,9 @@ SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
 
 
 def masks_of(claim: Claim) -> dict[str, Expr]:
-    """Return the zero_or_one symbols of a claim by name."""
-    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one"}
+    """Return the zero_or_one symbols of a claim by name, except the random ones of a law."""
+    law = contains_average(*claim.trees)
+    return {a.args[0].data[0]: a.args[0] for a in claim.given if a.kind == "zero_or_one" and not (law and is_random(a.args[0]))}
 
 
 class Text(NamedTuple):

@@ -263,6 +263,31 @@ r = random("r")
 derivation.inequality("jensen", E(r) ** 2, E(r**2), because=Var(r), given=[has_moment(r, 2)])
 # --8<-- [end:jensen]
 
+# --8<-- [start:cauchy-schwarz]
+w = random("w")
+
+derivation.inequality(
+    "product-of-means",
+    E(r * w) ** 2,
+    E(r**2) * E(w**2),
+    because=E(r**2) * E(w**2) - E(r * w) ** 2,
+    given=[has_moment(r, 2), has_moment(w, 2)],
+)
+# --8<-- [end:cauchy-schwarz]
+
+# --8<-- [start:coin]
+t, rho = random("t"), scalars("rho")
+
+derivation.identity("dropout", Var(t / (1 - rho)), rho / (1 - rho), given=[zero_or_one(t), mean(t, 1 - rho), nonzero(1 - rho)])
+derivation.identity("tossed", E(exp(c * t)), 1 - E(t) + E(t) * exp(c), given=[zero_or_one(t)])
+# --8<-- [end:coin]
+
+# --8<-- [start:mean-weight]
+eta = random("eta", m)
+
+derivation.identity("mean-weight", E(softmax(eta)[l]), 1 / m, given=[independent(eta)])
+# --8<-- [end:mean-weight]
+
 # --8<-- [start:refute]
 derivation.refute("linear", softmax(2 * z), 2 * softmax(z), at={z: [0, 0]})
 # --8<-- [end:refute]
