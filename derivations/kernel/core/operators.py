@@ -116,6 +116,24 @@ def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
     return ()
 
 
+def where(data: Any, body: Tree, left: Tree, right: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless the condition compares two positions."""
+    if data not in COMPARISONS or not is_position(left) or not is_position(right):
+        raise KernelError(
+            f"{plain(left)} {data} {plain(right)} is no condition: it compares integers, indices and sizes by <= or <", code="not-a-condition"
+        )
+    return scalar(data, body)
+
+
+def is_position(e: Tree) -> bool:
+    """Return whether an expression is a sum of indices, sizes and integers, each taken once or an integer number of times."""
+    if e.op == "mul":
+        return any(x.op == "const" and x.data.denominator == 1 and is_position(y) for x, y in (e.args, e.args[::-1]))
+    if e.op in ("add", "neg", "paren"):
+        return all(map(is_position, e.args))
+    return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
+
+
 def function(data: Any, x: Tree) -> Shape:
     """Return the shape of a function's value: scalar if it reduces a vector to a number, else that of its argument."""
     if data not in FUNCTIONS:
@@ -147,6 +165,7 @@ INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only 
 RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
 NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a matrix, not a scalar")
 
+COMPARISONS = ("<=", "<")  # the possible data of the operator `where`
 ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions that act on a number, or on each entry of a tensor
 REDUCING = ("norm", "largest")  # functions that map a vector to a number
 FUNCTIONS = (*ENTRYWISE, *REDUCING)  # the possible data of the operator `function`
@@ -176,6 +195,7 @@ OPERATORS = {
         Op("array", None, stated),
         Op("sum", 1, scalar, binds="index"),
         Op("each", 1, lambda data, body: (data[1], *body.shape), binds="index"),
+        Op("where", 3, where),  # its first argument where the second is at most, or less than, the third; elsewhere 0
         Op("entry", None, entry, operands=1),
         Op("function", 1, function),
         Op("softmax", 1, NORMALIZED),

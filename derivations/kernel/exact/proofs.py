@@ -22,6 +22,7 @@ from .given_values import ProofFailed, compare_sides, describe_missing_value, ex
 from .limit_counterexamples import find_other_limit
 from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
 from .normal_form import Facts
+from .order_decision import compares_positions, require_equal_in_every_order
 from .polynomial_printing import shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
 from .series_limits import list_limit_assumptions, near_limit, take_limit
@@ -29,7 +30,13 @@ from .tree_to_normal_form import normalize
 
 
 def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
-    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
+    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal.
+
+    Expressions in which positions are compared have no normal form: raise Unsupported unless they are proved to be equal.
+    """
+    if compares_positions(left, right):
+        require_equal_in_every_order(left, right, facts.given)
+        return {}
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)

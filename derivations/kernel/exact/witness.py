@@ -25,6 +25,7 @@ from .atom_payloads import Unsupported
 from .counterexample_search import LARGEST_SIZES, describe_heavy_tails, find_counterexample, list_sizes_to_try
 from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
+from .order_decision import compares_positions
 from .proofs import PROOFS, collect_claim_facts
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
@@ -179,4 +180,5 @@ def make_verdict(claim: Claim) -> Verdict:
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",
     }
-    return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, "both sides have one normal form"))
+    way = "both sides are equal in every order of the positions" if compares_positions(*claim.trees) else "both sides have one normal form"
+    return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, way))

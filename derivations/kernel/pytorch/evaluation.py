@@ -146,6 +146,21 @@ def array(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return tensor_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
 
+def where(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    return keep_where(condition_holds(e, t, axes, deep), evaluate(e.args[0], t, axes, deep))
+
+
+def condition_holds(e: Expr, t: Trial, axes: dict, deep: int) -> torch.Tensor:
+    """Return where the condition of a `where` node holds. Positions are small integers, which fp64 computes exactly."""
+    left, right = (evaluate(x, t, axes, deep).value.round() for x in e.args[1:])
+    return left <= right if e.data == "<=" else left < right
+
+
+def keep_where(holds: torch.Tensor, x: BoundedValue) -> BoundedValue:
+    """Return the value where a condition holds, and 0 elsewhere."""
+    return BoundedValue(*(torch.where(holds, y, 0.0) for y in x))
+
+
 def entry(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return take_entry(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
 
@@ -274,6 +289,7 @@ RULES: dict[str, Rule] = {
     "array": array,
     "sum": sum_,
     "each": each,
+    "where": where,
     "entry": entry,
     "function": function,
     "softmax": unary(tensor_operations.softmax),

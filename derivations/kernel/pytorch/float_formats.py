@@ -23,7 +23,7 @@ from . import tensor_operations
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
 from .evaluation import RULES as IN_FP64
-from .evaluation import align_scalars
+from .evaluation import align_scalars, condition_holds, keep_where
 from .evaluation_cache import cache_key
 from .tensor_operations import largest
 from .trial import Trial, take_entry
@@ -241,6 +241,11 @@ def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
+def where(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    """Evaluate a scalar under a condition on positions, which is not rounded."""
+    return keep_where(condition_holds(e, t, axes, deep), evaluate_in_format(e.args[0], t, f, axes, deep))
+
+
 def entry(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     return take_entry(evaluate_in_format(e.args[0], t, f, axes, deep), e.args[1:], t, axes)
 
@@ -270,6 +275,7 @@ RULES: dict[str, Rule] = {
     "matmul": matmul,
     "sum": sum_,
     "each": each,
+    "where": where,
     "entry": entry,
     "array": array,
 }
