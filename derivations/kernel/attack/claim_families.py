@@ -24,6 +24,7 @@ from .identity_families import (
     moduli,
     names,
     near_a_kink,
+    orders,
     polynomials,
     products,
     quotients,
@@ -105,4 +106,5 @@ FAMILIES: dict[str, tuple[Callable[[Random], Draft], int]] = {
     "ranks": (ranks, 2),
     "inverses": (inverses, 2),
     "names": (names, 2),
+    "orders of positions": (orders, 10),
 }
