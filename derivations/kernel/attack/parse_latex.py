@@ -104,8 +104,10 @@ class LatexParser:
     def condition(self) -> Condition:
         """Parse a comparison of positions."""
         left = self.sum()
-        relation = "<" if self.met("<") else self.expect(r"\le") or "<="
-        return Condition(left, relation, self.sum())
+        if self.met("<"):
+            return Condition(left, "<", self.sum())
+        self.expect(r"\le")
+        return Condition(left, "<=", self.sum())
 
     def product(self) -> Expr:
         result = self.factor()

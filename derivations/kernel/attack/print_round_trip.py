@@ -37,7 +37,27 @@ from ..printing import latex, plain_text, script_text
 
 CALLS = {
     f.__name__: f
-    for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, where, zeros, Fraction)
+    for f in (
+        E,
+        Var,
+        absolute,
+        array,
+        diff,
+        each,
+        exp,
+        eye,
+        inverse,
+        log,
+        ones,
+        rank,
+        rounded,
+        softmax,
+        sqrt,
+        total,
+        where,
+        zeros,
+        Fraction,
+    )
 }
 CALLS |= {name: partial(function, name) for name in FUNCTIONS if name != "abs"}  # a script calls it absolute
 BINARY = {

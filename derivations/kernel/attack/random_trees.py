@@ -93,7 +93,23 @@ class Grower:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
         makers = [self.plus, self.plus, self.times, self.times, self.square]
-        features = ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment", "largest", "where")
+        features = (
+            "div",
+            "exp",
+            "log",
+            "abs",
+            "sqrt",
+            "sum",
+            "each",
+            "dot",
+            "softmax",
+            "diff",
+            "rounded",
+            "delta",
+            "moment",
+            "largest",
+            "where",
+        )
         for feature in features:
             if feature in self.features:
                 makers += [getattr(self, "of_" + feature)] * 2

@@ -234,12 +234,11 @@ def where(body: Term, *conditions: Condition) -> Expr:
 
 def restrict(body: Term, conditions: Sequence[Condition]) -> Expr:
     """Return `body` under conditions, the first of them outermost. Raise KernelError if one is no comparison."""
-    body = lift(body)
     for condition in reversed(list(conditions)):
         if not isinstance(condition, Condition):
             raise KernelError(f"{condition} is no condition; write a comparison of indices, such as j <= i", code="not-a-condition")
         body = node("where", body, condition.left, condition.right, data=condition.relation)
-    return body
+    return lift(body)
 
 
 def each(body: Term, *indices: Expr) -> Expr:

@@ -161,23 +161,20 @@ class Condition(NamedTuple):
     right: Expr
 
     def __bool__(self) -> NoReturn:
-        raise KernelError(
-            f"{show(self.left)} {self.relation} {show(self.right)} is neither true nor false: it is a condition for `where`. Write two "
-            "conditions, where=[1 < j, j <= i], for 1 < j <= i",
-            code="order-operator",
-        )
+        said = f"{show(self.left)} {self.relation} {show(self.right)}"
+        raise KernelError(f"{said} is neither true nor false: pass it as where=..., two as where=[1 < j, j <= i]", code="order-operator")
 
 
 def condition(left: Term, relation: str, right: Term) -> Condition:
     """Return a comparison. Raise KernelError unless both sides are positions: sums of indices, sizes and integers."""
     left, right = lift(left), lift(right)
-    if not is_position(left) or not is_position(right):
-        raise KernelError(
-            "<, <=, > and >= compare indices, sizes and integers, as in total(x[j], j, where=j <= i); of other expressions write "
-            "derivation.inequality(id, left, right, because=...)",
-            code="order-operator",
-        )
-    return Condition(left, relation, right)
+    if is_position(left) and is_position(right):
+        return Condition(left, relation, right)
+    raise KernelError(
+        "<, <=, > and >= compare indices, sizes and integers, as in total(x[j], j, where=j <= i); of other expressions write "
+        "derivation.inequality(id, left, right, because=...)",
+        code="order-operator",
+    )
 
 
 class Reader(NamedTuple):

@@ -118,10 +118,8 @@ def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
 
 def where(data: Any, body: Tree, left: Tree, right: Tree) -> Shape:
     """Return the scalar shape. Raise KernelError unless the condition compares two positions."""
-    if data not in COMPARISONS or not is_position(left) or not is_position(right):
-        raise KernelError(
-            f"{plain(left)} {data} {plain(right)} is no condition: it compares integers, indices and sizes by <= or <", code="not-a-condition"
-        )
+    if not (is_position(left) and is_position(right)):
+        raise KernelError(f"{plain(left)} {data} {plain(right)} does not compare indices, sizes and integers", code="not-a-condition")
     return scalar(data, body)
 
 
@@ -165,7 +163,6 @@ INVERTED = by_shapes(lambda a: len(a) == 2 and a[0] == a[1], lambda a: a, "only 
 RANKED = by_shapes(lambda a: len(a) == 2, lambda a: (), "only a matrix has a rank, not shape {}")
 NORMALIZED = by_shapes(lambda a: a, lambda a: a, "softmax needs a vector or a matrix, not a scalar")
 
-COMPARISONS = ("<=", "<")  # the possible data of the operator `where`
 ENTRYWISE = ("exp", "log", "abs", "cos", "sin", "tanh")  # functions that act on a number, or on each entry of a tensor
 REDUCING = ("norm", "largest")  # functions that map a vector to a number
 FUNCTIONS = (*ENTRYWISE, *REDUCING)  # the possible data of the operator `function`
@@ -195,7 +192,7 @@ OPERATORS = {
         Op("array", None, stated),
         Op("sum", 1, scalar, binds="index"),
         Op("each", 1, lambda data, body: (data[1], *body.shape), binds="index"),
-        Op("where", 3, where),  # its first argument where the second is at most, or less than, the third; elsewhere 0
+        Op("where", 3, where),  # the first argument where data, "<=" or "<", holds of the others; elsewhere 0
         Op("entry", None, entry, operands=1),
         Op("function", 1, function),
         Op("softmax", 1, NORMALIZED),

@@ -15,7 +15,7 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr, walk
 from .atom_payloads import Unsupported
 from .guarded_polynomials import Guarded, Steps, find_nonzero_point, sum_out
-from .linear_forms import ONE, Form, Undecided, at_most, subtract_forms, variable
+from .linear_forms import Form, Undecided, at_most, subtract_forms, variable
 from .order_reading import INVERSES, Reader, read_size
 from .order_terms import Head, Sum, Term, multiply_sums, scale_sum
 

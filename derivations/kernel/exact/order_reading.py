@@ -46,7 +46,7 @@ MOST_WAYS = 100  # of filling the slots of a stored function
 MOST_FACTORS = 6  # the largest power that is multiplied out
 FUNCTIONS = ("exp", "cos", "sin", "tanh", "abs")  # defined for every real number
 INVERSES = ("inverse", "positive inverse")
-POSITIVE_FUNCTIONS = ("exp", "root", "positive inverse")  # the argument of a root is shown to be positive
+ROOT = "root"  # the beginning of the names of roots
 
 
 class Scope(NamedTuple):
@@ -59,6 +59,11 @@ class Scope(NamedTuple):
     def under(self, *conditions: Form) -> Scope:
         """Return the scope in which these conditions hold, too."""
         return self._replace(here=(*self.here, *conditions))
+
+    def binding(self, e: Expr, place: Form) -> Scope:
+        """Return the scope in which the index that a node binds has a value."""
+        assert e.bound_index is not None
+        return self._replace(places={**self.places, e.bound_index: place})
 
     def with_variable(self, name: str, last: Form) -> Scope:
         """Return the scope with a variable that runs from 1 to a size."""
@@ -82,7 +87,7 @@ def read_position(e: Expr, places: Mapping[Expr, Form]) -> Form:
     if e.op == "mul":
         number, other = parts if e.args[0].op == "const" else parts[::-1]
         return add_forms((0, ()), other, number[0])
-    return {"paren": lambda x: x, "neg": negate_form, "add": add_forms}[e.op](*parts)
+    return add_forms(parts[0], parts[1]) if e.op == "add" else negate_form(parts[0]) if e.op == "neg" else parts[0]
 
 
 def read_size(size: Expr) -> Form:
@@ -92,10 +97,11 @@ def read_size(size: Expr) -> Form:
 
 @dataclass
 class Stored:
-    """The argument of an opaque function: a sum with slots, and for each slot the kind of what fills it."""
+    """The argument of an opaque function: a sum with slots, and for each slot the kind of what fills it, and what stood there at first."""
 
     terms: Sum
     kinds: tuple
+    forms: tuple
 
 
 class Reader:
@@ -158,7 +164,17 @@ class Reader:
         if condition:
             cases = ((condition, "holds"), (negate_condition(condition), "holds"))
             return [t for form, case in cases for t in self.apply_in_case(name, terms, scope, form, case)]
-        return [make_term()] if name == "exp" and not terms else self.store(name, terms, scope)
+        return self.exponential(terms, scope) if name == "exp" else self.store(name, terms, scope)
+
+    def exponential(self, terms: Sum, scope: Scope) -> Sum:
+        """Return the exponential of a sum: the product of one exponential for the terms with each kind of atoms."""
+        groups: dict[tuple, Sum] = {}
+        for t in terms:
+            groups.setdefault(tuple(head for head, _ in t.atoms), []).append(t)
+        result = [make_term()]
+        for group in groups.values():
+            result = multiply_sums(result, self.store("exp", group, scope))
+        return result
 
     def apply_in_case(self, name: str, terms: Sum, scope: Scope, form: Form, case: str) -> Sum:
         """Return a function of a sum where the form is 0, positive, negative, or at least 0 ("holds")."""
@@ -186,10 +202,10 @@ class Reader:
             region += span_conditions(v, scope.spans[v])
         known = self.stored.setdefault(name, [])
         for number, other in enumerate(known):
-            for places in slots.ways_to_fill(other.kinds):
+            for places in slots.ways_to_fill(other):
                 if self.is_zero([*(t.renamed() for t in terms), *scale_sum(fill(other.terms, places), -1)], region):
                     return [make_term(atoms=[((name, number), places)])]
-        known.append(Stored(frozen, tuple(slots.kinds)))
+        known.append(Stored(frozen, tuple(slots.kinds), tuple(slots.forms)))
         return [make_term(atoms=[((name, len(known) - 1), tuple(slots.forms))])]
 
     def argument(self, atom: tuple) -> Sum:
@@ -236,7 +252,8 @@ class Reader:
 
 def has_positive_factors(t: Term) -> bool:
     """Return whether the polynomial and the atoms of a term are positive. Indices and sizes are."""
-    return all(c > 0 for _, c in t.polynomial) and all(head[0] in POSITIVE_FUNCTIONS for head, _ in t.atoms)
+    positive = (head[0] in ("exp", "positive inverse") or head[0].startswith(ROOT) for head, _ in t.atoms)
+    return all(c > 0 for _, c in t.polynomial) and all(positive)
 
 
 def mentions(form: Form, names: Iterable[str]) -> bool:
@@ -291,10 +308,13 @@ class Slots:
             return form
         return add_forms(subtract_forms(form, rest), self.take(("condition",), rest))
 
-    def ways_to_fill(self, kinds: tuple) -> list[tuple[Form, ...]]:
-        """Return ways to fill slots of these kinds with what stands in the slots here, the most likely one first."""
-        choices = [list(dict.fromkeys(f for kind, f in zip(self.kinds, self.forms) if kind == wanted)) for wanted in kinds]
-        likely = [tuple(self.forms)] if kinds == tuple(self.kinds) else []
+    def ways_to_fill(self, stored: Stored) -> list[tuple[Form, ...]]:
+        """Return ways to fill the slots of a stored sum with what stands here, the most likely one first. Numbers may also stay in them."""
+        choices = []
+        for wanted, first in zip(stored.kinds, stored.forms):
+            same = [f for kind, f in zip(self.kinds, self.forms) if kind == wanted]
+            choices.append(list(dict.fromkeys([*same, *([first] if all(v in self.sizes for v, _ in first[1]) else [])])))
+        likely = [tuple(self.forms)] if stored.kinds == tuple(self.kinds) else []
         return list(dict.fromkeys([*likely, *(product(*choices) if prod(map(len, choices)) <= MOST_WAYS else ())]))
 
 
@@ -363,7 +383,7 @@ def read_root(reader: Reader, base: Expr, power: Fraction, below: Sum, scope: Sc
     """Return a fractional power of a positive number, as an opaque function for each exponent."""
     if not reader.is_positive(below, [*reader.region, *scope.here]):
         raise Undecided(f"{show(base)}, of which a root is taken, is not seen to be positive")
-    return multiply_sums([make_term(atoms=[(("root exponent", power), ())])], reader.store("root", below, scope))
+    return reader.store(f"{ROOT} {power}", below, scope)
 
 
 def read_symbolic_power(reader: Reader, e: Expr, scope: Scope) -> Sum:
@@ -376,7 +396,9 @@ def read_symbolic_power(reader: Reader, e: Expr, scope: Scope) -> Sum:
     is_natural = is_implied(conditions, form)
     below = [make_term(atoms=[(("power", base.data[0]), (ONE,))])] if base.op == "symbol" else reader.read(base, scope)
     reader.require(is_natural or bool(below) and reader.is_nonzero(below, conditions), f"{show(exponent)} is not negative in {show(e)}")
-    return [make_term(atoms=[(("power", base.data if base.op == "const" else base.data[0]), (form,))])] if form != (0, ()) else [make_term()]
+    return (
+        [make_term(atoms=[(("power", base.data if base.op == "const" else base.data[0]), (form,))])] if form != (0, ()) else [make_term()]
+    )
 
 
 def read_matmul(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
@@ -392,13 +414,13 @@ def read_matmul(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
 
 def read_sum(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
     def body(inner: Form, scope: Scope) -> Sum:
-        return reader.read(e.args[0], scope._replace(places={**scope.places, e.bound_index: inner}))
+        return reader.read(e.args[0], scope.binding(e, inner))
 
     return reader.sum_over(e.data[1], scope, body)
 
 
 def read_each(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
-    return reader.read_entry_of(e.args[0], places[1:], scope._replace(places={**scope.places, e.bound_index: places[0]}))
+    return reader.read_entry_of(e.args[0], places[1:], scope.binding(e, places[0]))
 
 
 def read_where(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
