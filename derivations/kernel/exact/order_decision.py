@@ -15,12 +15,34 @@ from ..core.assumptions import Assumption
 from ..core.expr import Expr, walk
 from .atom_payloads import Unsupported
 from .guarded_polynomials import Guarded, Steps, find_nonzero_point, sum_out
-from .linear_forms import Form, Undecided, at_most, subtract_forms, variable
+from .linear_forms import (
+    Form,
+    Undecided,
+    at_most,
+    is_implied,
+    is_satisfiable,
+    negate_condition,
+    negate_form,
+    project,
+    subtract_forms,
+    variable,
+)
 from .order_reading import INVERSES, Reader, read_size
-from .order_terms import Head, Sum, Term, multiply_sums, scale_sum
+from .order_terms import Atom, Head, Sum, Term, multiply_sums, scale_sum
 
 MOST_MATCHINGS = 720  # of entries of one symbol in a product with places
 MOST_CLEARED = 4  # divisors inside one another
+
+
+class Unequal(Unsupported):
+    """Raised where a coefficient of the difference is not 0, with the sizes of such a point. Entries at which the sides differ may not exist."""
+
+    code = "not-proved"
+
+    def __init__(self, point: dict[str, int], sizes: frozenset[str]):
+        self.sizes = {name: point.get(name, 1) for name in sizes}
+        shown = ", ".join(f"{name} = {k}" for name, k in sorted(point.items()) if not name.startswith("~"))
+        super().__init__(f"not proved: the two sides differ in a coefficient{f', at {shown}' * bool(shown)}")
 
 
 def compares_positions(*trees: Expr) -> bool:
@@ -37,27 +59,51 @@ def require_equal_in_every_order(left: Expr, right: Expr, given: tuple[Assumptio
             reader.outer = reader.outer.with_variable(f"~axis{axis}", read_size(size))
             places.append(variable(f"~axis{axis}"))
         sides = [reader.read_entry_of(e, tuple(places), reader.outer) for e in (left, right)]
-        difference = clear_divisors([*sides[0], *scale_sum(sides[1], -1)], reader)
-        point = find_nonzero_coefficient(difference, reader.region, reader.steps)
+        point = find_nonzero_by_cases([*sides[0], *scale_sum(sides[1], -1)], reader, reader.region)
     except Undecided as reason:
         raise Unsupported(f"not decided: {reason}", code="not-proved") from None
     if point is not None:
-        where = ", ".join(f"{name} = {k}" for name, k in sorted(point.items()) if not name.startswith("~"))
-        raise Unsupported(f"not proved: the two sides differ in a coefficient{f' at {where}' * bool(where)}", code="not-proved")
+        raise Unequal(point, reader.sizes)
     if reader.lacking:
         raise Unsupported(f"used but not shown: {'; '.join(reader.lacking)}", code="assumption-missing")
 
 
-def clear_divisors(terms: Sum, reader: Reader) -> Sum:
+def find_nonzero_by_cases(terms: Sum, reader: Reader, region: list[Form]) -> dict[str, int] | None:
+    """Return a point as `find_nonzero_coefficient` does, after clearing divisors.
+
+    If a divisor is positive under a condition only, the cases in which the condition holds and fails are decided one after the other.
+    """
+    reader.steps.count()
+    terms = clear_divisors([t for t in terms if is_satisfiable([*region, *conditions_of(t)])], reader, region)
+    conditions = (c for atom in open_divisors(terms) for t in reader.argument(atom) for c in project(t.least, t.bound))
+    condition = next((c for c in conditions if not is_implied(region, c) and not is_implied(region, negate_condition(c))), None)
+    if condition is None:
+        return find_nonzero_coefficient(terms, region, reader.steps)
+    for case in (condition, negate_condition(condition)):
+        if (point := find_nonzero_by_cases(terms, reader, [*region, case])) is not None:
+            return point
+    return None
+
+
+def conditions_of(t: Term) -> list[Form]:
+    """Return the conditions of a term as forms that are at least 0."""
+    return [*t.least, *t.equal, *map(negate_form, t.equal)]
+
+
+def clear_divisors(terms: Sum, reader: Reader, region: list[Form]) -> Sum:
     """Return the sum times each divisor at open indices that is not 0 in the whole region. Other divisors stay opaque."""
     for _ in range(MOST_CLEARED):
-        divisors = {atom for t in terms for atom in t.atoms if atom[0][0] in INVERSES and not depends_on(atom, t.bound)}
-        divisors = {atom for atom in divisors if reader.is_nonzero(reader.argument(atom), reader.region)}
+        divisors = [atom for atom in open_divisors(terms) if reader.is_nonzero(reader.argument(atom), region)]
         if not divisors:
             break
-        for atom in sorted(divisors, key=repr):
+        for atom in divisors:
             terms = multiply_by_divisor(terms, atom, reader)
     return terms
+
+
+def open_divisors(terms: Sum) -> list[Atom]:
+    """Return the divisors at places without bound indices."""
+    return sorted({atom for t in terms for atom in t.atoms if atom[0][0] in INVERSES and not depends_on(atom, t.bound)}, key=repr)
 
 
 def depends_on(atom: tuple, bound: tuple) -> bool:
