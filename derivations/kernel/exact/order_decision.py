@@ -51,19 +51,36 @@ def compares_positions(*trees: Expr) -> bool:
 
 
 def require_equal_in_every_order(left: Expr, right: Expr, given: tuple[Assumption, ...]) -> None:
-    """Raise Unsupported, and say why, unless the two sides are proved to be equal at every shape."""
+    """Raise Unsupported, and say why, unless the two sides are proved to have values and to be equal at every shape."""
     try:
-        reader = Reader((left, right), given, find_nonzero_coefficient)
-        places = []
-        for axis, size in enumerate(left.shape):
-            reader.outer = reader.outer.with_variable(f"~axis{axis}", read_size(size))
-            places.append(variable(f"~axis{axis}"))
-        sides = [reader.read_entry_of(e, tuple(places), reader.outer) for e in (left, right)]
-        point = find_nonzero_by_cases([*sides[0], *scale_sum(sides[1], -1)], reader, reader.region)
+        reader, (first, second) = read_any_entry((left, right), given)
+        point = find_nonzero_by_cases([*first, *scale_sum(second, -1)], reader, reader.region)
     except Undecided as reason:
         raise Unsupported(f"not decided: {reason}", code="not-proved") from None
     if point is not None:
         raise Unequal(point, reader.sizes)
+    require_shown(reader)
+
+
+def require_value_in_every_order(e: Expr, given: tuple[Assumption, ...]) -> None:
+    """Raise Unsupported, and say why, unless every entry is proved to have a value at every shape."""
+    try:
+        require_shown(read_any_entry((e,), given)[0])
+    except Undecided as reason:
+        raise Unsupported(f"not decided: {reason}", code="not-proved") from None
+
+
+def read_any_entry(trees: tuple[Expr, ...], given: tuple[Assumption, ...]) -> tuple[Reader, list[Sum]]:
+    """Return trees of one shape as sums, at an arbitrary entry."""
+    reader = Reader(trees, given, find_nonzero_coefficient)
+    places = [f"~axis{axis}" for axis in range(len(trees[0].shape))]
+    for name, size in zip(places, trees[0].shape):
+        reader.outer = reader.outer.with_variable(name, read_size(size))
+    return reader, [reader.read_entry_of(e, tuple(map(variable, places)), reader.outer) for e in trees]
+
+
+def require_shown(reader: Reader) -> None:
+    """Raise Unsupported if a value was used that was not shown to exist."""
     if reader.lacking:
         raise Unsupported(f"used but not shown: {'; '.join(reader.lacking)}", code="assumption-missing")
 

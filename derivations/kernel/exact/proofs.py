@@ -22,7 +22,7 @@ from .given_values import ProofFailed, compare_sides, describe_missing_value, ex
 from .limit_counterexamples import find_other_limit
 from .nonnegativity import explain_doubt, is_increase, is_nonnegative_by_cases, is_nonnegative_term_by_term
 from .normal_form import Facts
-from .order_decision import compares_positions, require_equal_in_every_order
+from .order_decision import compares_positions, require_equal_in_every_order, require_value_in_every_order
 from .polynomial_printing import shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
 from .series_limits import list_limit_assumptions, near_limit, take_limit
@@ -208,7 +208,10 @@ def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Non
             "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)",
             code="open-index",
         )
-    normalize(right, facts)
+    if compares_positions(right):
+        require_value_in_every_order(right, facts.given)
+    else:
+        normalize(right, facts)
 
 
 PROOFS = {
