@@ -29,7 +29,7 @@ from .linear_forms import (
 )
 from .position_polynomials import PositionPolynomial, add_polynomials, polynomial_value, substitute_forms, sum_between
 
-MAX_STEPS = 20_000
+MAX_STEPS = 6_000
 MAX_ZEROS = 6  # planes on which a polynomial is 0 without being 0 elsewhere
 TRIED_RADII = (2, 3, 5, 8)
 
