@@ -368,22 +368,22 @@ def read_power(reader: Reader, e: Expr, places: tuple, scope: Scope) -> Sum:
     if exponent.op != "const":
         return read_symbolic_power(reader, e, scope)
     below, power = reader.read(base, scope), exponent.data
-    if power.denominator != 1:
-        return read_root(reader, base, power, below, scope)
-    if abs(power) > MOST_FACTORS:
+    if abs(power.numerator) > MOST_FACTORS:
         raise Undecided(f"the power {show(e)} is too high to be multiplied out")
+    if power.denominator != 1:
+        below = read_root(reader, base, power.denominator, below, scope)
     factor = reader.invert(below, scope, base) if power < 0 else below
     result = [make_term()]
-    for _ in range(abs(int(power))):
+    for _ in range(abs(power.numerator)):
         result = multiply_sums(result, factor)
     return result
 
 
-def read_root(reader: Reader, base: Expr, power: Fraction, below: Sum, scope: Scope) -> Sum:
-    """Return a fractional power of a positive number, as an opaque function for each exponent."""
+def read_root(reader: Reader, base: Expr, degree: int, below: Sum, scope: Scope) -> Sum:
+    """Return a root of a positive number, as an opaque function for each degree."""
     if not reader.is_positive(below, [*reader.region, *scope.here]):
         raise Undecided(f"{show(base)}, of which a root is taken, is not seen to be positive")
-    return reader.store(f"{ROOT} {power}", below, scope)
+    return reader.store(f"{ROOT} {degree}", below, scope)
 
 
 def read_symbolic_power(reader: Reader, e: Expr, scope: Scope) -> Sum:
