@@ -153,6 +153,21 @@ def test_sympy_rejects_the_false_ones(name):
         WITNESSES["sympy"](make(*FALSE[name]))
 
 
+def test_an_inequality_may_leave_out_terms():
+    first, later = (total(exp(z[j]), j, where=c) for c in (j <= i, i < j))
+    derivation = Derivation("Order")
+    derivation.inequality("prefix", first, total(exp(z[j]), j), because=later)
+    others = total(weight(i, j), j, where=j < r) + total(weight(i, j), j, where=j > r)
+    derivation.inequality("weight", weight(i, r), 1, because=others)
+    for claim in derivation.claims:
+        assert WITNESSES["exact"](claim).verdict == "proved"
+    derivation.inequality("wrong", total(exp(z[j]), j), first, because=later)
+    derivation.inequality("unclear", total(z[j], j, where=j <= i), total(z[j], j), because=total(z[j], j, where=i < j))
+    for claim, code in zip(derivation.claims[2:], ("false-claim", "false-claim")):
+        with pytest.raises(Rejected, check=has_code(code)):
+            WITNESSES["exact"](claim)
+
+
 NOT_DECIDED = {
     "a logarithm": (total(log(1 + x[j] * x[j]), j, where=j <= i), total(log(x[j] * x[j] + 1), j, where=j <= i), "log"),
     "something random": (total(random("q", n)[j], j, where=j <= i), total(random("q", n)[j], j, where=j < i + 1), "random"),
