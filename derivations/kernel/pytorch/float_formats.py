@@ -230,7 +230,7 @@ def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
 
 def count_terms(e: Expr, t: Trial) -> int:
     """Return the number of terms of a sum, with nested sums written out, also those in brackets."""
-    if e.op in TRANSPARENT:
+    if e.op in TRANSPARENT or e.op == "where":
         return count_terms(e.args[0], t)
     return t.size(e.data[1]) * count_terms(e.args[0], t) if e.op == "sum" else 1
 
