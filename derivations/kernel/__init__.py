@@ -4,7 +4,7 @@
 |---|---|
 | a derivation and its claims | `Derivation` |
 | numbers and tensors | `scalars`, `vector`, `matrix`, `random`, `array`, `zeros`, `ones`, `eye`, `I` |
-| sizes and indices | `sizes`, `index`, `total`, `each` |
+| sizes and indices | `sizes`, `index`, `total`, `each`, `where` |
 | functions | `exp`, `log`, `sqrt`, `absolute`, `cos`, `sin`, `tanh`, `softmax`, `norm`, `largest`, `inverse`, `rank`, `diff`, `rounded`, `E`, `Var` |
 | assumptions | `positive`, `nonnegative`, `nonzero`, `invertible`, `product_is`, `zero_or_one` |
 | assumptions about random quantities | `independent`, `mean`, `variance`, `has_moment`, `gaussian` |
@@ -66,6 +66,7 @@ from .core.constructors import (
     sqrt,
     total,
     vector,
+    where,
     zeros,
 )
 from .errors import VOCABULARY
@@ -120,6 +121,7 @@ __all__ = [
     "total",
     "variance",
     "vector",
+    "where",
     "zero_or_one",
     "zeros",
 ]

@@ -43,6 +43,7 @@ CODES = {
     "conflicting-sizes": "The given values disagree about a size.",
     "not-an-index": "Something other than an index is used as one.",
     "open-index": "An index is open where none may be.",
+    "not-a-condition": "Something other than a comparison of indices, sizes and integers is used as a condition.",
     "repeated-index": "One index is bound twice.",
     "index-taken": "An index cannot be renamed, because the new name is taken.",
     "index-out-of-range": "An index may lie outside its axis.",

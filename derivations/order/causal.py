@@ -2,20 +2,60 @@
 
 from fractions import Fraction
 
-from derivations.kernel import Derivation, diff, exp, eye, index, matrix, nonzero, ones, scalars, sizes, softmax, total, vector
+from derivations.kernel import (
+    Derivation,
+    diff,
+    each,
+    exp,
+    eye,
+    index,
+    matrix,
+    nonzero,
+    ones,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    where,
+)
 
 n, m, d, d_k, d_v = sizes("n m d d_k d_v")
 L, h, h_kv, g = sizes("L h h_kv g")  # layers, query heads, key-value heads, bytes per number
 X, q, c = matrix("X", n, d), vector("q", d), vector("c", n)  # tokens; a query; keep factors: may it look at the token?
 s, t = vector("s", m), vector("t", n)  # a query's scores with the tokens up to its own, and with those after
 A, B = matrix("A", m, d_v), matrix("B", n, d_v)  # their values
-J = matrix("J", n, n)
+W_Q, W_K, W_V = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v)
 i, j, l, r = index("i", n), index("j", n), index("l", n), index("r", m)
 a, b, f = index("a", d), index("b", d), index("f", d_v)
 x, y, z = scalars("x y z")  # the logarithms of two sums of exponentials, and a drop in score
 
 derivation = Derivation("Looking back only")
 
+scores = derivation.define("S", (X @ W_Q) @ (X @ W_K).T / sqrt(d_k), title="The scores $S$ of the tokens")
+values = derivation.define("V", X @ W_V, title="The values $V$ of the tokens")
+causal = derivation.define(
+    "O",
+    each(total(where(1, j <= i) * exp(scores[i, j]) * values[j, f], j) / total(where(1, j <= i) * exp(scores[i, j]), j), i, f),
+    id="define-outputs",
+    code=[("snippets.attention.formula.attention", X @ W_Q, X @ W_K, X @ W_V, {"is_causal": True})],
+    title="The outputs $O$ of causal attention",
+)
+
+derivation.identity(
+    "so-far",
+    causal[i, f],
+    total(exp(scores[i, j]) * values[j, f], j, where=j <= i) / total(exp(scores[i, j]), j, where=j <= i),
+    title="Output $i$ of causal attention is attention on the first $i$ tokens",
+)
+
+derivation.identity(
+    "later",
+    diff(causal[i, f], X[l, b]) * where(1, i < l),
+    0,
+    title="The derivative of an output with respect to a later token is zero",
+)
 
 all_keys = total(c[l] * exp((X @ q)[l]), l)
 weights = derivation.define(
@@ -71,9 +111,9 @@ derivation.limit(
 
 derivation.chain(
     "pairs",
-    total((1 + eye(n)[i, j] + J[i, j] - J[j, i]) / 2, i, j),
-    ((n**2 + n) / 2, "each entry of $J$ occurs once with each sign"),
-    (n * (n + 1) / 2, "factor"),
+    total(1, i, j, where=j <= i),
+    (total(i, i), "row $i$ keeps its first $i$ entries"),
+    (n * (n + 1) / 2, "sum the first $n$ numbers"),
     code=[("snippets.order.causal.causal_pairs", n)],
     title="The number of pairs that a causal mask keeps",
 )

@@ -6,6 +6,8 @@ from derivations.kernel import (
     Derivation,
     E,
     Var,
+    diff,
+    exp,
     independent,
     index,
     matrix,
@@ -14,15 +16,21 @@ from derivations.kernel import (
     random,
     scalars,
     sizes,
+    sqrt,
     total,
     variance,
+    where,
 )
 
 n, m, w, L = sizes("n m w L")
+d, d_k, d_v = sizes("d d_k d_v")
+X = matrix("X", n, d)
+W_Q, W_K, W_V = matrix("W_Q", d, d_k), matrix("W_K", d, d_k), matrix("W_V", d, d_v)
 A, B = matrix("A", n, n), matrix("B", n, n)  # the weight of each token in each output, in one layer and in the layer before it
 C = matrix("C", 3, 3)
 D = random("D", L)  # how far back one layer after the other goes
 i, j, l = index("i", n), index("j", n), index("l", n)
+b, f = index("b", d), index("f", d_v)
 k, t = index("k", L), index("t", w)
 r, s = scalars("r s")
 half = Fraction(1, 2)
@@ -43,12 +51,30 @@ derivation.chain(
 )
 
 derivation.identity(
+    "mask",
+    total(1, i, j, where=[j <= i, i - j < w]),
+    n * w - w * (w - 1) / 2,
+    given=[nonnegative(n - w)],
+    title="The pairs that the mask of a window keeps, for a text of at least $w$ tokens",
+)
+
+derivation.identity(
     "saved",
     (w + m) * (w + m + 1) / 2 - pairs,
     m * (m + 1) / 2,
     uses=["pairs", "order/causal#pairs"],
     code=[(counts + "pairs_saved", w + m, w)],
     title="A window saves the causal triangle of the tokens beyond it",
+)
+
+scores, values = (X @ W_Q) @ (X @ W_K).T / sqrt(d_k), X @ W_V
+window = [j <= i, i - j < w]
+derivation.identity(
+    "outside",
+    diff(total(exp(scores[i, j]) * values[j, f], j, where=window) / total(exp(scores[i, j]), j, where=window), X[l, b])
+    * where(1, l <= i - w),
+    0,
+    title="In one layer, the derivative of an output with respect to a token before its window is zero",
 )
 
 derivation.limit(

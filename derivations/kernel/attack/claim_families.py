@@ -24,6 +24,7 @@ from .identity_families import (
     moduli,
     names,
     near_a_kink,
+    orders,
     polynomials,
     products,
     quotients,
@@ -109,4 +110,5 @@ FAMILIES: dict[str, tuple[Callable[[Random], Draft], int]] = {
     "inverses": (inverses, 2),
     "names": (names, 2),
     "rates": (rates, 4),
+    "orders of positions": (orders, 10),
 }

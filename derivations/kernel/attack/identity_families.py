@@ -114,6 +114,16 @@ def entry_by_entry(generator: Random) -> Draft:
     )
 
 
+def orders(generator: Random) -> Draft:
+    """Draft an identity in which positions are compared."""
+    optional = ("scalars", "sizes", "delta", "sum", "exp")
+    tree = grow_identity(generator, ("tensors", "where"), optional, depths=(2, 2, 3), rewrites=3, free_indices=FREE_INDICES)
+    if generator.random() < 0.7:
+        return tree
+    by = generator.choice((u[1], v[1], S[1, 1], A[1, 1]))
+    return replace(tree, sides=tuple(diff(side, by) for side in tree.sides))
+
+
 def products(generator: Random) -> Draft:
     """Draft an identity between vectors or matrices built from matrix products."""
     shape = generator.choice([shape for shape in TENSORS if TENSORS[shape]])

@@ -193,6 +193,12 @@ def of_each(e, place, env):
     return evaluate_entry(e.args[0], place[1:], {**env, ("index", e.data[0]): place[0]})
 
 
+def of_where(e, place, env):
+    left, right = (evaluate_scalar(x, env) for x in e.args[1:])
+    holds = left <= right if e.data == "<=" else left < right
+    return evaluate_scalar(e.args[0], env) if holds else mpf(0)
+
+
 def of_entry(e, place, env):
     at = tuple(int(i.data) - 1 if i.op == "const" else env["index", i.data[0]] for i in e.args[1:])
     if any(k >= evaluate_size(s, env) for k, s in zip(at, e.args[0].shape)):
@@ -338,6 +344,7 @@ RULES = {
     "array": lambda e, place, env: evaluate_scalar(e.args[all_places(e.shape, env).index(place)], env),
     "sum": of_sum,
     "each": of_each,
+    "where": of_where,
     "entry": of_entry,
     "function": of_function,
     "softmax": of_softmax,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from ..core.constructors import E, I, array, diff, each, function, inverse, paren, sqrt, total
-from ..core.expr import Expr, lift, strip_brackets
+from ..core.constructors import E, I, array, diff, each, function, inverse, paren, sqrt, total, where
+from ..core.expr import Condition, Expr, lift, strip_brackets
 from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.name_latex import GREEK
 from .parse_plain import MADE, ParseError
@@ -19,7 +19,7 @@ from .parse_plain import MADE, ParseError
 TOKEN = re.compile(r"\s*(\\\\|\\[A-Za-z]+|\d+|\S)")
 APPLIED: dict[str, Callable[[Expr], Expr]] = {"norm": partial(function, "norm"), **{word: MADE[op] for op, word in WORDS.items()}}
 SHOWN = {r"\left|": "⟨", r"\right|": "⟩", r"\left": "", r"\right": "", r"\,": ""}  # the sizes of brackets and spaces have no meaning
-END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/")
+END_OF_FACTORS = ("", "+", "-", ")", "]", "}", ",", "&", r"\\", "⟩", r"\rVert", r"\end", "/", "<", r"\le")
 
 
 def parse_latex(text: str, names: Mapping[str, Expr], filled: Iterable[Expr] = ()) -> Expr:
@@ -92,9 +92,22 @@ class LatexParser:
             return self.product()
         self.expect("_", "{")
         name = self.name()
-        self.expect("=", "1", "}", "^")
-        index_ = self.bound(name, self.group())
-        return total(self.term(), index_)
+        self.expect("=", "1")
+        conditions = []
+        while self.met(","):
+            conditions.append(self.condition())
+        self.expect("}", "^")
+        last = self.group()
+        index_ = self.bound(name, last.data[1] if last.op == "index" else last)
+        return total(self.term(), index_, where=[index_ <= last] * (last.op == "index") + conditions)
+
+    def condition(self) -> Condition:
+        """Parse a comparison of positions."""
+        left = self.sum()
+        if self.met("<"):
+            return Condition(left, "<", self.sum())
+        self.expect(r"\le")
+        return Condition(left, "<=", self.sum())
 
     def product(self) -> Expr:
         result = self.factor()
@@ -251,8 +264,25 @@ def applied(reader: LatexParser, name: str) -> Expr:
     return function(name, inside)
 
 
-def matrix(reader: LatexParser) -> Expr:
-    """Parse the rows of a pmatrix."""
+def cases(reader: LatexParser) -> Expr:
+    """Parse what holds under a condition and is 0 otherwise; its name has been read."""
+    body = reader.closed(reader.sum, "&")
+    condition = reader.condition()
+    reader.expect(r"\\", "0", "&", r"\text", "{", *"otherwise", "}", r"\end", "{", *"cases", "}")
+    return where(body, condition)
+
+
+def indicator(reader: LatexParser) -> Expr:
+    """Parse an Iverson bracket; the opening bracket has been read."""
+    condition = reader.condition()
+    reader.expect("]")
+    return where(1, condition)
+
+
+def environment(reader: LatexParser) -> Expr:
+    """Parse a case distinction, or the rows of a pmatrix."""
+    if reader.met("{", *"cases", "}"):
+        return cases(reader)
     reader.expect("{", *"pmatrix", "}")
     rows = [[reader.sum()]]
     while not reader.met(r"\end"):
@@ -283,7 +313,8 @@ BASES: dict[str, Callable[[LatexParser], Expr]] = {
     "⟨": lambda reader: function("abs", reader.closed(reader.sum, "⟩")),
     r"\frac": LatexParser.fraction,
     r"\sqrt": lambda reader: sqrt(reader.group()),
-    r"\begin": matrix,
+    r"\begin": environment,
+    "[": indicator,
     r"\operatorname": word_applied,
     r"\mathbf": LatexParser.fill,
     r"\lVert": lambda reader: function("norm", reader.closed(reader.sum, r"\rVert")),

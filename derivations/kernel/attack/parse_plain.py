@@ -23,18 +23,20 @@ from ..core.constructors import (
     ones,
     paren,
     rank,
+    restrict,
     rounded,
     softmax,
     sqrt,
     total,
+    where,
     zeros,
 )
-from ..core.expr import Expr, lift
+from ..core.expr import Condition, Expr, lift
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing.latex import WORDS
 
-TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|[-+*@/^ᵀ()\[\],=])")
+TOKEN = re.compile(r"\s*(\d+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)?|\.\.|⁻¹|<=|[-+*@/^ᵀ()\[\],=<])")
 MADE: dict[str, Callable[[Expr], Expr]] = {  # operators that are printed as words
     "softmax": softmax,
     "variance": Var,
@@ -149,6 +151,9 @@ class PlainParser:
         if token == "(":
             return self.closed(paren)
         if token == "[":
+            if (condition := self.condition()) is not None:
+                self.expect("]")
+                return where(1, condition)
             return array([x.args if x.shape else x for x in self.listed(self.sum, "]")])
         if token == "E" and token not in self.names:
             self.expect("[")
@@ -178,15 +183,39 @@ class PlainParser:
             for token in ("/", "d", "("):
                 self.expect(token)
             return self.closed(lambda by: diff(body, by))
+        if word == "where":
+            body = self.sum()
+            self.expect(",")
+            return restrict(body, [x for x in self.listed(self.condition, ")") if x is not None])
         if word in BOUND:
             return self.bound(BOUND[word])
         raise ParseError(f"{word!r} is no function, in {self.text!r}")
 
     def bound(self, make: Callable[..., Expr]) -> Expr:
-        """Parse the body and the bound indices of a sum, or of a tensor given entry by entry."""
+        """Parse the body and the bound indices of a sum, or of a tensor given entry by entry, and the conditions of a sum."""
         body = self.sum()
         self.expect(",")
-        return make(body, *self.listed(self.running, ")"))
+        found = self.listed(self.running_or_condition, ")")
+        conditions = [x for x in found if isinstance(x, Condition)]
+        return make(restrict(body, conditions), *found[: len(found) - len(conditions)])
+
+    def running_or_condition(self) -> Expr | Condition:
+        """Parse a bound index with its range, or a condition of a sum."""
+        condition = self.condition()
+        return self.running() if condition is None else condition
+
+    def condition(self) -> Condition | None:
+        """Parse a comparison and return it. Return None, and do not move, if what follows is none."""
+        before = self.at
+        try:
+            left = self.sum()
+            if self.peek() in ("<=", "<"):
+                relation = self.take()
+                return Condition(left, relation, self.sum())
+        except KernelError:
+            pass
+        self.at = before
+        return None
 
     def running(self) -> Expr:
         """Parse a bound index with its range, and check that the range is the index's own."""

@@ -27,6 +27,7 @@ from ..core.constructors import (
     softmax,
     sqrt,
     total,
+    where,
     zeros,
 )
 from ..core.expr import Expr, lift, named_nodes, strip_brackets
@@ -36,7 +37,27 @@ from ..printing import latex, plain_text, script_text
 
 CALLS = {
     f.__name__: f
-    for f in (E, Var, absolute, array, diff, each, exp, eye, inverse, log, ones, rank, rounded, softmax, sqrt, total, zeros, Fraction)
+    for f in (
+        E,
+        Var,
+        absolute,
+        array,
+        diff,
+        each,
+        exp,
+        eye,
+        inverse,
+        log,
+        ones,
+        rank,
+        rounded,
+        softmax,
+        sqrt,
+        total,
+        where,
+        zeros,
+        Fraction,
+    )
 }
 CALLS |= {name: partial(function, name) for name in FUNCTIONS if name != "abs"}  # a script calls it absolute
 BINARY = {
@@ -82,7 +103,10 @@ def build(node: ast.AST, names: dict[str, Expr]) -> Any:
         arguments = [build(a, names) for a in node.args]
         if node.func.id == "Fraction":
             return lift(Fraction(*(number(a) for a in arguments)))
-        return CALLS[node.func.id](*arguments)
+        return CALLS[node.func.id](*arguments, **{k.arg: build(k.value, names) for k in node.keywords if k.arg})
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = build(node.left, names), build(node.comparators[0], names)
+        return left <= right if isinstance(node.ops[0], ast.LtE) else left < right
     raise Unreadable(ast.dump(node))
 
 

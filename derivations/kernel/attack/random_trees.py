@@ -27,8 +27,9 @@ from ..core.constructors import (
     sqrt,
     total,
     vector,
+    where,
 )
-from ..core.expr import Expr, lift
+from ..core.expr import Condition, Expr, lift
 
 n, m = sizes("n m")
 i, j, l, r = index("i", n), index("j", n), index("l", m), index("r", m)
@@ -92,7 +93,23 @@ class Grower:
         if depth <= 0 or self.chance(0.1):
             return self.leaf(scope)
         makers = [self.plus, self.plus, self.times, self.times, self.square]
-        features = ("div", "exp", "log", "abs", "sqrt", "sum", "each", "dot", "softmax", "diff", "rounded", "delta", "moment", "largest")
+        features = (
+            "div",
+            "exp",
+            "log",
+            "abs",
+            "sqrt",
+            "sum",
+            "each",
+            "dot",
+            "softmax",
+            "diff",
+            "rounded",
+            "delta",
+            "moment",
+            "largest",
+            "where",
+        )
         for feature in features:
             if feature in self.features:
                 makers += [getattr(self, "of_" + feature)] * 2
@@ -162,6 +179,24 @@ class Grower:
     def of_delta(self, depth: int, scope: tuple) -> Expr:
         rows = [a for a in scope if a.data[1] == n]
         return (eye(n)[self.generator.choice(rows), self.generator.choice(rows)] if rows else lift(1)) * self.scalar(depth, scope)
+
+    def condition(self, scope: tuple) -> Condition:
+        """Return a random comparison of an index in scope with another position."""
+        g = self.generator
+        left = g.choice([a for a in scope if a.data[1] == n] or [lift(1)])
+        right = g.choice([*(a for a in scope if a != left), *SIZES, lift(2)])
+        shift = g.choice((0, 0, 0, 1, -1, *([m] if right not in SIZES else [])))
+        right = right if isinstance(shift, int) and not shift else right + shift
+        return g.choice((left <= right, left < right, right <= left, right < left))
+
+    def of_where(self, depth: int, scope: tuple) -> Expr:
+        """Return a scalar under a condition, most often in a sum."""
+        free = [a for a in INDICES if a not in scope]
+        if not free or self.chance(0.2):
+            return where(self.scalar(depth, scope), self.condition(scope))
+        over = self.generator.choice(free)
+        inner = (*scope, over)
+        return total(self.scalar(depth, inner), over, where=[self.condition(inner) for _ in range(self.generator.choice((1, 1, 2)))])
 
     def of_moment(self, depth: int, scope: tuple) -> Expr:
         return self.generator.choice((E, Var))(self.scalar(depth, scope))

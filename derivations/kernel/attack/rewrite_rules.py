@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import count
 from random import Random
 
-from ..core.constructors import absolute, diff, each, exp, eye, function, index, ones, softmax, sqrt, total
+from ..core.constructors import absolute, diff, each, exp, eye, function, index, ones, softmax, sqrt, total, where
 from ..core.expr import Expr, free_indices, lift, node, operands, strip_brackets, walk
 from ..core.operators import INDEXED
 from ..errors import KernelError
@@ -146,6 +146,33 @@ def of_sum(e: Expr) -> Iterator[Expr]:
         yield -Expr("sum", body.args, (), e.data)
     if body.op == "mul" and all(a.op == "entry" and a.args[1:] == (own,) for a in body.args):
         yield body.args[0].args[0] @ body.args[1].args[0]
+    for position in (size - 1, *(free_indices(body) - {own})):  # the terms up to a position, and the others
+        yield total(body, own, where=own <= position) + total(body, own, where=position < own)
+    first = where(substitute_index(body, own, lift(1)), lift(1) <= size)
+    yield first + total(body, own, where=lift(1) < own)
+
+
+def of_where(e: Expr) -> Iterator[Expr]:
+    """Rewrite a scalar under a condition."""
+    body, left, right = e.args
+    if e.data == "<":
+        yield node("where", body, left + 1, right, data="<=")
+    else:
+        yield node("where", body, left, right + 1, data="<")
+        yield node("where", body, -right, -left, data="<=")
+        yield where(body, left < right) + where(where(body, left <= right), right <= left)
+    yield node("where", lift(1), left, right, data=e.data) * body
+    yield body - node("where", body, right, left, data="<" if e.data == "<=" else "<=")
+    if body.op in ("add", "neg"):
+        yield rebuild(body, tuple(rebuild(e, (x, left, right)) for x in body.args))
+    if body.op == "mul":
+        yield body.args[0] * rebuild(e, (body.args[1], left, right))
+    if body.op == "where":
+        yield rebuild(body, (rebuild(e, (body.args[0], left, right)), *body.args[1:]))
+    if body.op == "sum" and body.bound_index not in free_indices(left) | free_indices(right):
+        yield Expr("sum", (rebuild(e, (body.args[0], left, right)),), (), body.data)
+    if body.op == "function" and body.data == "exp":
+        yield exp(rebuild(e, (body.args[0], left, right))) - node("where", lift(1), right, left, data="<" if e.data == "<=" else "<=")
 
 
 def of_each(e: Expr) -> Iterator[Expr]:
@@ -277,6 +304,8 @@ def of_derivative(e: Expr) -> Iterator[Expr]:
         yield {"exp": lambda: exp(a) * inner, "log": lambda: inner / a, "abs": lambda: a / absolute(a) * inner}[body.data]()
     if body.op == "sum" and index_of(body) not in free_indices(by):
         yield Expr("sum", (diff(body.args[0], by),), (), body.data)
+    if body.op == "where":
+        yield rebuild(body, (diff(body.args[0], by), *body.args[1:]))
     if body.op == "entry" and by.op == "entry" and len(body.args) == 2 and body.args[0] == by.args[0]:
         yield eye(body.args[0].shape[0])[body.args[1], by.args[1]]
 
@@ -289,6 +318,7 @@ RULES: dict[str, Callable[[Expr], Iterator[Expr]]] = {
     "pow": of_pow,
     "sum": of_sum,
     "each": of_each,
+    "where": of_where,
     "entry": of_entry,
     "matmul": of_matmul,
     "transpose": of_transpose,

@@ -156,6 +156,17 @@ def binding_confused(e: Expr, context: Vocabulary) -> Mutations:
         yield e.args[0].args[0]
 
 
+def condition_changed(e: Expr, context: Vocabulary) -> Mutations:
+    """Exchange <= and < in a comparison of positions, move or swap its sides, or drop it."""
+    if e.op == "where":
+        body, left, right = e.args
+        yield node("where", body, left, right, data="<" if e.data == "<=" else "<=")
+        yield node("where", body, left + 1, right, data=e.data)
+        yield node("where", body, left, right + 1, data=e.data)
+        yield node("where", body, right, left, data=e.data)
+        yield body
+
+
 def term_dropped(e: Expr, context: Vocabulary) -> Mutations:
     """Drop a term of a sum."""
     if e.op == "add":
@@ -265,6 +276,7 @@ OPERATORS: dict[str, Callable[[Expr, Vocabulary], Mutations]] = {
     "index replaced": index_replaced,
     "bound off by one": bound,
     "binding confused": binding_confused,
+    "condition changed": condition_changed,
     "term dropped": term_dropped,
     "term added": term_added,
     "factor dropped": factor_dropped,

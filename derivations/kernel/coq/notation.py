@@ -27,6 +27,7 @@ UNSUPPORTED = {
     "derivative": "a derivative",
     "rounded": "rounding",
     "imaginary": "a complex number",
+    "where": "a comparison of positions",
 }
 MORE_AXES = "a tensor with more than two axes, other than an entry of one"
 

@@ -5,12 +5,12 @@ Each function checks its arguments and makes a node; none simplifies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..errors import KernelError
-from .expr import Expr, Term, lift, lift_size, node, require_scalar, show, symbol
+from .expr import Condition, Expr, Term, lift, lift_size, node, require_scalar, show, symbol
 
 Rows = Term | list | tuple  # nested lists
 FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest spacing, largest exponent
@@ -198,8 +198,11 @@ def array(rows: Rows) -> Expr:
     return node("array", *entries, stated=(lift(len(parts)), *parts[0].shape))
 
 
-def total(body: Term, *indices: Expr) -> Expr:
-    """Return the sum of a scalar over one or more indices, which `index` makes.
+def total(body: Term, *indices: Expr, where: Condition | Sequence[Condition] = ()) -> Expr:
+    """Return the sum of a scalar over one or more indices, which `index` makes. With `where`, only terms that satisfy the conditions count.
+
+    A condition compares sums of indices, sizes and integers by `<=`, `<`, `>=` or `>`. It may exclude every term: the sum is then 0. The
+    body needs no value where a condition fails.
 
     Examples:
         >>> from derivations.kernel import index, sizes, total, vector
@@ -207,8 +210,35 @@ def total(body: Term, *indices: Expr) -> Expr:
         >>> q, k, i = vector("q", d), vector("k", d), index("i", d)
         >>> print(total(q[i] * k[i], i))
         sum(q[i]*k[i], i = 1..d)
+        >>> j = index("j", d)
+        >>> print(total(q[j], j, where=j <= i), "and", total(q[j], j, where=[j <= i, i - j < 2]))
+        sum(q[j], j = 1..d, j <= i) and sum(q[j], j = 1..d, j <= i, i - j < 2)
     """
-    return bind("sum", "a sum runs", body, indices)
+    return bind("sum", "a sum runs", restrict(body, [where] if isinstance(where, Condition) else where), indices)
+
+
+def where(body: Term, *conditions: Condition) -> Expr:
+    """Return a scalar where all conditions hold, and 0 elsewhere. The scalar needs no value there. `where(1, j <= i)` is an entry of a mask.
+
+    Examples:
+        >>> from derivations.kernel import each, index, sizes, vector, where
+        >>> n = sizes("n")
+        >>> i, j = index("i", n), index("j", n)
+        >>> print(each(where(1, j <= i), i, j), "and", where(vector("z", n)[j], j < i))
+        each([j <= i], i = 1..n, j = 1..n) and where(z[j], j < i)
+    """
+    if not conditions:
+        raise KernelError("where(body, condition) needs a condition, such as j <= i", code="not-a-condition")
+    return restrict(body, conditions)
+
+
+def restrict(body: Term, conditions: Sequence[Condition]) -> Expr:
+    """Return `body` under conditions, the first of them outermost. Raise KernelError if one is no comparison."""
+    for condition in reversed(list(conditions)):
+        if not isinstance(condition, Condition):
+            raise KernelError(f"{condition} is no condition; write a comparison of indices, such as j <= i", code="not-a-condition")
+        body = node("where", body, condition.left, condition.right, data=condition.relation)
+    return lift(body)
 
 
 def each(body: Term, *indices: Expr) -> Expr:

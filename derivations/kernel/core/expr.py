@@ -20,7 +20,7 @@ from ..printing.latex import NAMED
 from ..printing.name_latex import check_name
 from ..printing.plain_text import describe
 from ..printing.plain_text import plain as show
-from .operators import AVERAGE_OPERATORS, BINDERS, INDEXED, OPERATORS, real_scalar, scalar, shape_of
+from .operators import AVERAGE_OPERATORS, BINDERS, INDEXED, OPERATORS, is_position, real_scalar, scalar, shape_of
 
 Term = Union["Expr", int, Fraction]  # accepted where an expression is expected; so are SymPy's expressions
 
@@ -77,12 +77,17 @@ class Expr:
             return NotImplemented
         return (self.op, self.data, self.args, self.shape) == (other.op, other.data, other.args, other.shape)
 
-    def _no_order(self, other: object) -> NoReturn:
-        raise KernelError(
-            "<, <=, > and >= say nothing of expressions; write derivation.inequality(id, left, right, because=...)", code="order-operator"
-        )
+    def __le__(self, other: Term) -> Condition:
+        return condition(self, "<=", other)
 
-    __lt__ = __le__ = __gt__ = __ge__ = _no_order
+    def __lt__(self, other: Term) -> Condition:
+        return condition(self, "<", other)
+
+    def __ge__(self, other: Term) -> Condition:
+        return condition(other, "<=", self)
+
+    def __gt__(self, other: Term) -> Condition:
+        return condition(other, "<", self)
 
     def __add__(self, other: Term) -> Expr:
         return node("add", self, other)
@@ -146,6 +151,30 @@ class Expr:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an expression is neither true nor false; state a claim about it")
+
+
+class Condition(NamedTuple):
+    """A comparison of two positions, such as `j <= i`, for `where`."""
+
+    left: Expr
+    relation: str
+    right: Expr
+
+    def __bool__(self) -> NoReturn:
+        said = f"{show(self.left)} {self.relation} {show(self.right)}"
+        raise KernelError(f"{said} is neither true nor false: pass it as where=..., two as where=[1 < j, j <= i]", code="order-operator")
+
+
+def condition(left: Term, relation: str, right: Term) -> Condition:
+    """Return a comparison. Raise KernelError unless both sides are positions: sums of indices, sizes and integers."""
+    left, right = lift(left), lift(right)
+    if is_position(left) and is_position(right):
+        return Condition(left, relation, right)
+    raise KernelError(
+        "<, <=, > and >= compare indices, sizes and integers, as in total(x[j], j, where=j <= i); of other expressions write "
+        "derivation.inequality(id, left, right, because=...)",
+        code="order-operator",
+    )
 
 
 class Reader(NamedTuple):

@@ -116,6 +116,22 @@ def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
     return ()
 
 
+def where(data: Any, body: Tree, left: Tree, right: Tree) -> Shape:
+    """Return the scalar shape. Raise KernelError unless the condition compares two positions."""
+    if not (is_position(left) and is_position(right)):
+        raise KernelError(f"{plain(left)} {data} {plain(right)} does not compare indices, sizes and integers", code="not-a-condition")
+    return scalar(data, body)
+
+
+def is_position(e: Tree) -> bool:
+    """Return whether an expression is a sum of indices, sizes and integers, each taken once or an integer number of times."""
+    if e.op == "mul":
+        return any(x.op == "const" and x.data.denominator == 1 and is_position(y) for x, y in (e.args, e.args[::-1]))
+    if e.op in ("add", "neg", "paren"):
+        return all(map(is_position, e.args))
+    return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or e.op == "const" and e.data.denominator == 1
+
+
 def function(data: Any, x: Tree) -> Shape:
     """Return the shape of a function's value: scalar if it reduces a vector to a number, else that of its argument."""
     if data not in FUNCTIONS:
@@ -178,6 +194,7 @@ OPERATORS = {
         Op("array", None, stated),
         Op("sum", 1, scalar, binds="index"),
         Op("each", 1, lambda data, body: (data[1], *body.shape), binds="index"),
+        Op("where", 3, where),  # the first argument where data, "<=" or "<", holds of the others; elsewhere 0
         Op("entry", None, entry, operands=1),
         Op("function", 1, function),
         Op("softmax", 1, NORMALIZED),

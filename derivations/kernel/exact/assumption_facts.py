@@ -19,6 +19,7 @@ from .tree_to_normal_form import normalize
 def collect_facts(given: tuple) -> Facts:
     """Return the facts that the assumptions give, including which of them remain when symbols vary."""
     facts = collect_stated_facts(given)
+    facts.given = given
     facts.facts_near = lambda moving: collect_stated_facts(tuple(a for a in given if holds_near(a, moving, facts)))
     return facts
 

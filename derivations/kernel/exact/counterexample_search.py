@@ -34,6 +34,7 @@ ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
 HUGE = [Fraction(2) ** 128]  # rounding it overflows
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
+MAX_FURTHER_SIZE = 8
 LARGEST_SIZES = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
 
 
@@ -72,17 +73,22 @@ def is_law(*trees: Expr) -> bool:
     return contains_average(*trees)
 
 
-def find_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False) -> Counterexample | None:
-    """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one."""
+def find_counterexample(
+    left: Expr, right: Expr, given: tuple, relation: str = "=", undefined: bool = False, sizes: dict | None = None
+) -> Counterexample | None:
+    """Return a small counterexample or None. If `undefined` is true, a place where a side does not exist counts as one.
+
+    The search tries small sizes, and then `sizes`.
+    """
     if is_law(left, right):
         return find_law_counterexample(left, right, given, relation)
-    for env, others in generate_candidates((left, right), given):
+    for env, others in generate_candidates((left, right), given, sizes):
         if find_failing_sides(left, right, given, relation, env, undefined):
             return shrink(left, right, given, relation, env, others, undefined)
     return None
 
 
-def generate_candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list[Expr]]]:
+def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -> Iterator[tuple[dict, list[Expr]]]:
     """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
@@ -91,7 +97,8 @@ def generate_candidates(sides: tuple, given: tuple) -> Iterator[tuple[dict, list
     others = [names[n] for n in sorted(names) if n not in size_names]
     free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
     generator = Random(0)
-    for chosen in list_sizes_to_try(size_names, given):
+    further = [tuple(sizes.get(name, 1) for name in size_names)] if sizes and max(sizes.values()) <= MAX_FURTHER_SIZE else []
+    for chosen in [*list_sizes_to_try(size_names, given), *further]:
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (

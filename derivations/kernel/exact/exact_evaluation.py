@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import lcm, prod
+from operator import le, lt
 from typing import Any
 
 from flint import acb, arb, fmpq, fmpq_mat
@@ -113,6 +114,15 @@ def evaluate_each(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     name, size = e.data
     rows = [evaluate(e.args[0], {**env, ("index", name): k}) for k in range(evaluate_size(size, env))]
     return {p: rows[p[0]][p[1:]] for p in places}
+
+
+def evaluate_where(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
+    """Return the body where the condition holds. Elsewhere return 0; the body may have no value there."""
+    body, left, right = e.args
+    return evaluate(body, env) if COMPARED[e.data](evaluate_scalar(left, env), evaluate_scalar(right, env)) else {(): to_fmpq(0)}
+
+
+COMPARED = {"<=": le, "<": lt}
 
 
 def evaluate_entry(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
@@ -249,6 +259,7 @@ RULES = {
     "array": lambda e, env, places: dict(zip(places, (evaluate_scalar(x, env) for x in e.args))),
     "sum": evaluate_sum,
     "each": evaluate_each,
+    "where": evaluate_where,
     "entry": evaluate_entry,
     "function": evaluate_function,
     "softmax": evaluate_softmax,

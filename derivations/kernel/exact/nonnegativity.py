@@ -31,7 +31,7 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
         return find_unclear_summand(e, facts)
     if e.op in ("mul", "div"):
         return first_not_none(find_unclear_part(a, facts) for a in e.args)
-    if e.op in ("paren", "sum", "defined"):
+    if e.op in ("paren", "sum", "defined", "where"):  # where its condition fails, `where` is 0
         return find_unclear_part(e.args[0], facts)
     if e.op == "function" and e.data == "norm":
         return None

@@ -60,6 +60,7 @@ class Facts:
     """What the stated assumptions of a claim allow. The normal form consults it before it cancels, inverts, averages or takes a root."""
 
     def __init__(self) -> None:
+        self.given: tuple = ()  # the assumptions themselves
         # What the assumptions state. Polynomials with open indices are stated at each value of these.
         self.positive: list[Polynomial] = []
         self.nonnegative: list[Polynomial] = []

@@ -27,6 +27,7 @@ from .limit_counterexamples import find_other_limit
 from .max_facts import write_pairs_with_moduli
 from .nonnegativity import DIFFERENCES, explain_doubt, is_nonnegative_by_cases
 from .normal_form import Facts
+from .order_decision import compares_positions, require_equal_in_every_order, require_value_in_every_order
 from .polynomial_printing import polynomial_to_tree, shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
 from .series_limits import list_limit_assumptions, near_limit, take_limit
@@ -34,7 +35,13 @@ from .tree_to_normal_form import normalize
 
 
 def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
-    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal."""
+    """Return the difference of two expressions in normal form with denominators cleared; {} if they are equal.
+
+    Expressions in which positions are compared have no normal form: raise Unsupported unless they are proved to be equal.
+    """
+    if compares_positions(left, right):
+        require_equal_in_every_order(left, right, facts.given)
+        return {}
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
@@ -270,7 +277,10 @@ def prove_definition(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Non
             "z * g or A @ B or each(z[i]**2, i), and take its entry where the name is used, or write the sum out with total(...)",
             code="open-index",
         )
-    normalize(right, facts)
+    if compares_positions(right):
+        require_value_in_every_order(right, facts.given)
+    else:
+        normalize(right, facts)
 
 
 PROOFS = {

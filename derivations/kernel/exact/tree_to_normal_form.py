@@ -393,7 +393,10 @@ RULES = {
     "derivative": lower_derivative,
     "rounded": lower_rounded,
 }
-UNSUPPORTED = {"rank": "a rank has no normal form; the exact witness knows bounds on one alone"}
+UNSUPPORTED = {
+    "rank": "a rank has no normal form; the exact witness knows bounds on one alone",
+    "where": "a comparison of positions has no normal form; only an identity and what an inequality leaves to compare may hold one",
+}
 
 
 # Derivatives

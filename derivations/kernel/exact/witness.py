@@ -25,6 +25,7 @@ from .atom_payloads import Unsupported
 from .counterexample_search import LARGEST_SIZES, describe_heavy_tails, find_counterexample, list_sizes_to_try
 from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
+from .order_decision import Unequal, compares_positions
 from .proofs import PROOFS, collect_claim_facts
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
@@ -120,15 +121,17 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
     facts.near = (left, right)
     if claim.kind != "refutation":  # a refutation names values, which are checked
         require_variances(given, facts)
+    sizes: dict[str, int] | None = None  # at which a counterexample is likely, beside the small ones
     try:
         failure = PROOFS[claim.kind](claim, left, right, facts)
     except Unsupported as error:
         failure = ProofFailed(str(error), code=error.code)
+        sizes = error.sizes if isinstance(error, Unequal) else None
     if failure:
         facts.missing |= facts.possible_independence  # independence would factor the joint moments that are left
     relation = "<=" if claim.kind == "inequality" else "="
     searched = failure and claim.kind not in ("limit", "refutation", "definition") and not facts.missing
-    if searched and (found := find_counterexample(left, right, given, relation, undefined=True)):
+    if searched and (found := find_counterexample(left, right, given, relation, undefined=True, sizes=sizes)):
         raise ProofFailed(
             f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}",
             code="false-claim",
@@ -179,4 +182,5 @@ def make_verdict(claim: Claim) -> Verdict:
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",
     }
-    return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, "both sides have one normal form"))
+    way = "both sides are equal in every order of the positions" if compares_positions(*claim.trees) else "both sides have one normal form"
+    return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, way))

@@ -12,7 +12,7 @@ from .name_latex import name_latex, names_matrix, names_operator, names_word
 ATOM = 6
 LEVEL = {  # how tightly the printed form binds: inside a form that binds tighter, it needs brackets
     "add": 1,
-    **dict.fromkeys(("neg", "sum", "derivative"), 2),
+    **dict.fromkeys(("neg", "sum", "where", "derivative"), 2),
     **dict.fromkeys(("mul", "matmul"), 3),
     "div": 4,
     **dict.fromkeys(("pow", "transpose", "inverse", "each"), 5),
@@ -25,6 +25,7 @@ FUNCTION_NAMES = {
     "largest": r"\max",
     **{name: rf"\operatorname{{{name}}}" for name in ("abs", "norm")},  # used where bars would be ambiguous
 }
+COMPARISON_SIGNS = {"<=": r"\le", "<": "<"}
 NAMED = ("symbol", "defined", "index")  # operators printed as a name, the first item of their data
 TALL = (r"\frac", r"\sum", r"\left", r"\sqrt", r"\begin")  # brackets around these must grow
 
@@ -67,6 +68,8 @@ def level(e: Tree) -> int:
     if e.op == "const" and (e.data < 0 or e.data.denominator != 1):
         return 2 if e.data < 0 else 4
     if e.op == "pow" and is_root(e):
+        return ATOM
+    if is_indicator(e):
         return ATOM
     if e.op not in LEVEL:
         raise KernelError(f"nothing says how tightly '{e.op}' binds when it is printed", code="not-printable")
@@ -193,7 +196,22 @@ class Printer:
 
     def sum(self, e: Tree) -> str:
         name, size = e.data
-        return rf"\sum_{{{name_latex(name)} = 1}}^{{{self.show(size)}}} {self.show(e.args[0], 2 if e.args[0].op == 'sum' else 3)}"
+        body, conditions = split_conditions(e.args[0])
+        first, last, *more = [f"{name_latex(name)} = 1", self.show(size), *map(self.condition, conditions)]
+        if conditions and is_up_to_index(conditions[0], e):
+            last, more = self.show(conditions[0].args[2]), more[1:]
+        below = r",\, ".join([first, *more])
+        return rf"\sum_{{{below}}}^{{{last}}} {self.show(body, 2 if body.op == 'sum' else 3)}"
+
+    def condition(self, e: Tree) -> str:
+        """Return the condition of a `where` node."""
+        return f"{self.show(e.args[1])} {COMPARISON_SIGNS[e.data]} {self.show(e.args[2])}"
+
+    def where(self, e: Tree) -> str:
+        """Return 1 under a condition as an Iverson bracket, and anything else as a case distinction."""
+        if is_indicator(e):
+            return self.brackets(self.condition(e), "[]")
+        return rf"\begin{{cases}} {self.show(e.args[0])} & {self.condition(e)} \\ 0 & \text{{otherwise}} \end{{cases}}"
 
     def each(self, e: Tree) -> str:
         body, indices = split_each(e)
@@ -236,6 +254,26 @@ class Printer:
         if body.op in ("symbol", "defined", "entry"):
             return rf"\frac{{\partial {top}}}{{\partial {self.show(by)}}}"
         return rf"\frac{{\partial}}{{\partial {self.show(by)}}} {self.show(body, 4)}"
+
+
+def split_conditions(body: Tree) -> tuple[Tree, list[Tree]]:
+    """Return the body of nested `where` nodes, and these nodes, the outermost first."""
+    conditions = []
+    while body.op == "where":
+        conditions.append(body)
+        body = body.args[0]
+    return body, conditions
+
+
+def is_up_to_index(condition: Tree, e: Tree) -> bool:
+    """Return whether the condition of a sum is that its index is at most another index of the same size: it is then printed as a limit."""
+    _, left, right = condition.args
+    return condition.data == "<=" and left == e.bound_index != right and right.op == "index" and right.data[1] == e.data[1]
+
+
+def is_indicator(e: Tree) -> bool:
+    """Return whether a node is 1 where a condition holds, and 0 elsewhere."""
+    return e.op == "where" and e.args[0].op == "const" and e.args[0].data == 1
 
 
 def split_each(e: Tree) -> tuple[Tree, list]:

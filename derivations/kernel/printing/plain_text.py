@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .latex import ATOM, WORDS, Printer, Tree, is_root, split_each
+from .latex import ATOM, WORDS, Printer, Tree, is_indicator, is_root, split_conditions, split_each
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
@@ -14,7 +14,7 @@ class Plain(Printer):
     """A printer for terminals and messages."""
 
     def show(self, e: Tree, least: int = 0) -> str:
-        bracketed = e.op in ("sum", "each") or e.op == "derivative" and least < 5  # these print brackets themselves
+        bracketed = e.op in ("sum", "each", "where") or e.op == "derivative" and least < 5  # these print brackets themselves
         return super().show(e, 0 if bracketed else least)
 
     def brackets(self, text: str, pair: str = "()") -> str:
@@ -69,7 +69,14 @@ class Plain(Printer):
         return "[" + ", ".join(f"[{', '.join(row)}]" if is_matrix else row[0] for row in rows) + "]"
 
     def sum(self, e: Tree) -> str:
-        return f"sum({self.show(e.args[0])}, {e.data[0]} = 1..{self.show(e.data[1])})"
+        body, conditions = split_conditions(e.args[0])
+        return f"sum({', '.join([self.show(body), f'{e.data[0]} = 1..{self.show(e.data[1])}', *map(self.condition, conditions)])})"
+
+    def condition(self, e: Tree) -> str:
+        return f"{self.show(e.args[1])} {e.data} {self.show(e.args[2])}"
+
+    def where(self, e: Tree) -> str:
+        return f"[{self.condition(e)}]" if is_indicator(e) else f"where({self.show(e.args[0])}, {self.condition(e)})"
 
     def each(self, e: Tree) -> str:
         body, indices = split_each(e)

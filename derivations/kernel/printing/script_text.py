@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, Tree, is_root, split_each
+from .latex import ATOM, WORDS, Tree, is_root, split_conditions, split_each
 from .plain_text import Plain
 
 NAMES = {"abs": "absolute"}  # functions whose constructor has another name
@@ -32,7 +32,13 @@ class Script(Plain):
         return f"array({super().rows(rows, is_matrix)})"
 
     def sum(self, e: Tree) -> str:
-        return f"total({self.show(e.args[0])}, {e.data[0]})"
+        body, conditions = split_conditions(e.args[0])
+        shown = ", ".join(map(self.condition, conditions))
+        where = f", where={shown}" if len(conditions) == 1 else f", where=[{shown}]" if conditions else ""
+        return f"total({self.show(body)}, {e.data[0]}{where})"
+
+    def where(self, e: Tree) -> str:
+        return f"where({self.show(e.args[0])}, {self.condition(e)})"
 
     def each(self, e: Tree) -> str:
         body, indices = split_each(e)

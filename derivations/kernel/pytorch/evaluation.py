@@ -65,7 +65,20 @@ def power(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     power = evaluate(exponent, t, axes, deep) if whole is None else t.lead(number(whole))
     if whole is None and is_integer(exponent) and (power.error < 0.25).all():  # then it is the integer nearest to the computed value
         power = BoundedValue(power.value.round(), torch.zeros_like(power.value))
-    return error_bounds.power(evaluate(base, t, axes, deep), power, t.exactly)
+    return error_bounds.power(one_unless_needed(evaluate(base, t, axes, deep), t), power, t.exactly)
+
+
+def quotient(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    a, b = align_scalars([evaluate(x, t, axes, deep) for x in e.args], e)
+    return error_bounds.divide(a, one_unless_needed(b, t), t.exactly)
+
+
+def one_unless_needed(x: BoundedValue, t: Trial) -> BoundedValue:
+    """Return x with 1 where a condition says that the value is not needed, so that a division or a logarithm is defined there."""
+    if t.needed is None:
+        return x
+    needed = t.needed[(...,) + (None,) * (x.value.dim() - t.leading)]
+    return BoundedValue(torch.where(needed, x.value, 1.0), torch.where(needed, x.error, 0.0))
 
 
 def is_integer(e: Expr) -> bool:
@@ -91,7 +104,10 @@ def function(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     if e.data not in FUNCTIONS:
         raise CannotDecide(f"PyTorch has no counterpart of '{e.data}'")
     operation = FUNCTIONS[e.data]
-    return operation(evaluate(e.args[0], t, axes, deep)) if operation else evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
+    if operation is None:
+        return evaluate(sqrt(e.args[0] @ e.args[0]), t, axes, deep)
+    x = evaluate(e.args[0], t, axes, deep)
+    return operation(one_unless_needed(x, t) if e.data == "log" else x)
 
 
 FUNCTIONS: dict[str, Callable[[BoundedValue], BoundedValue] | None] = {
@@ -146,6 +162,25 @@ def array(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return tensor_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
 
+def where(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    """Evaluate a scalar under a condition. It need not have a value where the condition fails."""
+    holds = condition_holds(e, t, axes, deep)
+    inside = t.but(t.values)
+    inside.needed = holds if t.needed is None else holds & t.needed
+    return keep_where(holds, evaluate(e.args[0], inside, axes, deep))
+
+
+def condition_holds(e: Expr, t: Trial, axes: dict, deep: int) -> torch.Tensor:
+    """Return where the condition of a `where` node holds. Positions are small integers, which fp64 computes exactly."""
+    left, right = (evaluate(x, t, axes, deep).value.round() for x in e.args[1:])
+    return left <= right if e.data == "<=" else left < right
+
+
+def keep_where(holds: torch.Tensor, x: BoundedValue) -> BoundedValue:
+    """Return the value where a condition holds, and 0 elsewhere."""
+    return BoundedValue(*(torch.where(holds, y, 0.0) for y in x))
+
+
 def entry(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     return take_entry(evaluate(e.args[0], t, axes, deep), e.args[1:], t, axes)
 
@@ -177,6 +212,7 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
         leaf = known.value.expand(*lead_sizes, *known.value.shape[t.leading :]).clone().requires_grad_()
         values = {n: BoundedValue(*(y.clone() for y in x)) for n, x in t.values.items()}  # copies, which may record gradients
         perturbed = t.but({**values, name: BoundedValue(leaf, torch.zeros_like(leaf) + step)})
+        perturbed.needed = None if t.needed is None else needed_by(body, t.needed, axes)
         perturbed.weights = t.weights and BoundedValue(*(x.clone() for x in t.weights))
         value = evaluate(body, perturbed, axes, deep)
         if value.value.is_complex():
@@ -186,6 +222,14 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     path_sum = value.error.detach()[(...,) + (None,) * len(target.shape)] / step
     result = BoundedValue(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
     return take_entry(result, by.args[1:], t, axes) if by.op == "entry" else result
+
+
+def needed_by(body: Expr, needed: torch.Tensor, axes: dict) -> torch.Tensor:
+    """Return where the value of a tree is needed: for some value of each index that it does not contain."""
+    own = {axes[i.data] for i in free_indices(body)}
+    for axis in set(range(needed.dim())) - own:
+        needed = needed.any(axis, keepdim=True)
+    return needed.clone()
 
 
 def average(x: BoundedValue, t: Trial) -> BoundedValue:
@@ -264,7 +308,7 @@ RULES: dict[str, Rule] = {
     "add": entrywise(error_bounds.add),
     "neg": negate,
     "mul": entrywise(error_bounds.multiply),
-    "div": entrywise(error_bounds.divide),
+    "div": quotient,
     "pow": power,
     "matmul": matmul,
     "transpose": rearrange(lambda x: x.transpose(-2, -1)),
@@ -274,6 +318,7 @@ RULES: dict[str, Rule] = {
     "array": array,
     "sum": sum_,
     "each": each,
+    "where": where,
     "entry": entry,
     "function": function,
     "softmax": unary(tensor_operations.softmax),

@@ -23,7 +23,7 @@ from . import tensor_operations
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
 from .evaluation import RULES as IN_FP64
-from .evaluation import align_scalars
+from .evaluation import align_scalars, condition_holds, keep_where
 from .evaluation_cache import cache_key
 from .tensor_operations import largest
 from .trial import Trial, take_entry
@@ -230,7 +230,7 @@ def sum_(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
 
 def count_terms(e: Expr, t: Trial) -> int:
     """Return the number of terms of a sum, with nested sums written out, also those in brackets."""
-    if e.op in TRANSPARENT:
+    if e.op in TRANSPARENT or e.op == "where":
         return count_terms(e.args[0], t)
     return t.size(e.data[1]) * count_terms(e.args[0], t) if e.op == "sum" else 1
 
@@ -239,6 +239,11 @@ def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate an array of entries; only the entries are rounded."""
     body = evaluate_in_format(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
     return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
+
+
+def where(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
+    """Evaluate a scalar under a condition on positions, which is not rounded."""
+    return keep_where(condition_holds(e, t, axes, deep), evaluate_in_format(e.args[0], t, f, axes, deep))
 
 
 def entry(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
@@ -270,6 +275,7 @@ RULES: dict[str, Rule] = {
     "matmul": matmul,
     "sum": sum_,
     "each": each,
+    "where": where,
     "entry": entry,
     "array": array,
 }

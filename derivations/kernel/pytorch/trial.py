@@ -47,6 +47,7 @@ class Trial:
         self.scaled = False  # whether all entries are large, or tiny
         self.overflows = False  # whether a rounding that overflows contradicts the claim
         self.exactly, self.axes, self.leading = leading_axes(trees)
+        self.needed: Tensor | None = None  # where the value of the tree is needed, by its leading axes; None: everywhere
         self.remembered = ValueCache()
 
     def but(self, values: dict) -> Trial:

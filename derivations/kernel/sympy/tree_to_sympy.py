@@ -148,6 +148,14 @@ def write_each(t: Translation, e: Expr) -> Text:
     return call("stacked", each, str(len(e.args[0].shape)))
 
 
+def write_where(t: Translation, e: Expr) -> Text:
+    """Return the text of a scalar under a condition, which Python decides, because indices and sizes are numbers in the program."""
+    if t.symbolic or t.moving or t.limit_variable:
+        raise NotForSymPy("a comparison of positions in a law or a limit")
+    body, left, right = map(t.write, e.args)
+    return Text(f"({body.as_sympy().text} if {left.within(SUM)} {e.data} {right.within(SUM)} else Integer(0))")
+
+
 def write_entry(t: Translation, e: Expr) -> Text:
     base, places = e.args[0], [str(int(i.data) - 1) if i.op == "const" else t.index(i.data[0]) for i in e.args[1:]]
     if base.op == "eye":
@@ -223,6 +231,7 @@ RULES = {
     "array": write_array,
     "sum": write_sum,
     "each": write_each,
+    "where": write_where,
     "entry": write_entry,
     "function": write_function,
     "softmax": write_softmax,

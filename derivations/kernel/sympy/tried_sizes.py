@@ -17,6 +17,7 @@ from ..core.expr import Expr, operands, symbols, walk
 from ..core.operators import BINDERS
 
 MAX, MAX_WITH_SHAPES, MAX_HARD = 400, 64, 12  # numbers of size tuples: for scalars, with axes or sums, and for slow operators
+SMALL_SIZES = 2  # sizes at which comparisons of positions may come out otherwise than at larger ones
 LARGER = 5  # larger than all small sizes
 LARGEST = {1: 130, 2: 12, 3: 6}  # the largest value for each number of sizes, if assumptions exclude the small ones
 Sizes = tuple[int, ...]
@@ -175,6 +176,8 @@ def degrees(e: Expr, name: str) -> tuple[float, float]:
     parts = [degrees(x, name) for x in operands(e)]
     if e.op in ("paren", "defined", "neg", "transpose", "entry", "derivative", "expectation", "each"):
         return parts[0]
+    if e.op == "where":  # a polynomial once the size is larger than the numbers that it is compared with
+        return parts[0][0] + SMALL_SIZES, parts[0][1]
     if e.op == "variance":
         return 2 * parts[0][0], 2 * parts[0][1]
     if e.op == "sum" or e.op == "matmul":

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 
-from ..core.constructors import eye
+from ..core.constructors import eye, where
 from ..core.expr import Expr, lift, operands, show, walk
+from ..core.operators import is_position
 from .entries import (
     Entry,
     Masked,
@@ -105,7 +106,7 @@ def indices_as_numbers(e: Expr) -> list[Expr]:
 
 
 def compare_positions(operator: Callable, a: Expr, b: Expr, indices: list[Expr]) -> Entry:
-    """Compare two index positions along a symbolic axis: the same index up to a shift, or for equality."""
+    """Compare two index positions along a symbolic axis. For equality they must be one index up to a shift, or two without one."""
     sizes = {i.data[1] for i in indices}
     (i, k), (j, l) = split_shift(a), split_shift(b)
     if i is not None and j is not None:
@@ -114,6 +115,8 @@ def compare_positions(operator: Callable, a: Expr, b: Expr, indices: list[Expr])
         if len(sizes) == 1 and k == l and operator in (eq, ne):
             same = eye(i.data[1])[i, j]
             return same if operator is eq else logical_not(same)
+    if operator in (lt, le, gt, ge) and is_position(a) and is_position(b):
+        return where(1, operator(a, b))
     raise NeedsNumericSize(f"places are compared, {show(a)} and {show(b)}", tuple(sorted({n.data[0] for s in sizes for n in walk(s)})))
 
 

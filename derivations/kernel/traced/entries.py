@@ -130,6 +130,8 @@ def logical_not(e: Entry) -> Entry:
     """Return the negation of a truth value."""
     if isinstance(e, bool):
         return not e
+    if isinstance(e, Expr) and e.op == "where" and is_const(e.args[0], 1):
+        return Expr("where", (UNIT, e.args[2], e.args[1]), (), "<" if e.data == "<=" else "<=")
     operand = negated_operand(e)
     return simplify_truth(subtract_entries(UNIT, to_number(e))) if operand is None else operand
 

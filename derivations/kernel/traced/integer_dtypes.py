@@ -42,6 +42,8 @@ def is_zero_or_one(reading: Any, e: Expr) -> bool:
         return e.data in (0, 1)
     if e.op == "entry":
         return e.args[0].op == "eye" or e.args[0].op == "symbol" and e.args[0].data[0] in reading.facts().bits
+    if e.op == "where":
+        return is_zero_or_one(reading, e.args[0])
     if (operand := negated_operand(e)) is not None:
         return is_zero_or_one(reading, operand)
     return e.op == "symbol" and e.data[0] in reading.facts().bits or e.op == "mul" and all(is_zero_or_one(reading, a) for a in e.args)
@@ -53,6 +55,6 @@ def is_integer(reading: Any, e: Expr) -> bool:
         return e.data.denominator == 1
     if e.op in ("add", "sub", "mul", "neg"):
         return all(is_integer(reading, a) for a in e.args)
-    if e.op == "sum":
+    if e.op in ("sum", "where"):
         return is_integer(reading, e.args[0])
     return e.op == "index" or e.op == "symbol" and e.data[1] == "size" or is_zero_or_one(reading, e)

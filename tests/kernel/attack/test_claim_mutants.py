@@ -74,6 +74,7 @@ def described(claim, operator=None):
     return {mutant_trials.describe(mutant)["mutant"] for mutant in make_mutants(claim) if operator in (None, mutant.operator)}
 
 
+PREFIX = stated("identity", total(v[i], i, where=i <= j) + total(v[i], i, where=j < i), total(v[i], i))
 SLIPS = [
     ("sign", stated("identity", exp(x - y), exp(x) / exp(y)), "exp(x + y) = exp(x)/exp(y)"),
     ("sign", stated("identity", x - y, -(y - x)), "x - y = y - x"),
@@ -93,6 +94,9 @@ SLIPS = [
     ),
     ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u = sum(v[i]*u[i], i = 1..n) - v[1]*u[1]"),
     ("bound off by one", stated("identity", v @ u, total(v[i] * u[i], i)), "v @ u - v[1]*u[1] = sum(v[i]*u[i], i = 1..n)"),
+    ("condition changed", PREFIX, "sum(v[i], i = 1..n, i < j) + sum(v[i], i = 1..n, j < i) = sum(v[i], i = 1..n)"),
+    ("condition changed", PREFIX, "sum(v[i], i = 1..n, i <= j + 1) + sum(v[i], i = 1..n, j < i) = sum(v[i], i = 1..n)"),
+    ("condition changed", PREFIX, "sum(v[i], i = 1..n, i <= j) + sum(v[i], i = 1..n) = sum(v[i], i = 1..n)"),
     ("term dropped", stated("identity", x + y, y + x), "x + y = y"),
     (
         "factor dropped",

@@ -128,6 +128,7 @@ def test_a_witness_that_breaks_is_found():
             ("softmax", "softmax"),
             ("rounding", "rounded"),
             ("products", "matmul"),
+            ("orders of positions", "where"),
         ],
     ),
 )

@@ -25,6 +25,7 @@ from derivations.kernel import (
     softmax,
     total,
     vector,
+    where,
     zeros,
 )
 from derivations.kernel.attack import mpmath_evaluation, rebuild_trees
@@ -152,6 +153,7 @@ TREES = {
     "array": array([[x, y]]),
     "sum": total(A[i, l], l),
     "each": each(A[i, l], l),
+    "where": where(A[i, l], l - 1 < 2 * m),
     "entry": A[i, l],
     "function": exp(A),
     "softmax": softmax(A),

@@ -187,6 +187,21 @@ derivation.limit(
 )
 # --8<-- [end:mask]
 
+# --8<-- [start:order-of-positions]
+from derivations.kernel import diff, where
+
+j, S = index("j", m), matrix("S", m, m)
+weighted = total(exp(S[i, j]) * z[j], j, where=j <= i) / total(exp(S[i, j]), j, where=j <= i)
+
+derivation.identity("causal-pairs", total(1, i, j, where=j <= i), m * (m + 1) / 2)
+derivation.identity("later-value", diff(weighted, z[l]) * where(1, i < l), 0)
+derivation.identity(
+    "window-of-three",
+    total(z[j], j, where=[i - 3 < j, j <= i]),
+    total(z[j], j, where=j <= i) - total(z[j], j, where=j <= i - 3),
+)
+# --8<-- [end:order-of-positions]
+
 # --8<-- [start:powers]
 derivation.identity("gauss", total(l, l), m * (m + 1) / 2)
 derivation.identity("distances", total((i - l) ** 2, i, l), m**2 * (m**2 - 1) / 6)

@@ -175,7 +175,8 @@ case("diagonal.default", ["mnn"], lambda a: aten.diagonal.default(a, 0, -2, -1))
 case("diag_embed.default", ["mn"], lambda a: aten.diag_embed.default(a))
 for _name in ("tril", "triu"):
     for _k in (-1, 0, 1):
-        case(f"{_name}.default", ["34"], lambda a, run=getattr(aten, _name).default, k=_k: run(a, k))
+        for _shape in ("34", "nn", "nm"):
+            case(f"{_name}.default", [_shape], lambda a, run=getattr(aten, _name).default, k=_k: run(a, k))
 
 for _name in ["sum", "mean"]:
     case(f"{_name}.default", ["nm"], lambda a, run=getattr(aten, _name).default: run(a))

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from derivations.kernel import each, index, matrix, positive, scalars, sizes, sqrt, total, vector
+from derivations.kernel import each, exp, index, matrix, positive, scalars, sizes, sqrt, total, vector, where
 from derivations.kernel.core.expr import free_indices, symbol
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.call_arguments import substitute
@@ -157,3 +157,33 @@ def test_what_a_comparison_needs_to_have_a_value_is_a_condition(said):
     found = said("return torch.where(x / x > 0, x, 7)", [x], X)
     assert found.state != "proved" or any("not zero" in one for one in found.conditions)
     assert said("return x if x > 1 else x + 1", [a], a + 1, given=[positive(1 - a)]).state == "proved"
+
+
+CAUSAL = each(total(exp(S[i, j]) * x[j], j, where=j <= i) / total(exp(S[i, j]), j, where=j <= i), i)
+MASKS = {
+    "ones below the diagonal": "torch.ones_like(S, dtype=torch.bool).tril()",
+    "none above the diagonal": "~torch.ones_like(S, dtype=torch.bool).triu(1)",
+    "positions compared": "torch.arange(S.shape[0])[:, None] >= torch.arange(S.shape[0])",
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_a_causal_mask_is_read_at_every_shape(said, mask):
+    found = said(f"return torch.softmax(x.masked_fill(~({mask.replace('S', 'x')}), -torch.inf), -1) @ y", [S, x], CAUSAL)
+    assert (found.state, found.scope) == ("proved", "every shape"), found
+
+
+WRONG_MASKS = ("torch.ones_like(x, dtype=torch.bool).triu()", "torch.ones_like(x, dtype=torch.bool).tril(1)")
+
+
+@pytest.mark.parametrize("mask", WRONG_MASKS)
+def test_a_wrong_mask_computes_something_else(said, mask):
+    found = said(f"return torch.softmax(x.masked_fill(~({mask}), -torch.inf), -1) @ y", [S, x], CAUSAL)
+    assert found.state == "different", found
+
+
+def test_a_mask_without_the_diagonal_leaves_nothing_in_the_first_row(said):
+    mask = "torch.ones_like(x, dtype=torch.bool).tril(-1)"
+    found = said(f"return torch.softmax(x.masked_fill(~({mask}), -torch.inf), -1) @ y", [S, x], CAUSAL)
+    assert found.state != "proved"
+    assert said("return x.tril(-1).sum()", [S], total(where(S[i, j], j < i), i, j)).scope == "every shape"

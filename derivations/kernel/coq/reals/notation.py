@@ -31,6 +31,7 @@ UNSUPPORTED = {
     "expectation": "an expectation",
     "variance": "a variance",
     "imaginary": "a complex number",
+    "where": "a comparison of positions",
     "inverse": "an inverse of a matrix",
     "rank": "a rank",
 }
