@@ -29,7 +29,6 @@ from .growth_scales import (
     as_level,
     make_scale,
     power_of_x,
-    rename_scale,
     scale_indices,
     scale_to_polynomial,
     times,
@@ -49,7 +48,8 @@ SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1
 class Series:
     """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`.
 
-    If an error depends on an index that was summed over, the sum is also over all values of that index.
+    If an error depends on an index that was summed over, the sum is also over all values of that index. A power of such a sum is at most a
+    constant times the sum of the powers, so the index need not be renamed when a series is multiplied by itself.
     """
 
     def __init__(self, terms: dict[Scale, Polynomial], errors: Iterable[Scale] = ()):
@@ -168,7 +168,6 @@ class Expansion:
     def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
         self.variable, self.grows, self.facts, self.order = variable, grows, facts, order
         self.scales = ScaleOrder(facts)
-        self.summed: set[tuple] = set()  # the indices that were summed over, on which errors may depend
 
     def take_limit(self, p: Polynomial) -> Polynomial:
         """Return the limit of p."""
@@ -214,7 +213,6 @@ class Expansion:
     def sum_over(self, series: Series, index: tuple, size: Expr) -> Series:
         """Return the sum of a series over an index. A term whose scale depends on the index becomes an error."""
         uneven = {s for s in series.terms if index in scale_indices(s)}
-        self.summed.add(index)
         terms = {s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items() if s not in uneven}
         return self.trim(Series(terms, series.errors | uneven))
 
@@ -369,15 +367,8 @@ class Expansion:
         for s, c in a.terms.items():
             for t, d in b.terms.items():
                 terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
-        outside = [self.rename_summed(e) for e in b.errors]  # the product of two sums is over pairs of values
-        errors = {times(e, s) for e in a.errors for s in (*b.terms, *outside)} | {times(s, e) for s in a.terms for e in b.errors}
+        errors = {times(e, s) for x, y in ((a, b), (b, a)) for e in x.errors for s in (*y.terms, *y.errors)}
         return self.trim(Series(terms, errors))
-
-    def rename_summed(self, s: Scale) -> Scale:
-        """Return a scale with new indices in place of those that were summed over."""
-        new = {index: fresh_index() for index in scale_indices(s) & self.summed}
-        self.summed.update(new.values())
-        return rename_scale(s, new) if new else s
 
     def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
         """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
