@@ -162,12 +162,117 @@ def with_enough_terms(question: Callable[[Expansion], Any], variable: Expr, to: 
     raise Unsupported(f"{last}, with {ORDERS[-1]} terms of each series", code="unknown-limit")
 
 
-class Expansion:
-    """Expands normal forms in series near the limit of one variable, with `order` terms of each infinite series."""
+class SeriesArithmetic:
+    """Computes with series, with `order` terms of each infinite one."""
+
+    def __init__(self, facts: Facts, order: int):
+        self.facts, self.order = facts, order
+        self.scales = ScaleOrder(facts)
+
+    def require_vanishing(self, errors: Iterable[Scale]) -> None:
+        """Raise TooShort unless all these scales tend to 0."""
+        if any(self.scales.direction(e) >= 0 for e in errors):
+            raise TooShort("a limit that is not settled", code="unknown-limit")
+
+    def raise_to(self, series: Series, power: Fraction) -> Series:
+        """Return a rational power of a series. Require a positive leading coefficient for roots."""
+        if power.denominator == 1 and power > 0:
+            result = Series({ONE: constant(1)})
+            for _ in range(int(power)):
+                result = self.multiply(result, series)
+            return result
+        leading = self.split_leading(series)
+        if power.denominator != 1:
+            self.facts.require_sign("positive", leading.coefficient, "a root of a series")
+
+        def binomial(n: int) -> Fraction:
+            value = Fraction(1)
+            for j in range(n):
+                value = value * (power - j) / (j + 1)
+            return value
+
+        start = Series({to_power(leading.scale, power): raise_to_allowed_power(leading.coefficient, power, self.facts)})
+        return self.multiply(start, self.compose(leading.rest, binomial))
+
+    def split_leading(self, series: Series) -> LeadingTerm:
+        """Return the leading term of a series. Require that its coefficient is nonzero. Raise TooShort if an error may outgrow it."""
+        first = self.find_leading_scale(series)
+        self.facts.require_sign("nonzero", series.terms[first], "the leading term of a series")
+        inverse = Series({to_power(first, Fraction(-1)): raise_to_allowed_power(series.terms[first], Fraction(-1), self.facts)})
+        others = Series({s: c for s, c in series.terms.items() if s != first}, series.errors)
+        return LeadingTerm(first, series.terms[first], self.multiply(others, inverse))
+
+    def find_leading_scale(self, series: Series) -> Scale:
+        """Return the scale of a term that outgrows all other terms and the error. Raise UnknownSign if the assumptions do not show one."""
+        every = {*series.terms, *series.errors}
+
+        def count_rivals(s: Scale) -> int:
+            return sum(not self.scales.is_at_most(other, s) for other in every)
+
+        if not series.terms:
+            raise TooShort("a series that vanishes as far as it is known", code="unknown-limit")
+        first = min(series.terms, key=count_rivals)
+        for other in every - {first}:
+            if self.scales.compare(first, other) <= 0:
+                raise TooShort("a series whose leading term is not known", code="unknown-limit")
+        if first in series.errors:
+            raise TooShort("a series whose leading term is not known", code="unknown-limit")
+        return first
+
+    def compose(self, rest: Series, coefficient: Callable[[int], Fraction]) -> Series:
+        """Return the sum over n of coefficient(n) rest^n, truncated, for a series that tends to 0.
+
+        The remainder is at most a constant times |rest|^N, and that is at most a constant times the sum of the scales' powers.
+        """
+        count = self.count_terms(rest)
+        remainder = Series({}, {to_power(s, Fraction(count)) for s in (*rest.terms, *rest.errors)})
+        result, power = self.add(Series({ONE: constant(coefficient(0))}), remainder), Series({ONE: constant(1)})
+        for n in range(1, count):
+            power = self.trim(self.multiply(power, rest), remainder.errors)
+            result = self.add(result, self.multiply(power, Series({ONE: constant(coefficient(n))})))
+            if not power.terms:
+                break
+        return result
+
+    def count_terms(self, rest: Series) -> int:
+        """Return how many powers of a series to use: more if it contains a root of X, so that the precision is the same."""
+        roots = [-s[0][1] for s in rest.terms if len(s) == 1 and s[0][0] == LOG and not isinstance(s[0][1], tuple)]
+        return ceil(self.order / min([Fraction(1), *roots]))
+
+    def add(self, *summands: Series) -> Series:
+        """Return the sum of series."""
+        terms: dict[Scale, Polynomial] = {}
+        for series in summands:
+            for s, c in series.terms.items():
+                terms[s] = add(terms.get(s, {}), c)
+        return self.trim(Series(terms, {e for series in summands for e in series.errors}))
+
+    def multiply(self, a: Series, b: Series) -> Series:
+        """Return the product of two series."""
+        terms: dict[Scale, Polynomial] = {}
+        for s, c in a.terms.items():
+            for t, d in b.terms.items():
+                terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
+        errors = {times(e, s) for x, y in ((a, b), (b, a)) for e in x.errors for s in (*y.terms, *y.errors)}
+        return self.trim(Series(terms, errors))
+
+    def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
+        """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
+        kept: list[Scale] = []
+        for e in series.errors:
+            if not any(self.scales.is_at_most(e, other) for other in kept):
+                kept = [other for other in kept if not self.scales.is_at_most(other, e)] + [e]
+        bounds = (*kept, *errors)
+        terms = {s: c for s, c in series.terms.items() if not any(self.scales.is_at_most(s, e) for e in bounds)}
+        return Series(terms, kept)
+
+
+class Expansion(SeriesArithmetic):
+    """Expands normal forms in series near the limit of one variable."""
 
     def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
-        self.variable, self.grows, self.facts, self.order = variable, grows, facts, order
-        self.scales = ScaleOrder(facts)
+        super().__init__(facts, order)
+        self.variable, self.grows = variable, grows
 
     def take_limit(self, p: Polynomial) -> Polynomial:
         """Return the limit of p."""
@@ -186,11 +291,6 @@ class Expansion:
     def show_scale(self, s: Scale) -> Polynomial:
         """Return a scale as a normal form for messages."""
         return scale_to_polynomial(s, atom(self.variable, power=1 if self.grows else -1))
-
-    def require_vanishing(self, errors: Iterable[Scale]) -> None:
-        """Raise TooShort unless all these scales tend to 0."""
-        if any(self.scales.direction(e) >= 0 for e in errors):
-            raise TooShort("a limit that is not settled", code="unknown-limit")
 
     def expand(self, p: Polynomial) -> Series:
         """Return p as a series."""
@@ -287,98 +387,6 @@ class Expansion:
             if self.facts.is_positive(scale(leading, sign)):
                 return self.multiply(series, Series({ONE: constant(sign)}))
         raise Unsupported("the limit of an absolute value whose sign is not known", code="unknown-limit")
-
-    def raise_to(self, series: Series, power: Fraction) -> Series:
-        """Return a rational power of a series. Require a positive leading coefficient for roots."""
-        if power.denominator == 1 and power > 0:
-            result = Series({ONE: constant(1)})
-            for _ in range(int(power)):
-                result = self.multiply(result, series)
-            return result
-        leading = self.split_leading(series)
-        if power.denominator != 1:
-            self.facts.require_sign("positive", leading.coefficient, "a root of a series")
-
-        def binomial(n: int) -> Fraction:
-            value = Fraction(1)
-            for j in range(n):
-                value = value * (power - j) / (j + 1)
-            return value
-
-        start = Series({to_power(leading.scale, power): raise_to_allowed_power(leading.coefficient, power, self.facts)})
-        return self.multiply(start, self.compose(leading.rest, binomial))
-
-    def split_leading(self, series: Series) -> LeadingTerm:
-        """Return the leading term of a series. Require that its coefficient is nonzero. Raise TooShort if an error may outgrow it."""
-        first = self.find_leading_scale(series)
-        self.facts.require_sign("nonzero", series.terms[first], "the leading term of a series")
-        inverse = Series({to_power(first, Fraction(-1)): raise_to_allowed_power(series.terms[first], Fraction(-1), self.facts)})
-        others = Series({s: c for s, c in series.terms.items() if s != first}, series.errors)
-        return LeadingTerm(first, series.terms[first], self.multiply(others, inverse))
-
-    def find_leading_scale(self, series: Series) -> Scale:
-        """Return the scale of a term that outgrows all other terms and the error. Raise UnknownSign if the assumptions do not show one."""
-        every = {*series.terms, *series.errors}
-
-        def count_rivals(s: Scale) -> int:
-            return sum(not self.scales.is_at_most(other, s) for other in every)
-
-        if not series.terms:
-            raise TooShort("a series that vanishes as far as it is known", code="unknown-limit")
-        first = min(series.terms, key=count_rivals)
-        for other in every - {first}:
-            if self.scales.compare(first, other) <= 0:
-                raise TooShort("a series whose leading term is not known", code="unknown-limit")
-        if first in series.errors:
-            raise TooShort("a series whose leading term is not known", code="unknown-limit")
-        return first
-
-    def compose(self, rest: Series, coefficient: Callable[[int], Fraction]) -> Series:
-        """Return the sum over n of coefficient(n) rest^n, truncated, for a series that tends to 0.
-
-        The remainder is at most a constant times |rest|^N, and that is at most a constant times the sum of the scales' powers.
-        """
-        count = self.count_terms(rest)
-        remainder = Series({}, {to_power(s, Fraction(count)) for s in (*rest.terms, *rest.errors)})
-        result, power = self.add(Series({ONE: constant(coefficient(0))}), remainder), Series({ONE: constant(1)})
-        for n in range(1, count):
-            power = self.trim(self.multiply(power, rest), remainder.errors)
-            result = self.add(result, self.multiply(power, Series({ONE: constant(coefficient(n))})))
-            if not power.terms:
-                break
-        return result
-
-    def count_terms(self, rest: Series) -> int:
-        """Return how many powers of a series to use: more if it contains a root of X, so that the precision is the same."""
-        roots = [-s[0][1] for s in rest.terms if len(s) == 1 and s[0][0] == LOG and not isinstance(s[0][1], tuple)]
-        return ceil(self.order / min([Fraction(1), *roots]))
-
-    def add(self, *summands: Series) -> Series:
-        """Return the sum of series."""
-        terms: dict[Scale, Polynomial] = {}
-        for series in summands:
-            for s, c in series.terms.items():
-                terms[s] = add(terms.get(s, {}), c)
-        return self.trim(Series(terms, {e for series in summands for e in series.errors}))
-
-    def multiply(self, a: Series, b: Series) -> Series:
-        """Return the product of two series."""
-        terms: dict[Scale, Polynomial] = {}
-        for s, c in a.terms.items():
-            for t, d in b.terms.items():
-                terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
-        errors = {times(e, s) for x, y in ((a, b), (b, a)) for e in x.errors for s in (*y.terms, *y.errors)}
-        return self.trim(Series(terms, errors))
-
-    def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
-        """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
-        kept: list[Scale] = []
-        for e in series.errors:
-            if not any(self.scales.is_at_most(e, other) for other in kept):
-                kept = [other for other in kept if not self.scales.is_at_most(other, e)] + [e]
-        bounds = (*kept, *errors)
-        terms = {s: c for s, c in series.terms.items() if not any(self.scales.is_at_most(s, e) for e in bounds)}
-        return Series(terms, kept)
 
 
 def replace_signs(p: Polynomial) -> Polynomial:
