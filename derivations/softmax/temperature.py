@@ -58,8 +58,6 @@ derivation.limit(
     "hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share"
 )
 
-derivation.limit("equal-shares", softmax(z / tau)[i], tau, "oo", 1 / n, title="At a high temperature each weight tends to an equal share")
-
 derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
     exp(t) / (exp(t) + n - 1),
@@ -92,16 +90,6 @@ derivation.limit(
     1,
     uses=["leader"],
     title="As the lead grows, the bound tends to one",
-)
-
-derivation.limit(
-    "winner",
-    exp(a / tau) / (exp(a / tau) + total(exp(y[c] / tau), c)),
-    tau,
-    0,
-    1,
-    given=[positive(a - y[c])],
-    title="At a low temperature the weight of the largest score tends to one",
 )
 
 derivation.inequality(

@@ -430,10 +430,10 @@ WHEN_CHECKED = {
         "claim", x**2 / y + x, x, "oo", 3, given=[nonzero(y)]
     ),
     "as x -> 0: the expression has no finite limit: it grows like 2/x": lambda D: D.limit("claim", 2 / x, x, 0, 3, given=[nonzero(x)]),
-    "as x -> oo: the logarithm of something that tends to 0 or grows without bound, like x^2": lambda D: D.limit(
+    "as x -> oo: the expression has no finite limit: it grows like 2*log(x)": lambda D: D.limit(
         "claim", log(x**2 + y**2), x, "oo", 3, given=[positive(x)]
     ),
-    "as x -> oo: the exponential of something that may grow without bound, like x^2": lambda D: D.limit("claim", exp(x**2), x, "oo", 3),
+    "as x -> oo: the expression has no finite limit: it grows like exp(x^2)": lambda D: D.limit("claim", exp(x**2), x, "oo", 3),
     "used but not stated: v[l] - 1 is not zero (something is divided by it). Without it, at v = [1], z = [0]: left = undefined (a division "
     "by zero), right = 0. State it with given=[nonzero(v[l] - 1)], or avoid needing it": lambda D: D.identity(
         "claim", total(z[l] * (v[l] - 1) / (v[l] - 1), l), total(z[l], l)
@@ -489,10 +489,10 @@ WHEN_CHECKED = {
         lambda D: D._add_claim("definition", "claim", p, [(":=", x + 2, "")]),
         lambda D: D._add_claim("definition", "claim", x, [(":=", x + 2, "")]),
     ],
-    "as x -> oo: exp(-x) beside powers of x: the limit of each alone is known, and not which of the two wins": lambda D: D.limit(
-        "claim", x * exp(-x), x, "oo", 0
-    ),
-    "as x -> oo: the exponential of something that falls without bound, like -x^2": lambda D: D.limit("claim", exp(-(x**2)), x, "oo", 0),
+    "as x -> oo: the exponential of something that grows like -exp(x)": lambda D: D.limit("claim", exp(-exp(x)), x, "oo", 0),
+    "as x -> oo: the logarithm of a logarithm that grows without bound": lambda D: D.limit("claim", log(log(x + 1)) / x, x, "oo", 0),
+    "used but not stated: y is positive (the limit depends on its sign). Without it, at y = 0 the series gives 1 as x -> oo, and 0 is stated. "
+    "State it with given=[positive(y)], or avoid needing it": lambda D: D.limit("claim", exp(-y * x), x, "oo", 0),
     "without={...} does not show that the assumption 'y is not zero' is needed: at the given values the left side goes to 1 as x -> 0, and "
     "the right side is 1; the assumption holds there, so choose values that break it": lambda D: D.limit(
         "claim", y / (y + x), x, 0, 1, given=[nonzero(y)], without={nonzero(y): {y: 2}}

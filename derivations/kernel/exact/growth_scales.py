@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import KernelError
 from . import exact_evaluation, flint_numbers
-from .atom_payloads import Unsupported, freeze, instantiate, outer_indices, rename_polynomial
+from .atom_payloads import Unsupported, freeze, instantiate, outer_indices
 from .cancelling_logs import exponential_as_quotient
 from .clear_denominators import clear_denominators
 from .fractions import Fraction
@@ -80,11 +80,6 @@ def to_power(s: Scale, exponent: Fraction) -> Scale:
 def scale_indices(s: Scale) -> set[tuple]:
     """Return the indices on which the coefficients of a scale depend."""
     return {index for _, c in s if isinstance(c, tuple) for index in outer_indices(dict(c))}
-
-
-def rename_scale(s: Scale, new: dict[tuple, tuple]) -> Scale:
-    """Return a scale with indices replaced."""
-    return tuple((level, freeze(rename_polynomial(dict(c), new)) if isinstance(c, tuple) else c) for level, c in s)
 
 
 def as_level(s: Scale) -> Level | None:

@@ -29,7 +29,6 @@ from .growth_scales import (
     as_level,
     make_scale,
     power_of_x,
-    rename_scale,
     scale_indices,
     scale_to_polynomial,
     times,
@@ -49,7 +48,8 @@ SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1
 class Series:
     """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`.
 
-    If an error depends on an index that was summed over, the sum is also over all values of that index.
+    If an error depends on an index that was summed over, the sum is also over all values of that index. A power of such a sum is at most a
+    constant times the sum of the powers, so the index need not be renamed when a series is multiplied by itself.
     """
 
     def __init__(self, terms: dict[Scale, Polynomial], errors: Iterable[Scale] = ()):
@@ -162,133 +162,17 @@ def with_enough_terms(question: Callable[[Expansion], Any], variable: Expr, to: 
     raise Unsupported(f"{last}, with {ORDERS[-1]} terms of each series", code="unknown-limit")
 
 
-class Expansion:
-    """Expands normal forms in series near the limit of one variable, with `order` terms of each infinite series."""
+class SeriesArithmetic:
+    """Computes with series, with `order` terms of each infinite one."""
 
-    def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
-        self.variable, self.grows, self.facts, self.order = variable, grows, facts, order
+    def __init__(self, facts: Facts, order: int):
+        self.facts, self.order = facts, order
         self.scales = ScaleOrder(facts)
-        self.summed: set[tuple] = set()  # the indices that were summed over, on which errors may depend
-
-    def take_limit(self, p: Polynomial) -> Polynomial:
-        """Return the limit of p."""
-        series = self.expand(p)
-        growing = {s: c for s, c in series.terms.items() if self.scales.direction(s) > 0}
-        if growing:
-            first = self.find_leading_scale(Series(growing, series.errors))
-            coefficient = without_signs(growing[first])
-            raise NoFiniteLimit(coefficient, multiply(coefficient, self.show_scale(first), self.facts))
-        self.require_vanishing(series.errors)
-        result = add(*(c for s, c in series.terms.items() if not self.scales.direction(s)))
-        if depends_on(result, self.variable):
-            raise Unsupported("a limit of something whose sign alternates", code="unknown-limit")
-        return result
-
-    def show_scale(self, s: Scale) -> Polynomial:
-        """Return a scale as a normal form for messages."""
-        return scale_to_polynomial(s, atom(self.variable, power=1 if self.grows else -1))
 
     def require_vanishing(self, errors: Iterable[Scale]) -> None:
         """Raise TooShort unless all these scales tend to 0."""
         if any(self.scales.direction(e) >= 0 for e in errors):
             raise TooShort("a limit that is not settled", code="unknown-limit")
-
-    def expand(self, p: Polynomial) -> Series:
-        """Return p as a series."""
-        return self.add(*(self.expand_term(bound, factors, c) for (bound, factors), c in p.items()))
-
-    def expand_term(self, bound: tuple, factors: tuple, c: Fraction) -> Series:
-        """Return a term as a series. A sum over an index has finitely many terms, so it is taken of each coefficient."""
-        if any(size.op == "symbol" and ("size", size.data[0]) == self.variable for size in bound):
-            raise Unsupported("a limit inside a sum over an index", code="unknown-limit")
-        held = [fresh_index() for _ in bound]
-        renamed = rename_indices(factors, {("b", k): index for k, index in enumerate(held)})
-        still = [x for x in renamed if not contains_symbol(x[0][0], self.variable)]
-        result = Series({ONE: scale(reduce_term({}, still, self.facts), c)})
-        for f, power in (x for x in renamed if x not in still):
-            result = self.multiply(result, self.expand_factor(f, power))
-        for index, size in zip(held, bound):
-            result = self.sum_over(result, index, size)
-        return result
-
-    def sum_over(self, series: Series, index: tuple, size: Expr) -> Series:
-        """Return the sum of a series over an index. A term whose scale depends on the index becomes an error."""
-        uneven = {s for s in series.terms if index in scale_indices(s)}
-        self.summed.add(index)
-        terms = {s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items() if s not in uneven}
-        return self.trim(Series(terms, series.errors | uneven))
-
-    def expand_factor(self, f: tuple, power: Fraction) -> Series:
-        """Return a power of an atom that contains the variable as a series."""
-        (head, *_), indices = f
-        if f[0] == self.variable:
-            return Series({power_of_x(power if self.grows else -power): constant(1)})
-        if head in SIGNS:
-            return Series({ONE: atom(f[0], *indices, power=power)})
-        if head == "whole":
-            return self.expand_whole_power(f, power)
-        if head not in ("exp", "log", "sum", "abs"):
-            what = "a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}"
-            raise Unsupported(what, code="unknown-limit")
-        inner = self.expand(instantiate(f[0][-1], indices))
-        if head == "exp":
-            return self.exponentiate(self.multiply(inner, Series({ONE: constant(power)})))
-        if head == "log":
-            inner = self.take_logarithm(inner)
-        if head == "abs":
-            inner = self.take_modulus(inner)
-        return self.raise_to(inner, power)
-
-    def expand_whole_power(self, f: tuple, power: Fraction) -> Series:
-        """Return x^n, for an x of unknown sign and a size n that grows, as |x|^n times a sign.
-
-        The sign is 0 if x is 0. Then the term is 0, whatever the scale |x|^n is taken for.
-        """
-        base, count = split_base_and_count(instantiate(f[0][1], f[1]))
-        if depends_on(base, self.variable):
-            raise Unsupported("the limit of a power whose base moves, and may be negative", code="unknown-limit")
-        log = logarithm(absolute_value(base, self.facts), self.facts, known_positive=True)
-        exponent = self.multiply(self.expand(count), Series({ONE: scale(log, power)}))
-        sign = atom(("oscillation", f[0][1]), *f[1], power=1 if power % 2 else 2)
-        return Series({self.exponentials(exponent.terms): sign})
-
-    def exponentials(self, terms: dict[Scale, Polynomial]) -> Scale:
-        """Return the exponential of a sum of terms that grow without bound."""
-        levels: dict = {}
-        for s, c in terms.items():
-            level = as_level(s)
-            if level is None or depends_on(c, self.variable):
-                like = show_polynomial(multiply(without_signs(c), self.show_scale(s), self.facts))
-                raise Unsupported(f"the exponential of something that grows like {like}", code="unknown-limit")
-            if not is_real_polynomial(c, self.facts):
-                raise Unsupported("the exponential of something that is not real and grows without bound", code="unknown-limit")
-            levels[level] = c
-        return make_scale(levels)
-
-    def exponentiate(self, series: Series) -> Series:
-        """Return the exponential of a series."""
-        self.require_vanishing(series.errors)
-        growing, still, small = ({s: c for s, c in series.terms.items() if self.scales.direction(s) == way} for way in (1, 0, -1))
-        start = Series({self.exponentials(growing): exponential(add(*still.values()), self.facts)})
-        return self.multiply(start, self.compose(Series(small, series.errors), lambda n: Fraction(1, factorial(n))))
-
-    def take_logarithm(self, series: Series) -> Series:
-        """Return the logarithm of a series."""
-        leading = self.split_leading(series)
-        start = {ONE: logarithm(leading.coefficient, self.facts)}
-        for level, c in leading.scale:
-            if level == LOG_LOG:
-                raise Unsupported("the logarithm of a logarithm that grows without bound", code="unknown-limit")
-            start[power_of_x(*level)] = to_polynomial(c)
-        return self.add(Series(start), self.compose(leading.rest, lambda n: Fraction((-1) ** (n + 1), n) if n else Fraction(0)))
-
-    def take_modulus(self, series: Series) -> Series:
-        """Return the absolute value of a series: near the limit it has the sign of its leading term."""
-        leading = series.terms[self.find_leading_scale(series)]
-        for sign in (1, -1):
-            if self.facts.is_positive(scale(leading, sign)):
-                return self.multiply(series, Series({ONE: constant(sign)}))
-        raise Unsupported("the limit of an absolute value whose sign is not known", code="unknown-limit")
 
     def raise_to(self, series: Series, power: Fraction) -> Series:
         """Return a rational power of a series. Require a positive leading coefficient for roots."""
@@ -369,15 +253,8 @@ class Expansion:
         for s, c in a.terms.items():
             for t, d in b.terms.items():
                 terms[times(s, t)] = add(terms.get(times(s, t), {}), multiply(c, d, self.facts))
-        outside = [self.rename_summed(e) for e in b.errors]  # the product of two sums is over pairs of values
-        errors = {times(e, s) for e in a.errors for s in (*b.terms, *outside)} | {times(s, e) for s in a.terms for e in b.errors}
+        errors = {times(e, s) for x, y in ((a, b), (b, a)) for e in x.errors for s in (*y.terms, *y.errors)}
         return self.trim(Series(terms, errors))
-
-    def rename_summed(self, s: Scale) -> Scale:
-        """Return a scale with new indices in place of those that were summed over."""
-        new = {index: fresh_index() for index in scale_indices(s) & self.summed}
-        self.summed.update(new.values())
-        return rename_scale(s, new) if new else s
 
     def trim(self, series: Series, errors: Iterable[Scale] = ()) -> Series:
         """Return a series without the terms and errors that are known to be within another error, or within one of `errors`."""
@@ -388,6 +265,128 @@ class Expansion:
         bounds = (*kept, *errors)
         terms = {s: c for s, c in series.terms.items() if not any(self.scales.is_at_most(s, e) for e in bounds)}
         return Series(terms, kept)
+
+
+class Expansion(SeriesArithmetic):
+    """Expands normal forms in series near the limit of one variable."""
+
+    def __init__(self, variable: tuple, grows: bool, facts: Facts, order: int):
+        super().__init__(facts, order)
+        self.variable, self.grows = variable, grows
+
+    def take_limit(self, p: Polynomial) -> Polynomial:
+        """Return the limit of p."""
+        series = self.expand(p)
+        growing = {s: c for s, c in series.terms.items() if self.scales.direction(s) > 0}
+        if growing:
+            first = self.find_leading_scale(Series(growing, series.errors))
+            coefficient = without_signs(growing[first])
+            raise NoFiniteLimit(coefficient, multiply(coefficient, self.show_scale(first), self.facts))
+        self.require_vanishing(series.errors)
+        result = add(*(c for s, c in series.terms.items() if not self.scales.direction(s)))
+        if depends_on(result, self.variable):
+            raise Unsupported("a limit of something whose sign alternates", code="unknown-limit")
+        return result
+
+    def show_scale(self, s: Scale) -> Polynomial:
+        """Return a scale as a normal form for messages."""
+        return scale_to_polynomial(s, atom(self.variable, power=1 if self.grows else -1))
+
+    def expand(self, p: Polynomial) -> Series:
+        """Return p as a series."""
+        return self.add(*(self.expand_term(bound, factors, c) for (bound, factors), c in p.items()))
+
+    def expand_term(self, bound: tuple, factors: tuple, c: Fraction) -> Series:
+        """Return a term as a series. A sum over an index has finitely many terms, so it is taken of each coefficient."""
+        if any(size.op == "symbol" and ("size", size.data[0]) == self.variable for size in bound):
+            raise Unsupported("a limit inside a sum over an index", code="unknown-limit")
+        held = [fresh_index() for _ in bound]
+        renamed = rename_indices(factors, {("b", k): index for k, index in enumerate(held)})
+        still = [x for x in renamed if not contains_symbol(x[0][0], self.variable)]
+        result = Series({ONE: scale(reduce_term({}, still, self.facts), c)})
+        for f, power in (x for x in renamed if x not in still):
+            result = self.multiply(result, self.expand_factor(f, power))
+        for index, size in zip(held, bound):
+            result = self.sum_over(result, index, size)
+        return result
+
+    def sum_over(self, series: Series, index: tuple, size: Expr) -> Series:
+        """Return the sum of a series over an index. A term whose scale depends on the index becomes an error."""
+        uneven = {s for s in series.terms if index in scale_indices(s)}
+        terms = {s: sum_over_index(c, index, size, self.facts) for s, c in series.terms.items() if s not in uneven}
+        return self.trim(Series(terms, series.errors | uneven))
+
+    def expand_factor(self, f: tuple, power: Fraction) -> Series:
+        """Return a power of an atom that contains the variable as a series."""
+        (head, *_), indices = f
+        if f[0] == self.variable:
+            return Series({power_of_x(power if self.grows else -power): constant(1)})
+        if head in SIGNS:
+            return Series({ONE: atom(f[0], *indices, power=power)})
+        if head == "whole":
+            return self.expand_whole_power(f, power)
+        if head not in ("exp", "log", "sum", "abs"):
+            what = "a limit of the largest of entries that move" if head == "largest" else f"the limit of a power of {head}"
+            raise Unsupported(what, code="unknown-limit")
+        inner = self.expand(instantiate(f[0][-1], indices))
+        if head == "exp":
+            return self.exponentiate(self.multiply(inner, Series({ONE: constant(power)})))
+        if head == "log":
+            inner = self.take_logarithm(inner)
+        if head == "abs":
+            inner = self.take_modulus(inner)
+        return self.raise_to(inner, power)
+
+    def expand_whole_power(self, f: tuple, power: Fraction) -> Series:
+        """Return x^n, for an x of unknown sign and a size n that grows, as |x|^n times a sign.
+
+        The sign is 0 if x is 0. Then the term is 0, whatever the scale |x|^n is taken for.
+        """
+        base, count = split_base_and_count(instantiate(f[0][1], f[1]))
+        if depends_on(base, self.variable):
+            raise Unsupported("the limit of a power whose base moves, and may be negative", code="unknown-limit")
+        log = logarithm(absolute_value(base, self.facts), self.facts, known_positive=True)
+        exponent = self.multiply(self.expand(count), Series({ONE: scale(log, power)}))
+        sign = atom(("oscillation", f[0][1]), *f[1], power=1 if power % 2 else 2)
+        return Series({self.exponentials(exponent.terms): sign})
+
+    def exponentials(self, terms: dict[Scale, Polynomial]) -> Scale:
+        """Return the exponential of a sum of terms that grow without bound."""
+        levels: dict = {}
+        for s, c in terms.items():
+            level = as_level(s)
+            if level is None or depends_on(c, self.variable):
+                like = show_polynomial(multiply(without_signs(c), self.show_scale(s), self.facts))
+                raise Unsupported(f"the exponential of something that grows like {like}", code="unknown-limit")
+            if not is_real_polynomial(c, self.facts):
+                raise Unsupported("the exponential of something that is not real and grows without bound", code="unknown-limit")
+            levels[level] = c
+        return make_scale(levels)
+
+    def exponentiate(self, series: Series) -> Series:
+        """Return the exponential of a series."""
+        self.require_vanishing(series.errors)
+        growing, still, small = ({s: c for s, c in series.terms.items() if self.scales.direction(s) == way} for way in (1, 0, -1))
+        start = Series({self.exponentials(growing): exponential(add(*still.values()), self.facts)})
+        return self.multiply(start, self.compose(Series(small, series.errors), lambda n: Fraction(1, factorial(n))))
+
+    def take_logarithm(self, series: Series) -> Series:
+        """Return the logarithm of a series."""
+        leading = self.split_leading(series)
+        start = {ONE: logarithm(leading.coefficient, self.facts)}
+        for level, c in leading.scale:
+            if level == LOG_LOG:
+                raise Unsupported("the logarithm of a logarithm that grows without bound", code="unknown-limit")
+            start[power_of_x(*level)] = to_polynomial(c)
+        return self.add(Series(start), self.compose(leading.rest, lambda n: Fraction((-1) ** (n + 1), n) if n else Fraction(0)))
+
+    def take_modulus(self, series: Series) -> Series:
+        """Return the absolute value of a series: near the limit it has the sign of its leading term."""
+        leading = series.terms[self.find_leading_scale(series)]
+        for sign in (1, -1):
+            if self.facts.is_positive(scale(leading, sign)):
+                return self.multiply(series, Series({ONE: constant(sign)}))
+        raise Unsupported("the limit of an absolute value whose sign is not known", code="unknown-limit")
 
 
 def replace_signs(p: Polynomial) -> Polynomial:

@@ -151,6 +151,13 @@ def test_an_assumption_about_one_index_is_none_about_another(rejection):
     assert rejection(stated(total(exp(-z[k] * t), k), t, "oo", 0, [LEADS])).code == "assumption-missing"
 
 
+def test_no_more_is_proposed_than_is_needed(rejection):
+    """How y and t compare does not matter."""
+    weight = exp(c * x) / (exp(c * x) + exp(c * y) + exp(c * t))
+    message = rejection(stated(weight, c, "oo", 1, [])).message
+    assert "x - y" in message and "x - t" in message and "t - y" not in message and "y - t" not in message
+
+
 UNKNOWN = "unknown"
 SIGNS = {
     "a difference": (a - b, [positive(a - b)], 1),
