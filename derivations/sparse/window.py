@@ -7,6 +7,7 @@ from derivations.kernel import (
     E,
     Var,
     diff,
+    each,
     exp,
     independent,
     index,
@@ -67,12 +68,17 @@ derivation.identity(
     title="A window saves the causal triangle of the tokens beyond it",
 )
 
-scores, values = (X @ W_Q) @ (X @ W_K).T / sqrt(d_k), X @ W_V
+scores = derivation.define("S", (X @ W_Q) @ (X @ W_K).T / sqrt(d_k), title="The scores $S$ of the tokens")
+values = derivation.define("V", X @ W_V, title="The values $V$ of the tokens")
 window = [j <= i, i - j < w]
+output = derivation.define(
+    "O",
+    each(total(exp(scores[i, j]) * values[j, f], j, where=window) / total(exp(scores[i, j]), j, where=window), i, f),
+    title="The outputs $O$ of attention with a window of $w$",
+)
 derivation.identity(
     "outside",
-    diff(total(exp(scores[i, j]) * values[j, f], j, where=window) / total(exp(scores[i, j]), j, where=window), X[l, b])
-    * where(1, l <= i - w),
+    diff(output[i, f], X[l, b]) * where(1, l <= i - w),
     0,
     title="In one layer, the derivative of an output with respect to a token before its window is zero",
 )

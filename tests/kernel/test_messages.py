@@ -42,6 +42,7 @@ from derivations.kernel import (
     total,
     variance,
     vector,
+    where,
 )
 from derivations.kernel.core.claims import Rejected, read_values
 from derivations.kernel.core.expr import Expr, lift, symbols
@@ -152,7 +153,11 @@ WHEN_WRITTEN = {
     "entries run over what index(name, size) made, not nothing: name its index": lambda: each(z[1]),
     "a sum runs over what index(name, size) made, not i twice": lambda: total(z[i], i, i),
     "names are written in one text with blanks between them, as in scalars('x y'), not ['n', 'm']": lambda: sizes(["n", "m"]),
-    "<, <=, > and >= say nothing of expressions; write derivation.inequality(id, left, right, because=...)": lambda: x < y,
+    "<, <=, > and >= compare indices, sizes and integers, as in total(x[j], j, where=j <= i); of other expressions write "
+    "derivation.inequality(id, left, right, because=...)": lambda: x < y,
+    "j <= l is neither true nor false: pass it as where=..., two as where=[1 < j, j <= i]": lambda: bool(index("j", d) <= index("l", d)),
+    "where(body, condition) needs a condition, such as j <= i": lambda: where(1),
+    "True is no condition; write a comparison of indices, such as j <= i": lambda: total(z[i], i, where=[True]),
     "Derivation takes no keyword titel; did you mean title? It takes title": lambda: Derivation(titel="A title"),
     "Derivation(...): too many positional arguments; it is Derivation(title)": lambda: Derivation("A title", []),
     "the order of a moment is a positive integer, such as 1 for a mean, not 0": lambda: has_moment(q, 0),

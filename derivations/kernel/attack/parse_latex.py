@@ -88,26 +88,7 @@ class LatexParser:
         return result
 
     def term(self) -> Expr:
-        if not self.met(r"\sum"):
-            return self.product()
-        self.expect("_", "{")
-        name = self.name()
-        self.expect("=", "1")
-        conditions = []
-        while self.met(","):
-            conditions.append(self.condition())
-        self.expect("}", "^")
-        last = self.group()
-        index_ = self.bound(name, last.data[1] if last.op == "index" else last)
-        return total(self.term(), index_, where=[index_ <= last] * (last.op == "index") + conditions)
-
-    def condition(self) -> Condition:
-        """Parse a comparison of positions."""
-        left = self.sum()
-        if self.met("<"):
-            return Condition(left, "<", self.sum())
-        self.expect(r"\le")
-        return Condition(left, "<=", self.sum())
+        return indexed_sum(self) if self.met(r"\sum") else self.product()
 
     def product(self) -> Expr:
         result = self.factor()
@@ -232,6 +213,29 @@ class LatexParser:
         return tree
 
 
+def indexed_sum(reader: LatexParser) -> Expr:
+    """Parse a sum; its sign has been read. An upper limit that is an index stands for the condition that the bound index is at most that."""
+    reader.expect("_", "{")
+    name = reader.name()
+    reader.expect("=", "1")
+    conditions = []
+    while reader.met(","):
+        conditions.append(comparison(reader))
+    reader.expect("}", "^")
+    last = reader.group()
+    bound = reader.bound(name, last.data[1] if last.op == "index" else last)
+    return total(reader.term(), bound, where=[bound <= last] * (last.op == "index") + conditions)
+
+
+def comparison(reader: LatexParser) -> Condition:
+    """Parse a comparison of positions."""
+    left = reader.sum()
+    if reader.met("<"):
+        return Condition(left, "<", reader.sum())
+    reader.expect(r"\le")
+    return Condition(left, "<=", reader.sum())
+
+
 def listed(reader: LatexParser) -> list[Expr]:
     """Parse the bound indices after a bracket: names below it, sizes above. Return [] if none follow, as after an entry."""
     before = reader.at
@@ -267,14 +271,14 @@ def applied(reader: LatexParser, name: str) -> Expr:
 def cases(reader: LatexParser) -> Expr:
     """Parse what holds under a condition and is 0 otherwise; its name has been read."""
     body = reader.closed(reader.sum, "&")
-    condition = reader.condition()
+    condition = comparison(reader)
     reader.expect(r"\\", "0", "&", r"\text", "{", *"otherwise", "}", r"\end", "{", *"cases", "}")
     return where(body, condition)
 
 
 def indicator(reader: LatexParser) -> Expr:
     """Parse an Iverson bracket; the opening bracket has been read."""
-    condition = reader.condition()
+    condition = comparison(reader)
     reader.expect("]")
     return where(1, condition)
 

@@ -115,6 +115,12 @@ FALSE = {
     "a geometric sum off by one": ((1 - g) * total(g**j, j, where=j <= i), 1 - g**i, []),
     "a power that is not defined": (total(g ** (i - j) * x[j], j, where=j <= n), total(x[j] * g ** (i - j), j, where=j >= 1), []),
     "only from four positions on": (total(1, i, j, l, where=[i < j, j < l]) * (n - 3), 0, []),
+    "exponentials of other arguments": (total(exp(2 * x[j]), j, where=j <= i), total(exp(x[j]), j, where=j <= i), []),
+    "divisors that differ": (
+        1 / total(exp(x[j]), j, where=j <= i) + 0 * total(x[j], j, where=j < i),
+        1 / total(exp(x[j]), j, where=i <= j) + 0 * x[i],
+        [],
+    ),
     "exp of a case that is 0": (exp(where(x[i], i <= j)), where(exp(x[i]), i <= j), []),
     "divided by a symbol that may be 0": (total(c * x[j], j, where=j <= i) / c, total(x[j], j, where=j <= i), []),
 }
