@@ -54,9 +54,7 @@ derivation.inequality(
     title="A lower bound on a weight, in units of an equal share",
 )
 
-derivation.limit(
-    "hot", exp(beta * g), beta, 0, 1, uses=["hot-most", "hot-least"], title="At a high temperature the bound tends to one equal share"
-)
+derivation.limit("equal-shares", softmax(z / tau)[i], tau, "oo", 1 / n, title="At a high temperature each weight tends to an equal share")
 
 derivation.inequality(  # one key leads, the first: each leading every other would contradict itself
     "leader",
@@ -83,13 +81,13 @@ derivation.identity(
 )
 
 derivation.limit(
-    "leader-takes-all",
-    exp(t) / (exp(t) + n - 1),
-    t,
-    "oo",
+    "winner",
+    exp(a / tau) / (exp(a / tau) + total(exp(y[c] / tau), c)),
+    tau,
+    0,
     1,
-    uses=["leader"],
-    title="As the lead grows, the bound tends to one",
+    given=[positive(a - y[c])],
+    title="At a low temperature the weight of the largest score tends to one",
 )
 
 derivation.inequality(
