@@ -40,18 +40,18 @@ def mutate_draft(draft: Draft, generator: Random) -> Draft:
     mutations += [change_moment_order] * any(a.kind == "moment" for a in draft.given)
     mutations += [mutate_nonnegative_form, break_nonnegativity] * bool(draft.because)
     mutations += [add_term_of_sizes] * (
-        draft.kind == "identity" and not draft.sides[0].shape and not any(map(is_exponential_in_sizes, draft.sides))
+        draft.kind == "identity" and not draft.sides[0].shape and not any(map(has_no_degree_in_sizes, draft.sides))
     )
     mutations += [flatten_values] * bool(draft.at)
     return generator.choice(mutations)(draft, generator)
 
 
-def is_exponential_in_sizes(e: Expr) -> bool:
-    """Return whether a size occurs in an exponent.
+def has_no_degree_in_sizes(e: Expr) -> bool:
+    """Return whether a size occurs in an exponent, or positions are compared.
 
     No degree then bounds how many sizes have to be tried, and SymPy's scope is the sizes that it tried.
     """
-    return any(n.op == "pow" and any(s in set(walk(n.args[1])) for s in SIZES) for n in walk(e))
+    return any(n.op == "where" or n.op == "pow" and any(s in set(walk(n.args[1])) for s in SIZES) for n in walk(e))
 
 
 def nodes_with_paths(e: Expr, path: tuple = ()) -> Iterator[tuple[tuple, Expr]]:
