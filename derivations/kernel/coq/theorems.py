@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.claims import Claim
-from ..core.expr import Expr, free_indices
+from ..core.expr import Expr, free_indices, strip_brackets, walk
 from .algebraic_structures import FIELD, REAL, SCOPES, NotForCoq
 from .notation import Notation
 from .proof_scripts import write_script
@@ -73,6 +73,7 @@ def state_inequality(claim: Claim, topic: str, notation_of: type[Notation] = Not
     if len(claim.because) != 1 or left.shape or claim.because[0].shape:
         raise NotForCoq("an inequality that is not between numbers")
     (nonnegative_form,) = claim.because
+    reject_standard_gaps(nonnegative_form)
     notation = notation_of()
     notation.need(REAL)
     difference = state_equation(notation, Expr("add", (right, Expr("neg", (left,)))), nonnegative_form)
@@ -83,6 +84,39 @@ def state_inequality(claim: Claim, topic: str, notation_of: type[Notation] = Not
     ]
     trees = [left, right, nonnegative_form]
     return Source(write_file(claim, topic, notation, trees, [*preliminary(notation, trees), *theorems]), "", (1,), True, scope(notation))
+
+
+def reject_standard_gaps(form: Expr) -> None:
+    """Raise NotForCoq if the sign of the form rests on an inequality that the prelude has no lemma for: Gibbs', a tangent's, a length's."""
+    for n in walk(form):
+        if n.op == "sum" and has_logarithm_beside(n.args[0]):
+            raise NotForCoq("a sum of logarithms, whose sign rests on Gibbs' inequality")
+        if n.op == "add" and is_tangent_or_length_gap(list_summands(n)):
+            raise NotForCoq("a sign that rests on an inequality of exponentials, logarithms or lengths")
+
+
+def has_logarithm_beside(e: Expr) -> bool:
+    """Return whether a logarithm is a summand or a factor of e."""
+    if e.op in ("add", "mul", "neg", "paren", "div"):
+        return any(map(has_logarithm_beside, e.args))
+    return (e.op, e.data) == ("function", "log")
+
+
+def is_tangent_or_length_gap(summands: list[tuple[Expr, int]]) -> bool:
+    """Return whether f(u) is beside u for an exponential, a logarithm or tanh, or a length or a modulus is subtracted from two terms."""
+    terms = [e for e, _ in summands]
+    curves = [e.args[0] for e in terms if e.op == "function" and e.data in ("exp", "log", "tanh")]
+    beside_argument = any(list_summands(u)[0][0] in terms for u in curves)
+    subtracted = any(e.op == "function" and e.data in ("norm", "abs") and sign < 0 for e, sign in summands)
+    return beside_argument or subtracted and len(terms) > 2
+
+
+def list_summands(e: Expr, sign: int = 1) -> list[tuple[Expr, int]]:
+    """Return the summands of e with their signs."""
+    e = strip_brackets(e)
+    if e.op == "add":
+        return [summand for part in e.args for summand in list_summands(part, sign)]
+    return list_summands(e.args[0], -sign) if e.op == "neg" else [(e, sign)]
 
 
 def preliminary(notation: Notation, trees: Sequence[Expr]) -> list[Theorem]:

@@ -5,6 +5,7 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 
 import pytest
 
+from derivations.kernel import absolute, exp, index, log, scalars, sizes, softmax, total, vector
 from derivations.kernel.check import coq_exceptions, worker
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
@@ -135,3 +136,33 @@ def test_every_claim_of_the_site_has_a_theorem_or_a_reason(site):
         assert bool(source.text) == bool(source.steps) and (source.text or source.reason), key
         assert source.whole or source.reason, key
         assert not source.text or not file_audit.find_loophole(source.text), key
+
+
+n = sizes("n")
+x, y = scalars("x y")
+z, w, i = vector("z", n), vector("w", n), index("i", n)
+GAPS = {
+    "a relative entropy": total(softmax(w)[i] * (log(softmax(w)[i]) - log(softmax(z)[i])), i),
+    "an entropy below its bound": log(n) + total(softmax(z)[i] * log(softmax(z)[i]), i),
+    "a tangent": exp(x) - 1 - x,
+    "a tangent of the logarithm": x - 1 - log(x),
+    "a triangle": absolute(x) + absolute(y) - absolute(x + y),
+}
+NO_GAPS = {
+    "an increase": exp(x) - exp(y),
+    "an exponential from one": exp(x) - 1,
+    "exponentials in a sum": total(exp(z[i]) * (exp(x) - exp(y)), i),
+    "a modulus and its argument": absolute(x) - x,
+    "the logarithm of a sum": log(total(exp(z[i]), i)),
+}
+
+
+@pytest.mark.parametrize("form", GAPS.values(), ids=GAPS)
+def test_standard_inequalities_are_not_for_coq(form):
+    with pytest.raises(algebraic_structures.NotForCoq, match="rests on"):
+        theorems.reject_standard_gaps(form)
+
+
+@pytest.mark.parametrize("form", NO_GAPS.values(), ids=NO_GAPS)
+def test_other_forms_are(form):
+    theorems.reject_standard_gaps(form)
