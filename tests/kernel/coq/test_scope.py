@@ -31,7 +31,7 @@ RATIONAL = {
     "fill",
     "array",
 }
-BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded", "each"}
+BEYOND = {"function", "softmax", "derivative", "imaginary", "rounded", "each", "where"}
 NO_THEOREM = {}  # topic#claim: why MathComp cannot state it
 
 
