@@ -445,7 +445,7 @@ def code_lines_of(node: ast.ClassDef, text: str) -> int:
 
 
 # The normal form is one decision procedure, and reads best in one piece.
-LARGE = {"exact/normal_form.py": 540}
+LARGE = {"exact/normal_form.py": 545}
 
 
 def test_nothing_is_too_large_to_hold_in_the_head(ours):

@@ -10,6 +10,7 @@ from tests.snippets.test_public import called, given, shown, tensors
 
 ROUNDS_MORE = {
     "dropout": "its factors are drawn anew",
+    "load_decoder": "it loads parameters, and returns a module",
     "keep_likeliest": "it returns logits as they are, or minus infinity",
     "mixture": "each expert multiplies in the format of its weights",
 }
@@ -19,6 +20,7 @@ ROUNDS_ONCE = set(
     [
         "apply_partial_rotary",
         "apply_rotary",
+        "apply_rotation",
         "apply_rotary_interleaved",
         "apply_yarn",
         "attention",

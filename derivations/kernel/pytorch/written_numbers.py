@@ -7,14 +7,15 @@ format in the source holds.
 from __future__ import annotations
 
 import ast
+import inspect
+import textwrap
 from functools import cache
-from importlib import import_module
-from pathlib import Path
+from types import FunctionType
 
 import torch
 
 from ..core.claims import Claim
-from ..snippet_source import Library, Origin
+from .snippet_arguments import locate_snippet
 
 METHODS = {"half": torch.float16, "bfloat16": torch.bfloat16, "short": torch.int16, "char": torch.int8, "byte": torch.uint8}
 LEAST, MOST = 11, 100_000  # smaller numbers are tried anyway
@@ -28,12 +29,16 @@ def list_written_sizes(claim: Claim) -> list[int]:
 
 @cache
 def list_nodes(name: str) -> tuple[ast.AST, ...]:
-    """Return the nodes of a snippet, given by its dotted name, and of all snippets that it can reach."""
-    home, _, function = name.rpartition(".")
-    library = Library(Path(str(import_module(home).__file__)).parents[home.count(".")])
-    start = library.definition(Origin(home, function))
-    reached = [start, *(definition for *_, definition in library.reachable(start))] if start else []
-    return tuple(node for one in reached if one and one.is_definition for node in ast.walk(one.node))
+    """Return the nodes of a snippet, given by its dotted name, and of all functions of snippets that it names, directly or not."""
+    module, function, _ = locate_snippet(name)
+    found: list[FunctionType] = []
+    left = [inspect.unwrap(getattr(module, function, len))]
+    while left:
+        one = left.pop()
+        if isinstance(one, FunctionType) and one.__module__.startswith("snippets.") and one not in found:
+            found.append(one)
+            left += [inspect.unwrap(one.__globals__[used]) for used in one.__code__.co_names if callable(one.__globals__.get(used))]
+    return tuple(node for one in found for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(one)))))
 
 
 def read_sizes(node: ast.AST) -> tuple[int, ...]:

@@ -291,10 +291,10 @@ derivation.inequality(
 # --8<-- [end:cauchy-schwarz]
 
 # --8<-- [start:coin]
-t, rho = random("t"), scalars("rho")
+kappa, rho = random("kappa"), scalars("rho")
 
-derivation.identity("dropout", Var(t / (1 - rho)), rho / (1 - rho), given=[zero_or_one(t), mean(t, 1 - rho), nonzero(1 - rho)])
-derivation.identity("tossed", E(exp(c * t)), 1 - E(t) + E(t) * exp(c), given=[zero_or_one(t)])
+derivation.identity("dropout", Var(kappa / (1 - rho)), rho / (1 - rho), given=[zero_or_one(kappa), mean(kappa, 1 - rho), nonzero(1 - rho)])
+derivation.identity("tossed", E(exp(c * kappa)), 1 - E(kappa) + E(kappa) * exp(c), given=[zero_or_one(kappa)])
 # --8<-- [end:coin]
 
 # --8<-- [start:mean-weight]

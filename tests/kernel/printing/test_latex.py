@@ -32,6 +32,7 @@ from derivations.kernel import (
     sqrt,
     total,
     vector,
+    where,
     zeros,
 )
 from derivations.kernel.check import claim_records, worker
@@ -83,6 +84,7 @@ EVERY = {
     "derivative": (diff(x, x), r"\frac{\partial x}{\partial x}", "d(x)/d(x)"),
     "rounded": (rounded(x), r"\operatorname{fl}\left(x\right)", "fl(x)"),
     "rank": (rank(A), r"\operatorname{rank}\left(A\right)", "rank(A)"),
+    "where": (where(x, i <= j), r"\begin{cases} x & i \le j \\ 0 & \text{otherwise} \end{cases}", "where(x, i <= j)"),
 }
 
 

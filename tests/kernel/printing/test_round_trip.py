@@ -193,7 +193,7 @@ def test_every_claim_is_read_back_from_its_print(topic, back):
 
 @pytest.mark.parametrize("back", READERS.values(), ids=READERS)
 def test_trees_made_at_random_are_read_back_from_their_print(back):
-    assert {node.op for e in MADE for node in walk(e)} == OPERATORS.keys()
+    assert {node.op for e in MADE for node in walk(e)} == OPERATORS.keys() - {"where"}  # which has tests of its own
     for e in MADE:
         assert back(e, NAMES) == strip_brackets(e), plain(e)
 

@@ -197,7 +197,7 @@ def test_the_bound_tells_something(name, format_):
 
 
 def test_every_rule_is_tried():
-    assert {node.op for tree in TREES.values() for node in walk(tree)} | {"paren", "defined", "eye", "fill"} == set(RULES)
+    assert {node.op for tree in TREES.values() for node in walk(tree)} | {"paren", "defined", "eye", "fill", "where"} == set(RULES)
 
 
 def at(tree, f, **values):
