@@ -201,7 +201,7 @@ def array(rows: Rows) -> Expr:
 def total(body: Term, *indices: Expr, where: Condition | Sequence[Condition] = ()) -> Expr:
     """Return the sum of a scalar over one or more indices, which `index` makes. With `where`, only terms that satisfy the conditions count.
 
-    A condition compares sums of indices, sizes and integers by `<=`, `<`, `>=` or `>`. It may exclude every term: the sum is then 0. The
+    A condition compares sums of indices, sizes and integers by order. It may exclude every term: the sum is then 0. The
     body needs no value where a condition fails.
 
     Examples:
@@ -218,7 +218,7 @@ def total(body: Term, *indices: Expr, where: Condition | Sequence[Condition] = (
 
 
 def where(body: Term, *conditions: Condition) -> Expr:
-    """Return a scalar where all conditions hold, and 0 elsewhere. The scalar needs no value there. `where(1, j <= i)` is an entry of a mask.
+    """Return a scalar where all conditions hold, and 0 elsewhere. The scalar needs no value there.
 
     Examples:
         >>> from derivations.kernel import each, index, sizes, vector, where
