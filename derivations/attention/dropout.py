@@ -1,6 +1,6 @@
 """Dropout on the attention weights: the means that it preserves, the variance that it adds, and the row sums that it changes.
 
-A mask of independent coins keeps a weight where it is 1. What is kept is divided by the probability of keeping.
+A mask of independent coins keeps each weight whose coin is 1. A kept weight is divided by the probability of keeping.
 """
 
 from fractions import Fraction

@@ -286,7 +286,7 @@ def evaluate_polynomial(p: Polynomial, values: dict) -> Any:
 
 
 def evaluate_factors(factors: list, values: dict) -> Any:
-    """Return the product of powers of atoms, none of which has a bound index, at the given values."""
+    """Return the product of powers of atoms at the given values. The atoms have no bound indices."""
     term = to_fmpq(1)
     for (head, indices), e in factors:
         if head[0] == "joint":

@@ -1,4 +1,4 @@
-"""The expectation of one of n shares of a constant, such as a weight of a softmax, over random entries of which none is preferred."""
+"""The mean of one of n shares of a constant, such as a weight of a softmax, if chance alone distinguishes the n positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .polynomials import MAXIMUM_INDEX, Polynomial, constant, is_multiple, renam
 
 
 def mean_of_share(factors: list, facts: Facts) -> Polynomial | None:
-    """Return c/n if the factors are c g_i / (g_1 + ... + g_n), where all that tells i from the other positions is random. Else None.
+    """Return c/n if the factors are c g_i / (g_1 + ... + g_n), where chance alone distinguishes i from the other positions. Else None.
 
     All random entries are independent, and those of one tensor have the same distribution. So if the positions along an axis are permuted,
     in all tensors that have this axis at once, the joint distribution stays the same, and c g_i / (g_1 + ... + g_n) has the same mean for

@@ -96,7 +96,7 @@ def is_joint_moment(chance: list, rest: list) -> bool:
 def joint_moment(chance: list, facts: Facts) -> Polynomial:
     """Return E[x^a y^b] of entries that may be dependent, as one atom.
 
-    It exists if both have moments of order a + b (Hoelder's inequality). What is 0 or 1 is bounded and adds nothing to the order.
+    It exists if both have moments of order a + b (Hoelder's inequality). An entry that is 0 or 1 is bounded, and adds nothing to the order.
     """
     unbounded = [(f[0][1], power) for f, power in chance if not is_bit(f[0], facts)]
     for name, _ in unbounded:

@@ -1,4 +1,4 @@
-"""Scales of growth, of which the terms of a series are multiples.
+"""Scales of growth. Each term of a series is a multiple of one.
 
 X is the number that grows without bound: the variable of a limit, or its inverse if it goes to 0. A scale is exp(c_1 u_1 + c_2 u_2 + ...),
 where the u are levels, X^p (log X)^q with p > 0 or p = 0 < q, and log log X, and the c are real numbers that do not depend on X. So X^2 is

@@ -23,8 +23,6 @@ def find_unclear_part(e: Expr, facts: Facts) -> Expr | None:
     """Return the smallest part of e that is not visibly nonnegative, or None if e is."""
     if sign_is_known(e, facts):
         return None
-    if e.op == "add" and any(is_absolute_plus_argument(*pair) for pair in (e.args, e.args[::-1])):
-        return None
     if is_maximum_minus_entry(e) or any(is_proved(e, facts) for is_proved in DIFFERENCES):
         return None
     if e.op == "add":
@@ -105,8 +103,9 @@ def is_nonnegative_term_by_term(e: Expr, facts: Facts) -> bool:
 def is_increase(e: Expr, facts: Facts) -> bool:
     """Return whether e = f(u) - f(v), where f increases between v and u, and u - v is visibly nonnegative.
 
-    exp and odd powers increase everywhere, and rounding never decreases. log and roots increase wherever they exist, and reading the form requires that they do. An
-    even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as log(u) - log(1).
+    exp and odd powers increase everywhere, and rounding never decreases. log and roots increase wherever they exist, and reading the form
+    requires that they do. An even power increases from 0 on, so v must be visibly nonnegative. 1 counts as exp(0), and log(u) as
+    log(u) - log(1).
     """
     if e.op == "function" and e.data == "log":
         return find_unclear_part(write_difference(strip_brackets(e.args[0]), lift(1)), facts) is None
@@ -122,7 +121,7 @@ def is_increase(e: Expr, facts: Facts) -> bool:
     return find_unclear_part(write_difference(u, v), facts) is None and (not half_line or find_unclear_part(v, facts) is None)
 
 
-def is_cauchy_schwarz(e: Expr, facts: Facts) -> bool:
+def is_cauchy_schwarz_of_means(e: Expr, facts: Facts) -> bool:
     """Return whether e = E[y] E[z] - E[x]^2, where x^2 = yz and y and z are visibly nonnegative. The factor E[z] may be absent, which is z = 1.
 
     Then |x| is the product of the roots of y and z, so that e >= 0 by the inequality of Cauchy and Schwarz. Reading e requires that the
@@ -181,14 +180,8 @@ def write_difference(u: Expr, v: Expr) -> Expr:
     return u - v
 
 
-def is_absolute_plus_argument(first: Expr, second: Expr) -> bool:
-    """Return whether a sum of these is |x| + x or |x| - x, which are nonnegative."""
-    first, second = strip_brackets(first), strip_brackets(second)
-    return first.op == "function" and first.data == "abs" and second in (first.args[0], -first.args[0])
-
-
 # Differences that are nonnegative as a whole, so a certificate may repeat the difference of the two sides.
-DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cauchy_schwarz)
+DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cauchy_schwarz_of_means)
 
 
 def explain_doubt(form: Expr, facts: Facts) -> str:

@@ -1,6 +1,6 @@
 """Decides identities in which positions are compared, at every shape.
 
-The difference of the two sides is read as a sum of terms (`order_reading.py`). Terms with the same atoms, at whatever places, are compared
+The difference of the two sides is read as a sum of terms (`order_reading.py`). Terms whose atoms differ in their places alone are compared
 place by place: the coefficient of the atoms at given places is a sum of polynomials under conditions on these places, the sizes and the open
 indices. If each coefficient is 0 everywhere, so is the difference (`guarded_polynomials.py`).
 """

@@ -1,7 +1,7 @@
 """Reads an expression tree as a sum of terms in which positions are compared.
 
-Each rule keeps the value of the expression. What it could not show about definedness is collected in `Reader.lacking`: a divisor that is not
-0, a position on its axis, an exponent that is not negative.
+Each rule keeps the value of the expression. `Reader.lacking` lists what the rules could not show: that a divisor is not 0, that a position is
+on its axis, or that an exponent is not negative.
 
 An exponential, or another function, is an opaque atom: a stored sum with a slot for each place in it. Two of them are one atom only if their
 arguments were decided to be equal at every shape. A function of an argument that is given by cases is split into the same cases: if the

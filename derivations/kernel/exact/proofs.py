@@ -178,7 +178,7 @@ def find_limit(left: Expr, towards: tuple, facts: Facts) -> Polynomial:
 
 
 def find_sufficient_signs(left: Expr, right: Expr, towards: tuple, facts: Facts, unknown: UnknownSign) -> list[Polynomial]:
-    """Return polynomials such that right is the limit of left if they are positive, and none of which can be left out; [] if none are found."""
+    """Return polynomials such that right is the limit of left if all of them are positive, and each is needed; [] if none are found."""
     signs = search_signs(left, right, towards, facts, unknown, [])
     for p in signs:
         if try_signs(left, right, towards, facts, others := [q for q in signs if q is not p]) is True:

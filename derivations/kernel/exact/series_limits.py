@@ -46,7 +46,7 @@ SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1
 
 
 class Series:
-    """A sum of terms, as coefficients by scale. Left out is at most a constant times the sum of the scales in `errors`.
+    """A sum of terms, as coefficients by scale, and its error: at most a constant times the sum of the scales in `errors`.
 
     If an error depends on an index that was summed over, the sum is also over all values of that index. A power of such a sum is at most a
     constant times the sum of the powers, so the index need not be renamed when a series is multiplied by itself.
@@ -340,7 +340,7 @@ class Expansion(SeriesArithmetic):
     def expand_whole_power(self, f: tuple, power: Fraction) -> Series:
         """Return x^n, for an x of unknown sign and a size n that grows, as |x|^n times a sign.
 
-        The sign is 0 if x is 0. Then the term is 0, whatever the scale |x|^n is taken for.
+        If x is 0, the sign is 0 and so is the term. Its scale |x|^n then makes no difference.
         """
         base, count = split_base_and_count(instantiate(f[0][1], f[1]))
         if depends_on(base, self.variable):

@@ -32,7 +32,7 @@ def list_nodes(name: str) -> tuple[ast.AST, ...]:
     """Return the nodes of a snippet, given by its dotted name, and of all functions of snippets that it names, directly or not."""
     module, function, _ = locate_snippet(name)
     found: list[FunctionType] = []
-    left = [inspect.unwrap(getattr(module, function, len))]
+    left = [inspect.unwrap(getattr(module, function))]
     while left:
         one = left.pop()
         if isinstance(one, FunctionType) and one.__module__.startswith("snippets.") and one not in found:

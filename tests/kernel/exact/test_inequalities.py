@@ -14,6 +14,7 @@ from derivations.kernel import (
     log,
     matrix,
     nonnegative,
+    nonzero,
     norm,
     ones,
     paren,
@@ -32,6 +33,7 @@ from derivations.kernel.core.expr import Expr
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.given_values import ProofFailed
 from derivations.kernel.exact.proofs import prove_rank
+from derivations.kernel.exact.standard_inequalities import find_gap_condition
 from derivations.kernel.exact.witness import prove
 from derivations.kernel.sympy.witness import witness
 
@@ -167,6 +169,12 @@ def test_a_standard_inequality_may_repeat_the_difference(gap, given):
     derivation.inequality("claim", 0, gap, because=gap, given=given)
     (claim,) = derivation.claims
     assert not isinstance(prove(claim, claim.start, claim.steps[0].expr, claim.given), ProofFailed)
+
+
+def test_a_gap_that_is_tried_in_vain_asks_for_no_assumption():
+    facts = collect_facts((nonzero(y), positive(x / y)))
+    assert find_gap_condition(total(z[i] * log(x / y), i), facts) is None
+    assert facts.missing == {}
 
 
 @pytest.mark.parametrize("certificate", SEEN.values(), ids=SEEN)
