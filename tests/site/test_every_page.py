@@ -95,6 +95,27 @@ def test_page_without_a_fault_passes(planted, crawler):
     assert {kind: planted["sound.html"][kind] for kind in crawler.KINDS if planted["sound.html"][kind]} == {}
 
 
+def test_links_to_a_page_outside_the_share_are_followed(crawler, chromium, tmp_path):
+    links = "<p><a href='/other.html#there'>x</a> <a href='/other.html#none'>x</a></p>"
+    (tmp_path / "one.html").write_text(PAGE.format(font="", html=links))
+    (tmp_path / "other.html").write_text(PAGE.format(font="", html="<p id='there'>x</p>"))
+    (found,) = crawler.visited(
+        chromium, tmp_path, ["light, 1280"], ["one.html", "other.html"], audited=(), share=lambda number: number == 0
+    ).values()
+    assert list(found) == ["one.html"] and [link.partition("#")[2] for link in found["one.html"]["broken"]] == ["none"]
+
+
+def test_the_map_is_visited_in_every_share(crawler, monkeypatch):
+    class Nothing:
+        def look(self, **_):
+            pass
+
+    monkeypatch.setattr(crawler, "visit", lambda browser, site, page, audited: {"targets": [], "links": []})
+    monkeypatch.setattr(crawler, "ids_of", lambda folder, page: set())
+    found = crawler.visited(lambda: nullcontext(Nothing()), crawler.ROOT, pages=["a/", "map/"], share=lambda number: False)
+    assert {look: [*records] for look, records in found.items()} == dict.fromkeys(crawler.LOOKS, ["map/"])
+
+
 @pytest.mark.slow
 def test_printed_pages_have_no_empty_or_superfluous_sheets(crawler, chromium, built, share):
     pages = [page for number, page in enumerate(crawler.pages_of(built)) if share(number)]
