@@ -98,7 +98,7 @@ def test_page_without_a_fault_passes(planted, crawler):
 def test_links_to_a_page_outside_the_share_are_followed(crawler, chromium, tmp_path):
     links = "<p><a href='/other.html#there'>x</a> <a href='/other.html#none'>x</a></p>"
     (tmp_path / "one.html").write_text(PAGE.format(font="", html=links))
-    (tmp_path / "other.html").write_text(PAGE.format(font="", html="<p id='there'>x</p>"))
+    (tmp_path / "other.html").write_text(PAGE.format(font="", html='<p id="there">x</p>'))
     (found,) = crawler.visited(
         chromium, tmp_path, ["light, 1280"], ["one.html", "other.html"], audited=(), share=lambda number: number == 0
     ).values()
