@@ -4,7 +4,7 @@ For real u, 1 + u <= exp(u). For positive u, log(u) <= u - 1. For nonnegative u,
 the sum of g log(g/p) is at least the sum of g - p. Each of its terms is g (p/g - 1 - log(p/g)) + g - p, so it follows from the second.
 
 For real vectors, the inequality of Cauchy and Schwarz says that u·v <= ‖u‖ ‖v‖, and the triangle inequality that ‖u + v‖ <= ‖u‖ + ‖v‖. Also
-|a + b| <= |a| + |b|, for complex numbers too.
+|a + b| <= |a| + |b|, for complex numbers too, and -|x| <= x <= |x| for real x.
 
 While no exponent leaves the format's range, rounding to nearest changes a number by at most the unit roundoff times its absolute value.
 """
@@ -18,6 +18,7 @@ from itertools import combinations, product
 
 from ..core.constructors import FORMATS, absolute, exp, function, log, node
 from ..core.expr import Expr, lift, strip_brackets, walk
+from ..core.operators import is_complex
 from .atom_payloads import Unsupported
 from .clear_denominators import clear_denominators
 from .normal_form import Facts
@@ -76,7 +77,7 @@ def list_log_arguments(trees: list[Expr]) -> list[Expr]:
 
 
 def list_length_gaps(e: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the gap of Cauchy and Schwarz for each product of two lengths among the summands of e, and of the triangle for each two lengths."""
+    """Yield the gaps of the inequalities of lengths: each product of two among the summands of e, each two, and each modulus and its argument."""
     terms = list(list_summands(e))
     for term in terms:
         lengths = [a for a in term.args if term.op == "mul" and is_length(a, "norm")]
@@ -84,6 +85,9 @@ def list_length_gaps(e: Expr) -> Iterator[tuple[Expr, Expr]]:
             dot = lengths[0].args[0] @ lengths[1].args[0]
             for least in (dot, -dot, absolute(dot)):
                 yield term - least, lift(1)
+        if is_length(term, "abs") and not is_complex(term.args[0]):
+            yield term - term.args[0], lift(1)
+            yield term + term.args[0], lift(1)
     for name in ("norm", "abs"):
         for a, b in combinations((term for term in terms if is_length(term, name)), 2):
             if are_comparable(a, b):

@@ -79,6 +79,8 @@ SEEN = {
     "an absolute value and its argument": absolute(x - y) + (x - y),
     "the argument first": (x - y) + absolute(x - y),
     "an absolute value less its argument": absolute(x - y) - (x - y),
+    "that of a product less the product": absolute(x * y) - x * y,
+    "that of entries in a sum": total(absolute(z[i] * x) + z[i] * x, i),
     "a weight": softmax(z)[1],
     "a size": n - 1 + 0 * x,
 }
