@@ -18,7 +18,6 @@ from ..core.operators import AVERAGE_OPERATORS
 
 DIGITS = 60
 EQUAL, DIFFERENT = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
-NOISE = mpf(10) ** -100, mpf(10) ** -50  # bounds of what rounding leaves of a zero
 ZERO = mpf(10) ** -40  # smaller numbers are zero up to rounding
 
 
@@ -119,9 +118,14 @@ def of_symbol(e, place, env):
 
 
 def quotient(a, b):
-    if not b or NOISE[0] < abs(b) < NOISE[1]:  # an even smaller number is not noise; it occurs near a limit
+    if not b or is_rounding_noise(b):
         raise Undefined("a division by zero")
     return a / b
+
+
+def is_rounding_noise(b) -> bool:
+    """Return whether a number may be what rounding leaves of a zero. With more digits less is left; even smaller numbers occur near limits."""
+    return mpf(10) ** (-5 * mp.dps / mpf(3)) < abs(b) < mpf(10) ** (-5 * mp.dps / mpf(6))
 
 
 def of_power(e, place, env):

@@ -31,7 +31,7 @@ def size_names(claim: Claim) -> list[str]:
 
 def sizes_tried(claim: Claim, names: list[str]) -> list[Sizes]:
     """Return the tuples of sizes to try, in the order of the names."""
-    every = list(dict.fromkeys([*explicit_sizes(claim, names), *enough_sizes(claim, names)]))
+    every = list(dict.fromkeys([*explicit_sizes(claim, names), *enough_sizes(claim, names), *sizes_for_positions(claim, names)]))
     found = [chosen for chosen in every if allowed(claim, names, chosen)]
     if found:
         return found
@@ -124,6 +124,14 @@ def enough_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
         return list(larger.values())
     soon = [larger[name] for name in in_it if is_hard(claim) or is_argument(claim, name)]
     return [*soon, *product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names))]
+
+
+def sizes_for_positions(claim: Claim, names: list[str]) -> list[Sizes]:
+    """Return tuples in which one size that positions are compared with is 2, the axes of these positions have 3, and the others 1."""
+    compared = [side for t in claim.trees for n in walk(t) if n.op == "where" for side in n.args[1:]]
+    axes = {e.data[1].data[0] for side in compared for e in walk(side) if e.op == "index" and e.data[1].op == "symbol"}
+    numbers = [n for n in names if n not in axes and any(is_number(side, n) for side in compared)]
+    return [tuple(3 if n in axes else 2 if n == number else 1 for n in names) for number in numbers]
 
 
 def is_argument(claim: Claim, name: str) -> bool:

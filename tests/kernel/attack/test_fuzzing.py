@@ -302,6 +302,8 @@ def test_the_judge_does_not_take_a_small_number_for_zero():
     assert judge(stated("identity", *sides))[0] == "true"
     assert judge(stated("identity", log(x - x), log(x - x)))[0] == "false"
     assert judge(stated("identity", log(-(exp(-(x**2)) ** 9)), 0 * x))[0] == "false"
+    assert judge(stated("identity", 1 / exp(-(x**2)) ** 200, exp(x**2) ** 200))[0] == "true"
+    assert judge(stated("identity", *[1 / (sqrt(1 + x**2) ** 2 - 1 - x**2)] * 2))[0] == "false"
 
 
 @pytest.mark.parametrize("left, right, wrong", [(tanh(x), 1, -1), (tanh(-x), -1, 0), (cos(1 / x), 1, 0), (x * sin(1 / x), 1, 0)])

@@ -159,6 +159,16 @@ def test_sympy_rejects_the_false_ones(name):
         WITNESSES["sympy"](make(*FALSE[name]))
 
 
+@pytest.mark.parametrize("before", [d, m], ids=["d", "m"])
+def test_sympy_tries_windows_of_every_width_beside_other_sizes(before):
+    """The derivative is not zero where the window is wider than `before`."""
+    window, scores = [j <= i, i - j < w], (X @ X.T)
+    output = total(exp(scores[i, j]) * x[j], j, where=window) / total(exp(scores[i, j]), j, where=window)
+    assert WITNESSES["sympy"](make(diff(output, x[l]) * where(1, l <= i - w), 0, [])).verdict == "proved"
+    with pytest.raises(Rejected):
+        WITNESSES["sympy"](make(diff(output, x[l]) * where(1, l <= i - before), 0, []))
+
+
 def test_an_inequality_may_leave_out_terms():
     first, later = (total(exp(z[j]), j, where=c) for c in (j <= i, i < j))
     derivation = Derivation("Order")
