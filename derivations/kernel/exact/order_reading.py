@@ -39,7 +39,7 @@ from .linear_forms import (
     variable,
     without_variable,
 )
-from .order_terms import Sum, Term, fresh_name, make_term, multiply_sums, restrict_sum, scale_sum
+from .order_terms import Sum, Term, are_written_alike, fresh_name, make_term, multiply_sums, restrict_sum, scale_sum
 from .position_polynomials import form_polynomial, number_polynomial, substitute_forms
 
 MOST_WAYS = 100  # of filling the slots of a stored function
@@ -203,7 +203,8 @@ class Reader:
         known = self.stored.setdefault(name, [])
         for number, other in enumerate(known):
             for places in slots.ways_to_fill(other):
-                if self.is_zero([*(t.renamed() for t in terms), *scale_sum(fill(other.terms, places), -1)], region):
+                filled = fill(other.terms, places)
+                if are_written_alike(terms, filled) or self.is_zero([*(t.renamed() for t in terms), *scale_sum(filled, -1)], region):
                     return [make_term(atoms=[((name, number), places)])]
         known.append(Stored(frozen, tuple(slots.kinds), tuple(slots.forms)))
         return [make_term(atoms=[((name, len(known) - 1), tuple(slots.forms))])]

@@ -7,6 +7,7 @@ the sum that `order_reading.py` stores under this number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -49,11 +50,26 @@ class Term:
 
     def renamed(self) -> Term:
         """Return the same term over bound indices that occur nowhere else."""
-        names = {v: fresh_name() for v in self.bound}
-        return replace(replace(self, bound=()).put({v: variable(x) for v, x in names.items()}), bound=tuple(names.values()))
+        return self.with_bound_names(fresh_name() for _ in self.bound)
+
+    def with_bound_names(self, names: Iterable[str]) -> Term:
+        """Return the same term over bound indices of these names."""
+        names = tuple(names)
+        return replace(replace(self, bound=()).put({v: variable(x) for v, x in zip(self.bound, names)}), bound=names)
 
 
 Sum = list[Term]
+
+
+def are_written_alike(terms: Sum, others: Sum) -> bool:
+    """Return whether two sums have the same terms, up to the names of bound indices. Equal sums may still be written otherwise."""
+    return Counter(map(number_bound_indices, terms)) == Counter(map(number_bound_indices, others))
+
+
+def number_bound_indices(t: Term) -> Term:
+    """Return the term with its bound indices named by their numbers."""
+    numbered = t.with_bound_names(f"~bound{k}" for k in range(len(t.bound)))
+    return replace(numbered, polynomial=tuple(sorted(numbered.polynomial)))
 
 
 def make_term(
