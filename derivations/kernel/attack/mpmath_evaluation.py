@@ -7,6 +7,7 @@ index, and "outcomes" to the weighted outcomes of the random variables. Places a
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from operator import mul
 
@@ -125,7 +126,14 @@ def quotient(a, b):
 
 def is_rounding_noise(b) -> bool:
     """Return whether a number may be what rounding leaves of a zero. With more digits less is left; even smaller numbers occur near limits."""
-    return mpf(10) ** (-5 * mp.dps / mpf(3)) < abs(b) < mpf(10) ** (-5 * mp.dps / mpf(6))
+    lowest, highest = noise_bounds(mp.dps)
+    return lowest < abs(b) < highest
+
+
+@cache
+def noise_bounds(digits: int) -> tuple:
+    """Return the bounds of what rounding to so many digits leaves of a zero."""
+    return mpf(10) ** (-digits * 5 // 3), mpf(10) ** (-digits * 5 // 6)
 
 
 def of_power(e, place, env):
