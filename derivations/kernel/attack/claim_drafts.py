@@ -12,7 +12,7 @@ from ..core.assumptions import Assumption, has_moment
 from ..core.claims import read_values
 from ..core.expr import Expr, contains_average, free_indices, lift, symbols, walk
 from ..errors import KernelError
-from .random_points import LARGE_WITH_EXPECTATION
+from .random_points import LARGE_IF_COSTLY
 from .random_trees import INDICES, SCALARS, SIZES, A, C, k, q, u, v, x, y
 from .rewrite_rules import replace_node, rewrite_randomly
 from .tree_mutations import negate, node_mutator
@@ -135,7 +135,7 @@ def add_term_of_sizes(draft: Draft, generator: Random) -> Draft:
     """Add a term to one side that is 0 at every small size, but not at the largest size that the judge tries."""
     size, most = generator.choice(SIZES), generator.choice((2, 3, 4, 5, 6))
     if contains_average(*draft.sides):
-        most = min(most, LARGE_WITH_EXPECTATION - 1)
+        most = min(most, LARGE_IF_COSTLY - 1)
     term: Expr = generator.choice((lift(1), x, size))
     for small in range(1, most + 1):
         term = term * (size - small)

@@ -20,7 +20,7 @@ from .mpmath_evaluation import DIGITS, ZERO, Undefined, all_places, evaluate_ent
 
 POINTS, DRAWS, MIN_POINTS = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
 MAX_OUTCOMES = 5000
-LARGE, LARGE_WITH_EXPECTATION = 9, 5  # the largest sizes; smaller for expectations, which are averages over many outcomes
+LARGE, LARGE_IF_COSTLY = 9, 5  # the largest sizes; smaller for averages over many outcomes and for derivatives of all entries at once
 FAILURES = 20  # draws at a large size before it is given up
 POINTS_WITH_QUADRATURE = 8  # fewer, because each is an average over a thousand outcomes
 SIGNS: dict[str, Callable[[Any], bool]] = {
@@ -69,7 +69,7 @@ def generate_points(claim: Claim, seed: int, most: int) -> Iterator[dict]:
     found, failed = 0, 0
     large = [
         (s.data[0], k)
-        for k in range(min(4, largest + 1), (LARGE_WITH_EXPECTATION if law else LARGE) + 1)
+        for k in range(min(4, largest + 1), (LARGE_IF_COSTLY if law or uses_operator(claim, "derivative") else LARGE) + 1)
         for s in named
         if s.data[1] == "size"
     ]
