@@ -18,7 +18,6 @@ from ..core.operators import AVERAGE_OPERATORS
 
 DIGITS = 60
 EQUAL, DIFFERENT = mpf(10) ** -25, mpf(10) ** -15  # relative differences below which numbers are equal, and from which they differ
-NOISE = mpf(10) ** -100, mpf(10) ** -50  # bounds of what rounding leaves of a zero
 ZERO = mpf(10) ** -40  # smaller numbers are zero up to rounding
 
 
@@ -34,8 +33,8 @@ class CannotTell(Exception):
     """Something that the judge cannot evaluate."""
 
 
-class TooClose(CannotTell):
-    """A value so near to the boundary of a domain that rounding may have moved it across."""
+class UndecidedHere(CannotTell):
+    """Something that the judge cannot tell at one point; other points may decide."""
 
 
 def evaluate_entry(e: Expr, place: tuple, env: dict):
@@ -119,9 +118,14 @@ def of_symbol(e, place, env):
 
 
 def quotient(a, b):
-    if not b or NOISE[0] < abs(b) < NOISE[1]:  # an even smaller number is not noise; it occurs near a limit
+    if not b or is_rounding_noise(b):
         raise Undefined("a division by zero")
     return a / b
+
+
+def is_rounding_noise(b) -> bool:
+    """Return whether a number may be what rounding leaves of a zero. With more digits less is left; even smaller numbers occur near limits."""
+    return mpf(10) ** (-5 * mp.dps / mpf(3)) < abs(b) < mpf(10) ** (-5 * mp.dps / mpf(6))
 
 
 def of_power(e, place, env):
@@ -225,7 +229,7 @@ def logarithm(x):
     if abs(mp.im(x)) > ZERO or mp.re(x) < -ZERO or not x:
         raise Undefined("a logarithm of what is not positive")
     if mp.re(x) < ZERO:
-        raise TooClose("a logarithm of what is almost 0")
+        raise UndecidedHere("a logarithm of what is almost 0")
     return mp.log(mp.re(x))
 
 

@@ -133,7 +133,7 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
 
         def draw():
             top = generator.choice((9, 2**13, 2**24 - 1, *([] if exact and generator.random() < 0.5 else [2**30])))
-            low = generator.choice((0, 3, *([75, 149] if tiny else [])))
+            low = generator.choice((0, 3, 30, *([75, 149] if tiny else [])))
             return mpf(generator.randint(-top, top)) / 2**low
 
         return draw

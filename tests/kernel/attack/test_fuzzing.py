@@ -23,6 +23,7 @@ from derivations.kernel import (
     norm,
     positive,
     random,
+    representable,
     rounded,
     scalars,
     sin,
@@ -302,6 +303,31 @@ def test_the_judge_does_not_take_a_small_number_for_zero():
     assert judge(stated("identity", *sides))[0] == "true"
     assert judge(stated("identity", log(x - x), log(x - x)))[0] == "false"
     assert judge(stated("identity", log(-(exp(-(x**2)) ** 9)), 0 * x))[0] == "false"
+
+
+def test_the_judge_divides_by_the_power_of_a_small_number():
+    sides = (x**2) ** (2 * n) / (x**2) ** (2 * n), (x**2) ** (2 * n - 2 * n)
+    assert judge(stated("identity", *sides, given=[nonzero(x)]))[0] == "true"
+    assert judge(stated("identity", *sides))[0] == "false"
+
+
+@pytest.mark.parametrize(
+    "exact", [1 + y, 1 - y, y**2, 3 * y, 1 + rounded(y), rounded(1 + y) - y], ids=["1+y", "1-y", "y^2", "3y", "1+fl(y)", "fl(1+y)-y"]
+)
+def test_the_judge_rounds_what_needs_more_digits_than_there_are(exact):
+    """y = 2^-30 is far from overflow, and 1 + y has 31 digits."""
+    given = [representable(y), in_range()]
+    assert judge(stated("identity", exact, rounded(exact), given=given), most=6)[0] == "false"
+    assert judge(stated("identity", rounded(2 * y), 2 * rounded(y), given=given))[0] == "true"
+
+
+def test_the_judge_calls_no_limit_false_while_the_distance_becomes_smaller():
+    huge = exp(-(10**9) * y)
+    assert judge(stated("limit", huge * log(1 + 1 / x), x, "oo", 0))[0] == "true"
+    assert judge(stated("limit", huge * log(1 + 1 / x) + 1, x, "oo", 0))[0] == "false"
+    assert judge(stated("limit", huge * x, x, "oo", 0))[0] == "false"
+    assert judge(stated("limit", 1 / log(x), x, "oo", 0))[0] == "cannot tell"
+    assert judge(stated("limit", 1 / log(x), x, "oo", 1))[0] == "false"
 
 
 @pytest.mark.parametrize("left, right, wrong", [(tanh(x), 1, -1), (tanh(-x), -1, 0), (cos(1 / x), 1, 0), (x * sin(1 / x), 1, 0)])
