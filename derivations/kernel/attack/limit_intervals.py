@@ -13,7 +13,7 @@ from mpmath import iv, mp, mpf
 from mpmath.libmp import ComplexResult
 
 from ..core.expr import Expr, walk
-from .mpmath_evaluation import DIGITS, CannotTell, Undefined, UndecidedHere, evaluate_scalar
+from .mpmath_evaluation import DIGITS, CannotTell, UndecidedHere, Undefined, evaluate_scalar
 
 PRECISION = 400  # digits of an interval: enough to add exp(-800) to 1
 # Larger than exp(49), which occurs in a mutant of seven squared; and the inverse is no noise, as a smaller number might be.

@@ -401,6 +401,11 @@ def test_what_is_pasted_states_the_claim_again():
         assert (again.kind, again.at, again.towards) == (claim.kind, claim.at, claim.towards)
 
 
+def test_a_comparison_of_two_numbers_is_pasted_as_one():
+    claim = stated("identity", total(u[i], i, where=lift(1) <= lift(2)), total(u[i], i))
+    assert "where=paren(1) <= 2" in claim_to_script(claim)
+
+
 def test_a_script_is_read_back_as_the_tree():
     names = {s.data[0]: s for s in (x, y, n, m, u, A, i)}
     for e in (x * (y / 2), -(x * y), (-x) * y, x - (y - x), (A.T @ u)[1], total(u[i] ** 2, i), 2 / (x * y) / y, diff(exp(x), x)):
