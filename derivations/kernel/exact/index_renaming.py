@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import product
-from math import factorial, prod
+from itertools import pairwise
 
-from .atom_payloads import Unsupported, sort_atom_indices
+from .atom_payloads import sort_atom_indices
 from .polynomials import rename_indices, sort_by_text
-
-MAX_RENAMINGS = 5040
 
 
 @lru_cache(maxsize=10000)
 def canonical_term(bound: tuple, factors: tuple) -> tuple:
     """Return the canonical form of a term among all that differ in the names of bound indices and in the order of factors.
 
-    Its parts that share no bound index are named one by one, and then put in order. Raise Unsupported if more than MAX_RENAMINGS namings
-    of one part would have to be compared.
+    Its parts that share no bound index are named one by one, and then put in order.
     """
     if len(bound) < 2:
         return canonical_part(dict(bound), factors)
@@ -41,41 +37,31 @@ def split_term(bound: tuple, factors: tuple) -> list:
 
 
 def canonical_part(sizes: dict, factors: tuple) -> tuple:
-    """Return the canonical form of a term, found by comparing all namings of the bound indices that look alike.
-
-    Two indices that can be interchanged are named in one order only, because the other order gives the same term.
-    """
-    groups = [list(sizes)] if len(sizes) < 2 else group_similar_indices(sizes, factors)
-    classes = [group_interchangeable_indices(group, factors) for group in groups]
-    count = prod(factorial(sum(map(len, some))) // prod(factorial(len(c)) for c in some) for some in classes)
-    if count > MAX_RENAMINGS:
-        raise Unsupported(f"a term with {len(sizes)} summation indices that look alike; split the claim into smaller steps")
-    orders = [[n for group in merged for n in group] for merged in product(*map(merge, classes))]
+    """Return the canonical form of a term, found by comparing the namings of its bound indices that look alike."""
+    orders = list_orders({n: repr(size) for n, size in sizes.items()}, factors) if len(sizes) > 1 else [list(sizes)]
     candidates = [(tuple(sizes[n] for n in order), number_bound_indices(factors, order)) for order in orders]
     return candidates[0] if len(candidates) == 1 else min(candidates, key=lambda candidate: repr(candidate[1]))
 
 
-def group_interchangeable_indices(group: list, factors: tuple) -> list:
-    """Return the bound indices in classes; a term stays the same if two of a class are interchanged."""
-    classes: list = []
-    for n in group:
-        for members in classes:
-            swap = {("b", n): ("b", members[0]), ("b", members[0]): ("b", n)}
-            if sort_factors(rename_indices(factors, swap)) == sort_factors(factors):
-                members.append(n)
-                break
-        else:
-            classes.append([n])
-    return classes
+def list_orders(colours: dict, factors: tuple) -> Iterator[list]:
+    """Yield the orders of bound indices to compare: by colour, and by each choice of one among the first of the same colour.
 
-
-def merge(classes: list) -> Iterator[list]:
-    """Yield the orders of all members of the classes in which each class keeps its own order."""
-    if not any(classes):
-        yield []
-    for k, members in enumerate(classes):
-        if members:
-            yield from ([members[0], *rest] for rest in merge([*classes[:k], members[1:], *classes[k + 1 :]]))
+    If the first orders after two choices give the same term, a symmetry of the term maps one choice to the other, and so do their other orders.
+    """
+    colours = refine_colours(colours, factors)
+    order = sorted(colours, key=lambda n: colours[n])
+    alike = next(([n for n in order if colours[n] == colours[m]] for m, other in pairwise(order) if colours[m] == colours[other]), [])
+    if not alike:
+        yield order
+    found = []
+    for n in alike:
+        orders = list_orders(colours | {n: colours[n] + " and chosen"}, factors)
+        first = next(orders)
+        term = number_bound_indices(factors, first)
+        if term not in found:
+            found.append(term)
+            yield first
+            yield from orders
 
 
 def number_bound_indices(factors: tuple, order: list) -> tuple:
@@ -88,26 +74,15 @@ def sort_factors(factors: Iterable) -> tuple:
     return sort_by_text(((head, sort_atom_indices(head, indices)), power) for (head, indices), power in factors)
 
 
-def group_similar_indices(sizes: dict, factors: tuple) -> list:
-    """Return the bound indices in groups of those that have the same size and occur in the same positions next to the same indices."""
-    numbers = list(sizes)
-    colours = {n: repr(sizes[n]) for n in numbers}
+def refine_colours(colours: dict, factors: tuple) -> dict:
+    """Return colours by which bound indices differ if their old ones do, or if they occur in other positions or next to other indices."""
     for _ in range(3):
-        marks = {
-            n: sorted(
-                repr(
-                    (
-                        head,
-                        power,
-                        [k for k, i in enumerate(indices) if i == ("b", n)],
-                        [colours.get(i[1], i) if i[0] == "b" else i for i in indices],
-                    )
-                )
-                for (head, indices), power in factors
-                if ("b", n) in indices
-            )
-            for n in numbers
-        }
-        ranks = {mark: k for k, mark in enumerate(sorted({repr((colours[n], marks[n])) for n in numbers}))}
-        colours = {n: f"{ranks[repr((colours[n], marks[n]))]:04}" for n in numbers}
-    return [[n for n in numbers if colours[n] == colour] for colour in sorted(set(colours.values()))]
+        marks: dict = {n: [] for n in colours}
+        for (head, indices), power in factors:
+            for n in {i[1] for i in indices if i[0] == "b"}:
+                seen = tuple("this" if i == ("b", n) else colours[i[1]] if i[0] == "b" else i for i in indices)
+                marks[n].append(repr((head, power, sort_atom_indices(head, seen))))
+        marked = {n: repr((colours[n], sorted(marks[n]))) for n in colours}
+        ranks = {mark: f"{k:04}" for k, mark in enumerate(sorted(set(marked.values())))}
+        colours = {n: ranks[marked[n]] for n in colours}
+    return colours

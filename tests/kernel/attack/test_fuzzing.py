@@ -14,6 +14,7 @@ from derivations.kernel import (
     gaussian,
     has_moment,
     in_range,
+    independent,
     index,
     log,
     matrix,
@@ -33,6 +34,7 @@ from derivations.kernel import (
     total,
     variance,
     vector,
+    zero_or_one,
 )
 from derivations.kernel.attack import fuzz_claim, mutant_trials, print_round_trip, shrink_claim
 from derivations.kernel.attack.claim_families import FAMILIES, draw_claim
@@ -49,7 +51,7 @@ from tests.nightly import nightly_after
 SEED = 12
 n, m = sizes("n m")
 t, x, y = scalars("t x y")
-u, A, q = vector("u", n), matrix("A", n, m), random("q", n)
+u, A, q, g = vector("u", n), matrix("A", n, m), random("q", n), random("g")
 i = index("i", n)
 
 
@@ -264,6 +266,14 @@ def test_for_the_judge_what_is_not_said_to_be_independent_may_be_one_thing_or_se
     given = [variance(q, 1), variance(k, 1), mean(q, 0), mean(k, 0)]
     for other in (q[1], -q[1], lift(0)):
         assert judge(stated("identity", Var(q[1] + other), Var(q[1] + k[1]), given=given))[0] == "false"
+
+
+def test_for_the_judge_two_coins_may_be_one():
+    given = [zero_or_one(g), zero_or_one(q)]
+    for sides in ((E(g * q[1]), E(g) * E(q[1])), (Var(g + q[1]), Var(g) + Var(q[1]))):
+        assert judge(stated("identity", *sides, given=given))[0] == "false"
+        assert judge(stated("identity", *sides, given=[*given, independent(g, q)]))[0] == "true"
+    assert judge(stated("identity", E(g**2 * q[1]), E(g * q[1]), given=given))[0] == "true"
 
 
 def test_the_judge_finds_moments_that_contradict_themselves():
