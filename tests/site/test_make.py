@@ -523,8 +523,18 @@ def test_ci_runs_all_parts_or_the_named_ones(parts):
     assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest models test browser models slow site wheel"
     first, looks, *rest = made(parts("slow", "site"))
     assert first == "models" and re.fullmatch(r"slow ARGS=--share [1-8]/8", looks) and rest == ["site", "wheel"]
-    every_night = made(parts("attacks", "tests", "slow", NIGHT="1"))
-    assert every_night == ["mutants", "fuzz", "coqtest", "models", "test", "browser", "nightly", "models", "slow ARGS=--share 1/1"]
+    mutants, fuzz, *rest = made(parts("attacks", "tests", "slow", NIGHT="1"))
+    assert mutants == "mutants" and re.fullmatch(r"fuzz ARGS=--seed \d+", fuzz)
+    assert rest == ["coqtest", "models", "test", "browser", "nightly", "models", "slow ARGS=--share 1/1"]
+
+
+def test_random_claims_are_new_every_night_and_can_be_tried_again(parts):
+    nights = [parts("attacks", NIGHT="1") for _ in range(2)]
+    asked = [made(night)[1].removeprefix("fuzz ARGS=") for night in nights]
+    assert asked[0] != asked[1]
+    for night, arguments in zip(nights, asked):
+        assert f'make fuzz ARGS="{arguments}"\n' in night.stdout
+    assert made(parts("attacks"))[1] == "fuzz ARGS=--claims 10000"
 
 
 @pytest.mark.parametrize("silent", [False, True])

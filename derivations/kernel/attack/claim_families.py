@@ -15,6 +15,7 @@ from ..errors import KernelError
 from .claim_drafts import Draft, mutate_draft
 from .expectation_families import coins, derivatives_of_expectations, expectations, joint_moments, products_of_means, shares
 from .identity_families import (
+    complex_lengths,
     derivatives,
     entry_by_entry,
     exponentials,
@@ -37,7 +38,7 @@ from .identity_families import (
     whole_powers,
     zeros_and_ones,
 )
-from .relation_families import bounds_by_the_largest, inequalities, limits, ranks, rates, refutations
+from .relation_families import bounds_by_the_largest, inequalities, limits, ranks, rates, refutations, standard_inequalities
 
 MUTATED_SHARE = 0.5  # of the drafts, which are mutated and so may be false
 TRIES = 30
@@ -111,4 +112,6 @@ FAMILIES: dict[str, tuple[Callable[[Random], Draft], int]] = {
     "names": (names, 2),
     "rates": (rates, 4),
     "orders of positions": (orders, 10),
+    "standard inequalities": (standard_inequalities, 6),
+    "complex lengths": (complex_lengths, 3),
 }

@@ -38,6 +38,10 @@ class ExactScript(Script):
     def pow(self, e: Tree) -> str:
         return super().pow(e) if is_root(e) else self.keep_operation(e, super().pow)
 
+    def condition(self, e: Tree) -> str:
+        _, left, right = e.args
+        return f"paren({self.show(left)}) {e.data} {self.show(right)}" if is_number(left) and is_number(right) else super().condition(e)
+
 
 def is_number(e: Tree) -> bool:
     """Return whether a tree is a number, possibly negated or in brackets."""

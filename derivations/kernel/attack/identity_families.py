@@ -205,6 +205,28 @@ def real_logarithms(generator: Random) -> Draft:
     return Draft("identity", (tree, right), tuple(facts))
 
 
+def complex_lengths(generator: Random) -> Draft:
+    """Draft an identity about absolute values of complex numbers and lengths of complex vectors, true or nearly true."""
+    a, b = (generator.choice((x + I * y, x - I * y, I * x, 2 + I, x * exp(I * y), exp(x + I * y), y)) for _ in range(2))
+    both = function("norm", absolute(array([a, b])))
+    left, right = generator.choice(
+        (
+            (absolute(a) * absolute(b), absolute(a * b)),
+            (absolute(x + I * y) ** 2, x**2 + y**2),
+            (absolute(a) ** 2, a**2),
+            (absolute(a / (1 + x**2)), absolute(a) / (1 + x**2)),
+            (absolute(exp(a)), generator.choice((exp(x), exp(a), exp(-y), lift(1)))),
+            (absolute(a * exp(I * y)), absolute(a)),
+            (absolute(a + b), absolute(a) + absolute(b)),
+            (both**2, absolute(a) ** 2 + absolute(b) ** 2),
+            (function("norm", absolute(c * array([a, b]))), absolute(c) * both),
+            (function("norm", absolute(I * u)), function("norm", u)),
+            (absolute(total(u[i] * exp(I * x), i)), absolute(total(u[i], i))),
+        )
+    )
+    return Draft("identity", (left, rewrite_randomly(right, generator, generator.randint(0, 2))))
+
+
 def whole_powers(generator: Random) -> Draft:
     """Draft an identity between powers whose exponents are sizes and whose bases may be negative."""
     a, b = (generator.choice((x, x, -x, y, x * y, x + y, 2 * x, absolute(x), I * x, x / c, x**2)) for _ in range(2))

@@ -25,7 +25,7 @@ from .mpmath_evaluation import (
     ZERO,
     CannotTell,
     NoDerivative,
-    TooClose,
+    UndecidedHere,
     Undefined,
     all_places,
     evaluate_entry,
@@ -149,7 +149,7 @@ def try_points(claim: Claim, options: Options, find_problem: Callable[[Environme
     for env in drawn:
         try:
             problem = find_problem(env)
-        except TooClose:
+        except UndecidedHere:
             continue
         except Undefined as error:
             if is_defined_with_more_digits(find_problem, env):
@@ -172,7 +172,7 @@ def is_defined_with_more_digits(find_problem: Callable[[Environment], str], env:
     with mp.workdps(10 * DIGITS):
         try:
             find_problem(env)
-        except TooClose:
+        except UndecidedHere:
             return True
         except Undefined:
             return False

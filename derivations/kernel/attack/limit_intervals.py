@@ -13,7 +13,7 @@ from mpmath import iv, mp, mpf
 from mpmath.libmp import ComplexResult
 
 from ..core.expr import Expr, walk
-from .mpmath_evaluation import DIGITS, CannotTell, Undefined, evaluate_scalar
+from .mpmath_evaluation import DIGITS, CannotTell, UndecidedHere, Undefined, evaluate_scalar
 
 PRECISION = 400  # digits of an interval: enough to add exp(-800) to 1
 # Larger than exp(49), which occurs in a mutant of seven squared; and the inverse is no noise, as a smaller number might be.
@@ -29,7 +29,10 @@ class NotEnclosed(Exception):
 
 
 def measure_distances(e: Expr, to: Expr, variable: Expr, end: Any, env: dict) -> tuple:
-    """Return |e - to| at two places, the second nearer to the end ("oo" or 0). Raise CannotTell if the digits do not suffice."""
+    """Return |e - to| at two places, the second nearer to the end ("oo" or 0). Raise CannotTell if the digits do not suffice.
+
+    Raise UndecidedHere if the distance still becomes smaller, as that of exp(10**9)/x does: it may tend to 0 or not.
+    """
     unit = find_unit(e, variable, end)
     found = []
     for far in (*FAR, *NEARER):
@@ -47,8 +50,8 @@ def measure_distances(e: Expr, to: Expr, variable: Expr, end: Any, env: dict) ->
     if len(found) < 2:
         raise CannotTell("the digits do not suffice far out")
     (far, last), (_, before) = found
-    if far < FAR[0] and last > SETTLED and abs(last - before) > SETTLED * last:
-        raise CannotTell("it has not settled where digits suffice")
+    if last > SETTLED and abs(last - before) > SETTLED * last and (far < FAR[0] or last < before):
+        raise UndecidedHere("it has not settled where digits suffice")
     return before, last
 
 

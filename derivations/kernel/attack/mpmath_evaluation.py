@@ -34,8 +34,8 @@ class CannotTell(Exception):
     """Something that the judge cannot evaluate."""
 
 
-class TooClose(CannotTell):
-    """A value so near to the boundary of a domain that rounding may have moved it across."""
+class UndecidedHere(CannotTell):
+    """Something that the judge cannot tell at one point; other points may decide."""
 
 
 def evaluate_entry(e: Expr, place: tuple, env: dict):
@@ -237,7 +237,7 @@ def logarithm(x):
     if abs(mp.im(x)) > ZERO or mp.re(x) < -ZERO or not x:
         raise Undefined("a logarithm of what is not positive")
     if mp.re(x) < ZERO:
-        raise TooClose("a logarithm of what is almost 0")
+        raise UndecidedHere("a logarithm of what is almost 0")
     return mp.log(mp.re(x))
 
 

@@ -133,7 +133,7 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
 
         def draw():
             top = generator.choice((9, 2**13, 2**24 - 1, *([] if exact and generator.random() < 0.5 else [2**30])))
-            low = generator.choice((0, 3, *([75, 149] if tiny else [])))
+            low = generator.choice((0, 3, 30, *([75, 149] if tiny else [])))
             return mpf(generator.randint(-top, top)) / 2**low
 
         return draw
@@ -282,22 +282,25 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
     drivers = {e: e for e in entries if e[0] in together} | {e: e if apart else ("followed", () if alone else e[1]) for e in loose}
     if together and loose and not apart:
         drivers |= {e: (together[0], e[1]) if (together[0], e[1]) in drivers else ("followed", ()) for e in loose}
+
+    def parameter(kind: str, name: str, default: Any) -> Any:
+        return evaluate_scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
+
     coins = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one" and is_random(a.args[0])}
-    drivers |= {e: ("coin " + e[0], drivers[e]) for e in entries if e[0] in coins}
+    usual = mpf(1) / generator.choice((2, 5))
+    chances = {name: parameter("mean", name, usual) for name in sorted(coins)}
+    if not all(0 < chance < 1 for chance in chances.values()):
+        raise Undefined("a coin that has one side, or none")
+    # Coins with the same chance and the same driver are one coin.
+    drivers |= {e: (f"coin of {chances[e[0]]}", drivers[e]) for e in entries if e[0] in coins}
     family = {d: two_points(generator.choice((1, 2))) for d in sorted({d[0] for d in drivers.values()})}
     nodes = (30 if len(set(drivers.values())) < 3 else 8) if needs_quadrature(claim) else 5
     for name in {e[0] for e in entries}:
         if ("gaussian", name) in stated:
             family |= {drivers[e][0]: normal_points(nodes) for e in entries if e[0] == name}
 
-    def parameter(kind: str, name: str, default: Any) -> Any:
-        return evaluate_scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
-
-    for name in sorted(coins):
-        chance = parameter("mean", name, mpf(1) / generator.choice((2, 5)))
-        if not 0 < chance < 1:
-            raise Undefined("a coin that has one side, or none")
-        family["coin " + name] = two_points(mp.sqrt((1 - chance) / chance))
+    for name, chance in chances.items():
+        family[f"coin of {chance}"] = two_points(mp.sqrt((1 - chance) / chance))
         followers = [e for e in loose if name not in together and e[0] not in coins and ("gaussian", e[0]) not in stated]
         if generator.random() < 0.5:
             drivers |= {e: next(d for other, d in drivers.items() if other[0] == name) for e in followers}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 
-from ..core.assumptions import nonnegative, nonzero, positive
-from ..core.constructors import absolute, array, exp, function, log, rank, rounded, softmax, total
+from ..core.assumptions import in_range, nonnegative, nonzero, positive
+from ..core.constructors import I, absolute, array, exp, function, log, ones, rank, rounded, softmax, total, where
 from ..core.expr import Expr, lift, symbols, walk
 from .claim_drafts import Draft, draw_values, mutate_randomly
 from .random_trees import A, B, C, Grower, c, i, j, k, m, n, t, u, v, x, y
@@ -78,6 +78,54 @@ def nonnegative_term(generator: Random) -> Expr:
             tree**4,
         )
     )
+
+
+def standard_inequalities(generator: Random) -> Draft:
+    """Draft a standard inequality, one that follows from a function's or a sum's order, or one that is nearly true."""
+    grower = Grower(generator, frozenset(("scalars",)))
+    a, b = (generator.choice((x, y, 2 * x, x * y, grower.scalar(1))) for _ in range(2))
+    gap, given = generator.choice(GAPS)(a, b, generator.choice((u, u + v, x * v, ones(n))), v)
+    if generator.random() < 0.2:
+        given = generator.choice(((), tuple(nonnegative(f.args[0]) for f in given if f.kind == "positive")))
+    if generator.random() < 0.3:
+        gap = generator.choice((2 * gap, gap * y**2, gap + absolute(b)))
+    return Draft("inequality", (y, rewrite_randomly(y + gap, generator, generator.randint(0, 2))), given, because=(gap,))
+
+
+def excess(p: Expr, q: Expr) -> Expr:
+    """Return the relative entropy of the weights p with respect to the weights q."""
+    return total(p[i] * (log(p[i]) - log(q[i])), i)
+
+
+# Functions from two scalars and two vectors to a gap that is nonnegative, or nearly so, and the assumptions on which that depends.
+GAPS: tuple[Callable[[Expr, Expr, Expr, Expr], tuple[Expr, tuple]], ...] = (
+    lambda a, b, p, q: (exp(a) - 1 - a, ()),
+    lambda a, b, p, q: (exp(a) - 1 - 2 * a, ()),
+    lambda a, b, p, q: (a - 1 - log(a), (positive(a),)),
+    lambda a, b, p, q: (log(a) + 1 / a - 1, (positive(a),)),
+    lambda a, b, p, q: (a - function("tanh", a), (nonnegative(a),)),
+    lambda a, b, p, q: (function("norm", p) * function("norm", q) - p @ q, ()),
+    lambda a, b, p, q: (function("norm", p) * function("norm", q) + p @ q, ()),
+    lambda a, b, p, q: (function("norm", p) ** 2 - p @ q, ()),
+    lambda a, b, p, q: (function("norm", p) + function("norm", q) - function("norm", p - q), ()),
+    lambda a, b, p, q: (function("norm", p + q) + function("norm", p) - function("norm", q), ()),
+    lambda a, b, p, q: (absolute(a) + absolute(b) - absolute(a + b), ()),
+    lambda a, b, p, q: (absolute(a + I * b) + absolute(b) - absolute(a), ()),
+    lambda a, b, p, q: (absolute(a + I * b) - a, ()),
+    lambda a, b, p, q: (absolute(a) + a, ()),
+    lambda a, b, p, q: (absolute(a) / 2**24 - absolute(rounded(a) - a), (in_range(),)),
+    lambda a, b, p, q: (absolute(a) / 2**25 - absolute(rounded(a) - a), (in_range(),)),
+    lambda a, b, p, q: (rounded(a) - rounded(b), (nonnegative(a - b), in_range())),
+    lambda a, b, p, q: (exp(a) - exp(b), (nonnegative(a - b),)),
+    lambda a, b, p, q: (a**3 - b**3, (nonnegative(a - b),)),
+    lambda a, b, p, q: (a**2 - b**2, (nonnegative(a - b), nonnegative(b))),
+    lambda a, b, p, q: (log(a) - log(b), (nonnegative(a - b), positive(b))),
+    lambda a, b, p, q: (excess(softmax(p), softmax(q)), ()),
+    lambda a, b, p, q: (log(n) + total(softmax(p)[i] * log(softmax(p)[i]), i), ()),
+    lambda a, b, p, q: (total(p[j] ** 2, j) - total(where(p[j] ** 2, j <= i), j), ()),
+    lambda a, b, p, q: (total(where(p[j] ** 2, i < j), j), ()),
+    lambda a, b, p, q: (total(where(exp(q[j]) - 1, j <= i), j), ()),
+)
 
 
 def refutations(generator: Random) -> Draft:

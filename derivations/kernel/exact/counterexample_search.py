@@ -32,7 +32,7 @@ SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
-HUGE = [Fraction(2) ** 128]  # rounding it overflows
+TO_ROUND = [Fraction(2) ** 128, Fraction(2) ** 24 - 1, Fraction(1, 2**30)]  # too large; with all 24 digits; too small to change 1
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
 MAX_FURTHER_SIZE = 8
 LARGEST_SIZES = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
@@ -91,7 +91,7 @@ def find_counterexample(
 def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -> Iterator[tuple[dict, list[Expr]]]:
     """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
     trees = (*sides, *(x for a in given for x in a.args))
-    names, extra = symbols(*trees), HUGE * any(n.op == "rounded" for t in trees for n in walk(t))
+    names, extra = symbols(*trees), TO_ROUND * any(n.op == "rounded" for t in trees for n in walk(t))
     bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]

@@ -90,6 +90,8 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
                 )
         last_distance, last_reduction = distance, reduction
         code.compare(t, [a])
+    if a.value.isinf().any():  # no such point was compared, and the side may grow without bound there
+        raise CannotDecide(f"at {name} = {float(point):g} the left side is too large for fp64")
     if slow.any():
         raise CannotDecide("the two sides come closer too slowly to tell from numbers")
     if (good & (distance > bound + (1 + b.value.abs()) / 10)).any():  # sides that come closer may still have different limits

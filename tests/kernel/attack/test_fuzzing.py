@@ -14,6 +14,7 @@ from derivations.kernel import (
     gaussian,
     has_moment,
     in_range,
+    independent,
     index,
     log,
     matrix,
@@ -23,6 +24,7 @@ from derivations.kernel import (
     norm,
     positive,
     random,
+    representable,
     rounded,
     scalars,
     sin,
@@ -32,6 +34,7 @@ from derivations.kernel import (
     total,
     variance,
     vector,
+    zero_or_one,
 )
 from derivations.kernel.attack import fuzz_claim, mutant_trials, print_round_trip, shrink_claim
 from derivations.kernel.attack.claim_families import FAMILIES, draw_claim
@@ -48,7 +51,7 @@ from tests.nightly import nightly_after
 SEED = 12
 n, m = sizes("n m")
 t, x, y = scalars("t x y")
-u, A, q = vector("u", n), matrix("A", n, m), random("q", n)
+u, A, q, g = vector("u", n), matrix("A", n, m), random("q", n), random("g")
 i = index("i", n)
 
 
@@ -265,6 +268,14 @@ def test_for_the_judge_what_is_not_said_to_be_independent_may_be_one_thing_or_se
         assert judge(stated("identity", Var(q[1] + other), Var(q[1] + k[1]), given=given))[0] == "false"
 
 
+def test_for_the_judge_two_coins_may_be_one():
+    given = [zero_or_one(g), zero_or_one(q)]
+    for sides in ((E(g * q[1]), E(g) * E(q[1])), (Var(g + q[1]), Var(g) + Var(q[1]))):
+        assert judge(stated("identity", *sides, given=given))[0] == "false"
+        assert judge(stated("identity", *sides, given=[*given, independent(g, q)]))[0] == "true"
+    assert judge(stated("identity", E(g**2 * q[1]), E(g * q[1]), given=given))[0] == "true"
+
+
 def test_the_judge_finds_moments_that_contradict_themselves():
     assumption = mean(q, 0)
     opened = type(assumption)("mean", (q, i))
@@ -304,6 +315,31 @@ def test_the_judge_does_not_take_a_small_number_for_zero():
     assert judge(stated("identity", log(-(exp(-(x**2)) ** 9)), 0 * x))[0] == "false"
     assert judge(stated("identity", 1 / exp(-(x**2)) ** 200, exp(x**2) ** 200))[0] == "true"
     assert judge(stated("identity", *[1 / (sqrt(1 + x**2) ** 2 - 1 - x**2)] * 2))[0] == "false"
+
+
+def test_the_judge_divides_by_the_power_of_a_small_number():
+    sides = (x**2) ** (2 * n) / (x**2) ** (2 * n), (x**2) ** (2 * n - 2 * n)
+    assert judge(stated("identity", *sides, given=[nonzero(x)]))[0] == "true"
+    assert judge(stated("identity", *sides))[0] == "false"
+
+
+@pytest.mark.parametrize(
+    "exact", [1 + y, 1 - y, y**2, 3 * y, 1 + rounded(y), rounded(1 + y) - y], ids=["1+y", "1-y", "y^2", "3y", "1+fl(y)", "fl(1+y)-y"]
+)
+def test_the_judge_rounds_what_needs_more_digits_than_there_are(exact):
+    """y = 2^-30 is far from overflow, and 1 + y has 31 digits."""
+    given = [representable(y), in_range()]
+    assert judge(stated("identity", exact, rounded(exact), given=given), most=6)[0] == "false"
+    assert judge(stated("identity", rounded(2 * y), 2 * rounded(y), given=given))[0] == "true"
+
+
+def test_the_judge_calls_no_limit_false_while_the_distance_becomes_smaller():
+    huge = exp(-(10**9) * y)
+    assert judge(stated("limit", huge * log(1 + 1 / x), x, "oo", 0))[0] == "true"
+    assert judge(stated("limit", huge * log(1 + 1 / x) + 1, x, "oo", 0))[0] == "false"
+    assert judge(stated("limit", huge * x, x, "oo", 0))[0] == "false"
+    assert judge(stated("limit", 1 / log(x), x, "oo", 0))[0] == "cannot tell"
+    assert judge(stated("limit", 1 / log(x), x, "oo", 1))[0] == "false"
 
 
 @pytest.mark.parametrize("left, right, wrong", [(tanh(x), 1, -1), (tanh(-x), -1, 0), (cos(1 / x), 1, 0), (x * sin(1 / x), 1, 0)])
@@ -375,6 +411,11 @@ def test_what_is_pasted_states_the_claim_again():
         again = names["D"].claims[0]
         assert tuple(map(print_round_trip.normalize, again.trees)) == tuple(map(print_round_trip.normalize, claim.trees)), text
         assert (again.kind, again.at, again.towards) == (claim.kind, claim.at, claim.towards)
+
+
+def test_a_comparison_of_two_numbers_is_pasted_as_one():
+    claim = stated("identity", total(u[i], i, where=lift(1) <= lift(2)), total(u[i], i))
+    assert "where=paren(1) <= 2" in claim_to_script(claim)
 
 
 def test_a_script_is_read_back_as_the_tree():

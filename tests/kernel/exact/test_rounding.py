@@ -124,5 +124,11 @@ def test_a_number_is_not_its_rounding(rejection, proved):
     proved(lambda D: D.identity("claim", rounded(a), a, given=[representable(a)], without={representable(a): {a: Fraction(1, 3)}}))
 
 
+@pytest.mark.parametrize("exact", [1 + a, 1 - a, a**2, 3 * a, a + b, rounded(a) + 1])
+def test_what_needs_more_digits_than_there_are_is_not_its_rounding(rejection, exact):
+    found = rejection(lambda D: D.identity("claim", exact, rounded(exact), given=[representable(a, b), in_range()]))
+    assert found.code == "false-claim" and ("1/1073741824" in str(found) or "16777215" in str(found))
+
+
 def test_addition_rounds_differently_in_another_order(rejection):
     assert rejection(lambda D: D.identity("claim", rounded(rounded(a + b) + 1), rounded(a + rounded(b + 1)))).code == "assumption-missing"

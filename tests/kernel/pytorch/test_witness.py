@@ -726,6 +726,12 @@ def test_a_limit_is_taken_at_more_than_the_smallest_sizes(left, closer):
         assert refusal("limit", left, x, 0, 1 / n).code == "numbers-disagree"
 
 
+def test_no_limit_agrees_if_a_side_overflows_at_some_of_the_values():
+    assert verdict("limit", exp(-x * y**2), y, "oo", 0, given=[positive(x)])[:2] == ("agrees", NUMBERS)
+    result, _, why = verdict("limit", exp(x * y**2), y, "oo", 0, given=[nonzero(x)])
+    assert result == "not applicable" and "too large for fp64" in why
+
+
 @pytest.mark.parametrize("factor, power", [(2, 1), (1, Fraction(1, 2))])
 def test_an_assumption_that_is_a_little_too_weak_is_seen_to_be(factor, power):
     """Few of the points that it allows are points where the claim fails; of these names, none of the first eight of a shape."""
