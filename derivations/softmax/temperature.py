@@ -82,7 +82,7 @@ derivation.identity(
 
 derivation.limit(
     "winner",
-    exp(a / tau) / (exp(a / tau) + total(exp(y[c] / tau), c)),
+    1 / (1 + total(exp((y[c] - a) / tau), c)),
     tau,
     0,
     1,

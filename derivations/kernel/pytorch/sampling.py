@@ -220,7 +220,8 @@ def first_of_each_kind(valid: Tensor, only: tuple, telling: int, seed: int) -> T
 def choose_points(valid: Tensor, claim: Claim, sizes: dict, at: tuple, edges: list, t: Trial) -> Tensor:
     """Return the points of a trial to use: a few at large sizes, else those at edges first."""
     if max(sizes.values(), default=0) >= large_size(claim) and not at:
-        return valid[1:][:FEW] if len(valid) > 1 else valid  # at the first point all entries are zero
+        # At the first point all entries are zero: many inequalities are tightest there, and most other claims say nothing.
+        return valid[: FEW + 1] if claim.kind == "inequality" else valid[1:][:FEW] if len(valid) > 1 else valid
     # An assumption that is slightly too weak fails at few of the points that it allows, so filtered claims get more points.
     return edges_first(valid, edges, t)[: POINTS if sizes and not is_filtered(claim) else 4 * POINTS]
 
