@@ -138,6 +138,7 @@ def power(a: BoundedValue, b: BoundedValue, exactly: bool) -> BoundedValue:
     v = a.value**b.value
     log_error = -torch.log1p(-a.error / a.value)  # the error of the logarithm of the base
     e = v * (torch.expm1(b.value.abs() * log_error + a.value.log().abs() * b.error + b.error * log_error) + 4 * U)
+    e += underflow_error((v < TINY) & (a.value > 0))
     zero_base = (a.value == 0) & (a.error == 0) & (b.value > b.error)
     return BoundedValue(v, torch.where(zero_base, 0.0, torch.where(a.value > a.error, e, inf)))
 

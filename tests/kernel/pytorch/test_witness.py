@@ -223,8 +223,9 @@ BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its 
         exp(-1000 - x**2) * BELOW,
         exp(-1000 - x**2) ** 2,
         total(exp(-400 - u[i] ** 2) * exp(-400 - u[i] ** 2), i),
+        exp(-400 - x**2) ** (x**2 + sqrt(5)),
     ],
-    ids=list("abcdef"),
+    ids=list("abcdefg"),
 )
 def test_what_underflows_is_not_taken_for_zero(small):
     """It may not be divided by with any certainty; but that is fp64's fault, and not a division by zero."""
