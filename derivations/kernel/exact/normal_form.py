@@ -36,6 +36,7 @@ from .atom_payloads import (
 from .cycle_guard import guard_against_cycles
 from .fractions import Fraction
 from .index_renaming import canonical_term
+from .matrix_words import replace_largest_word
 from .polynomial_printing import polynomial_to_tree
 from .polynomials import (
     MAXIMUM_INDEX,
@@ -66,7 +67,7 @@ class Facts:
         self.nonnegative: list[Polynomial] = []
         self.nonzero: list[Polynomial] = []
         self.representable: list[Polynomial] = []  # floating-point numbers
-        self.invertible: set[str] = set()  # names of matrices
+        self.invertible: dict[Any, Expr] = {}  # the size of each invertible matrix, by its name or by the head of its inverse
         self.products: dict[tuple, Any] = {}  # (head, axis), (head, axis) -> c: summing over these axes gives c times the identity
         self.constrained: set[str] = set()  # names that occur in a stated product
         self.bits: set[str] = set()  # names of symbols whose entries are all 0 or 1
@@ -582,6 +583,8 @@ def contract(bound: dict, powers: dict, facts: Facts) -> Polynomial | None:
 
     Return None if there is no such index.
     """
+    if bound and (terms := replace_largest_word(bound, powers)) is not None:
+        return add(*(scale(reduce_term(over, factors, facts), c) for over, factors, c in terms))
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
         joined = (

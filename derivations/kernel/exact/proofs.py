@@ -16,14 +16,16 @@ from ..core.operators import is_complex
 from ..errors import KernelError
 from ..printing.plain_text import plain, show_shape
 from ..printing.script_text import script
-from . import cancelling_logs, exact_evaluation, flint_numbers
+from . import exact_evaluation, flint_numbers
 from .assumption_facts import collect_facts, list_implied
 from .atom_payloads import Unsupported, outer_indices, rename_polynomial
+from .cancelling_logs import logarithms_cancel
 from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .growth_scales import UnknownSign
 from .limit_counterexamples import find_other_limit
+from .matrix_inverses import inverses_cancel
 from .max_facts import write_pairs_with_moduli
 from .nonnegativity import DIFFERENCES, explain_doubt, is_nonnegative_by_cases
 from .normal_form import Facts
@@ -45,7 +47,7 @@ def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not cancelling_logs.logarithms_cancel(difference, facts) and not maxima_cancel(difference, facts):
+        if residual and not any(cancel(difference, facts) for cancel in (logarithms_cancel, maxima_cancel, inverses_cancel)):
             return residual
     return {}
 
