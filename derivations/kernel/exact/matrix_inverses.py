@@ -11,8 +11,9 @@ from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
 from .matrix_words import END, INVERSE, START, split_word
 from .normal_form import Facts, multiply, reduce_term, substitute_indices
-from .polynomials import Index, Polynomial, add, atom, rename_indices, scale
+from .polynomials import Polynomial, add, atom, rename_indices, scale, sort_by_text
 
+INVERTED = {"entry": "inverse", "inverse": "entry"}  # a letter of a word, and its inverse
 MOST_STEPS, MOST_TERMS = 12, 60  # from a difference to 0, and in each difference on the way
 
 
@@ -40,7 +41,7 @@ def inverse_atom(entry: Polynomial, ends: tuple, at: tuple, size: Expr, facts: F
 def is_invertible(head: tuple, facts: Facts) -> bool:
     """Return whether a matrix, given by the head of its inverse, is stated to be invertible, is definite, or follows from what is stated."""
     definite = any(is_positive_definite(scale(dict(head[2]), sign), facts) for sign in (1, -1))
-    return head in facts.invertible or definite or any(other in facts.invertible for other in list_rotated(head, facts))
+    return head in facts.invertible or definite or is_related(head, facts)
 
 
 def is_positive_definite(entry: Polynomial, facts: Facts) -> bool:
@@ -68,25 +69,32 @@ def is_gram_matrix(bound: tuple, factors: tuple) -> bool:
     return not bound and len(left) == 2 and left[0][0][0] == left[1][0][0] and {f[1] for f, _ in left} == {(START,), (END,)}
 
 
-def list_rotated(head: tuple, facts: Facts) -> Iterator[tuple]:
-    """Yield the heads for a + b VU, given that for a + b UV with a number a other than 0. One is invertible exactly if the other is.
+def is_related(head: tuple, facts: Facts) -> bool:
+    """Return whether a matrix is invertible because of one that is stated to be, such as 1 + VU because of 1 + UV."""
+    stated = {cycle for other in facts.invertible if other[0] == INVERSE for cycle in list_cycles(other, facts)}
+    return bool(stated) and not stated.isdisjoint(list_cycles(head, facts))
 
-    If (a + b UV) x = 0 for an x other than 0, then V x is not 0, because a x is not, and (a + b VU) V x = 0.
+
+def list_cycles(head: tuple, facts: Facts) -> list[tuple]:
+    """Return (q, W up to rotation and transposition) for each way to write a matrix as M = a T (1 + q W), with T a product of invertible ones.
+
+    M is invertible exactly if 1 + q W is, and that holds for W = UV exactly if it holds for VU: if (1 + q UV) x = 0, then
+    (1 + q VU) V x = 0, and V x = 0 would imply x = 0.
     """
     split = [split_word(bound, factors) for (bound, factors), _ in head[2]]
-    if len(split) != 2 or None in split or ((), []) not in split:
-        return
-    k = split.index(((), []))
-    unit, ((bound, factors), c) = head[2][k], head[2][1 - k]
-    turn: Index = ("b", len(bound))  # joins the two ends
-    for joint, size in enumerate(bound):
-        ends, rotated = iter((START, END)), []
-        for f, power in factors:
-            cut = {("b", joint): next(ends)} if ("b", joint) in f[1] else {}
-            rotated += rename_indices([(f, power)], {START: turn, END: turn, **cut})
-        sizes = {j: n for j, n in enumerate((*bound, head[1])) if j != joint}
-        entry = add(scale(reduce_term(sizes, rotated, facts), c), dict([unit]))
-        yield from heads_of(inverse_atom(entry, (START, END), (START, END), size, facts))
+    if len(split) != 2 or None in split:
+        return []
+    cycles = []
+    for (first, more), (second, scalars), numbers in ((*split, (0, 1)), (*split[::-1], (1, 0))):
+        inverted = [(INVERTED.get(letter[0]), letter[1], turned) for letter, turned in reversed(first)]
+        if more or any(kind is None or name not in facts.invertible for kind, name, _ in inverted):
+            continue
+        word = (*(((kind, name), turned) for kind, name, turned in inverted), *second)
+        turns = [word[k:] + word[:k] for k in range(len(word))]
+        turns += [tuple((letter, not turned) for letter, turned in reversed(x)) for x in turns]
+        ratio = head[2][numbers[1]][1] / head[2][numbers[0]][1]
+        cycles.append((ratio, sort_by_text(scalars), min(turns, key=repr)))
+    return cycles
 
 
 def heads_of(p: Polynomial) -> list[tuple]:

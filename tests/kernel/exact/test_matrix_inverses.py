@@ -50,7 +50,12 @@ TRUE = {
     "push through, between vectors": (q @ (X.T @ (inverse(rows) @ y)), q @ (inverse(columns) @ (X.T @ y)), [rows, columns]),
     "push through a product": (inverse(one + A @ B) @ A, A @ inverse(one + B @ A), [one + A @ B]),
     "push through, definite": (X.T @ inverse(X @ X.T + one), inverse(X.T @ X + eye(d)) @ X.T, []),
-    "Woodbury": (inverse(A + U @ K @ V), inverse(A) - inverse(A) @ U @ inverse(small) @ V @ inverse(A), [A + U @ K @ V, small]),
+    "Woodbury": (inverse(A + U @ K @ V), inverse(A) - inverse(A) @ U @ inverse(small) @ V @ inverse(A), [A, K, A + U @ K @ V]),
+    "Woodbury, from the smaller inverse": (
+        inverse(A + U @ K @ V),
+        inverse(A) - inverse(A) @ U @ inverse(small) @ V @ inverse(A),
+        [small],
+    ),
     "Sherman and Morrison": (inverse(one + outer), one - outer / (1 + z @ z), []),
     "two resolvents": (inverse(M) @ inverse(2 * one + A), inverse(M) - inverse(2 * one + A), [M, 2 * one + A]),
     "a difference of inverses": (inverse(A + C) - inverse(B + C), inverse(A + C) @ (B - A) @ inverse(B + C), [A + C, B + C]),
@@ -82,7 +87,7 @@ FALSE = {
     "Woodbury with a sign": (
         inverse(A + U @ K @ V),
         inverse(A) + inverse(A) @ U @ inverse(small) @ V @ inverse(A),
-        [A + U @ K @ V, small],
+        [small],
     ),
     "a product in the wrong order": (inverse(A @ B), inverse(A) @ inverse(B), [A @ B]),
     "a projection on everything": (hat, one, [X.T @ X]),
