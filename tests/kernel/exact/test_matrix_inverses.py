@@ -1,9 +1,12 @@
 """Inverses of matrix expressions, at every shape."""
 
+from fractions import Fraction
+
 import pytest
 
 from derivations.kernel import (
     E,
+    diff,
     each,
     exp,
     eye,
@@ -24,6 +27,8 @@ from derivations.kernel import (
     zeros,
 )
 from derivations.kernel.exact.assumption_facts import collect_facts
+from derivations.kernel.exact.exact_evaluation import evaluate
+from derivations.kernel.exact.flint_numbers import Undefined, certainly_differ, to_fmpq
 from derivations.kernel.exact.proofs import find_difference
 from derivations.kernel.exact.tree_to_normal_form import normalize
 
@@ -32,7 +37,7 @@ A, B, C, X = matrix("A", n, n), matrix("B", n, n), matrix("C", n, n), matrix("X"
 U, V, K = matrix("U", n, r), matrix("V", r, n), matrix("K", r, r)
 z, q, y = vector("z", n), vector("q", d), vector("y", n)
 c = scalars("c")
-i, j, l = index("i", n), index("j", n), index("l", n)
+i, j, l, o = index("i", n), index("j", n), index("l", n), index("o", n)
 one = eye(n)
 M = one + A
 rows, columns = X @ X.T + c * one, X.T @ X + c * eye(d)
@@ -75,7 +80,7 @@ def given(inverted):
 
 @pytest.mark.parametrize("left, right, inverted", TRUE.values(), ids=TRUE)
 def test_an_identity_between_inverses_of_expressions(left, right, inverted, proved):
-    assert proved(lambda D: D.identity("claim", left, right, given=given(inverted))).scope == "every shape"
+    assert proved(lambda D: D.identity("claim", left, right, given=given(inverted))).scope.startswith("every shape")
 
 
 FALSE = {
@@ -142,3 +147,54 @@ def test_a_sum_of_squares_and_a_positive_multiple_of_the_identity_is_invertible(
         rejection(lambda D: D.identity("claim", inverse(one - outer) @ z, z / (1 - z @ z), given=[nonzero(1 - z @ z)])).code
         == "assumption-missing"
     )
+
+
+W, R = inverse(A), inverse(columns)
+a, b = index("a", d), index("b", d)
+SLOPES = {
+    "an entry": (W[i, j], A[l, o], -W[i, l] * W[o, j], [invertible(A)]),
+    "a quadratic form": (z @ (W @ y), A[l, o], -(W.T @ z)[l] * (W @ y)[o], [invertible(A)]),
+    "an exponential": (exp(W[i, j]), A[l, o], -exp(W[i, j]) * W[i, l] * W[o, j], [invertible(A)]),
+    "a trace": (total(W[i, i], i), A[l, o], -(W @ W)[o, l], [invertible(A)]),
+    "a power": (W[i, j] ** 2, A[l, o], -2 * W[i, j] * W[i, l] * W[o, j], [invertible(A)]),
+    "a sum": (inverse(M)[i, j], A[l, o], -inverse(M)[i, l] * inverse(M)[o, j], [invertible(M)]),
+    "by a factor": (inverse(one + c * A)[i, j], c, -(inverse(one + c * A) @ A @ inverse(one + c * A))[i, j], [invertible(one + c * A)]),
+    "ridge regression": ((R @ (X.T @ y))[a], y[i], (R @ X.T)[a, i], [positive(c)]),
+    "ridge regression, by its strength": ((R @ (X.T @ y))[a], c, -(R @ (R @ (X.T @ y)))[a], [positive(c)]),
+    "a diagonal entry": (R[a, a], c, -total(R[a, b] ** 2, b), [positive(c)]),
+}
+
+
+@pytest.mark.parametrize("body, by, slope, given", SLOPES.values(), ids=SLOPES)
+def test_the_derivative_of_an_inverse(body, by, slope, given, proved):
+    proved(lambda D: D.identity("claim", diff(body, by), slope, given=given))
+
+
+FALSE_SLOPES = {
+    "a sign": (W[i, j], A[l, o], W[i, l] * W[o, j], [invertible(A)]),
+    "rows and columns": (W[i, j], A[l, o], -W[i, o] * W[l, j], [invertible(A)]),
+    "as if numbers": (W[i, j], A[i, j], -1 / A[i, j] ** 2, [invertible(A), nonzero(A[i, j])]),
+    "in an exponential, as if constant": (exp(W[i, j]), A[j, i], 0 * W[i, j], [invertible(A)]),
+    "in a quotient, as if constant": (1 / (1 + W[i, j] ** 2), A[j, i], 0 * W[i, j], [invertible(A)]),
+    "a factor on one side": (
+        inverse(one + c * A)[i, j],
+        c,
+        -(inverse(one + c * A) @ inverse(one + c * A) @ A.T)[i, j],
+        [invertible(one + c * A)],
+    ),
+    "the strength forgotten": ((R @ (X.T @ y))[a], c, -(R @ (X.T @ y))[a], [positive(c)]),
+}
+
+
+@pytest.mark.parametrize("body, by, slope, given", FALSE_SLOPES.values(), ids=FALSE_SLOPES)
+def test_a_false_derivative_of_an_inverse_has_a_counterexample(body, by, slope, given, rejection):
+    assert rejection(lambda D: D.identity("claim", diff(body, by), slope, given=given)).code == "false-claim"
+
+
+def test_the_inverse_of_irrational_entries_and_of_series_is_evaluated():
+    size = index("s", 2)
+    root = each(sqrt(2) * eye(2)[size, index("t", 2)] + c, size, index("t", 2))
+    values = evaluate(diff(inverse(root)[1, 1], c), {"c": {(): to_fmpq(0)}})
+    assert not certainly_differ(values[()], to_fmpq(Fraction(-1, 2)))
+    with pytest.raises(Undefined):
+        evaluate(inverse(each(sqrt(2) * c, size, index("t", 2))), {"c": {(): to_fmpq(0)}})

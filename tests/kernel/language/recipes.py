@@ -257,6 +257,16 @@ derivation.identity("jacobian", diff(p[j], z[i]), p[j] * (eye(m)[i, j] - p[i]))
 derivation.identity("slope", diff(sqrt(x**2), x) * sqrt(x**2), x, given=[nonzero(x)])
 # --8<-- [end:slope-of-root]
 
+# --8<-- [start:inverse]
+from derivations.kernel import inverse, invertible, positive
+
+b = vector("b", n)
+ridge = inverse(X.T @ X + y * eye(d)) @ (X.T @ b)
+
+derivation.identity("resolvent", inverse(eye(m) + A) @ A, A @ inverse(eye(m) + A), given=[invertible(eye(m) + A)])
+derivation.identity("push-through", ridge, X.T @ (inverse(X @ X.T + y * eye(n)) @ b), given=[positive(y)])
+# --8<-- [end:inverse]
+
 # --8<-- [start:law]
 from derivations.kernel import Var, independent, mean, random, variance
 
