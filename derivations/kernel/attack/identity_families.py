@@ -323,7 +323,7 @@ def inverses_of_expressions(generator: Random, W: Expr) -> Draft:
             ((Q - R, Q @ (M - F - G) @ R), (F + G, M)),
             ((Q - R, R @ (F + G - M) @ Q), (F + G, M)),
             ((diff(R[i, j], c), -(R @ each(diff(F[i, j], c), i, j) @ R)[i, j]), (M,)),
-            ((diff(R[i, l], S[i, l]), -(R[i, i] * R[l, l])), (M,)),
+            ((diff(R[i, i], S[j, j]), -(R[i, j] * R[j, i])), (M,)),
         )
     )
     return Draft("identity", (rewrite_randomly(sides[0], generator, generator.randint(0, 2)), sides[1]), tuple(map(invertible, inverted)))

@@ -83,6 +83,7 @@ class Facts:
         self.possible_independence: dict[str, str] = {}  # the same for independence that would factor a joint moment
         self.required_moments: dict[str, int] = {}  # random name -> the highest order of a moment that is not known to exist
         self.divisors: list[Polynomial] = []  # what was divided by
+        self.other_way = ""  # the way in which two sides were proved to be equal, if not by one normal form
         # Where in a proof this is.
         self.near: tuple[Expr, ...] = ()  # the trees being read: messages use their names of indices
         self.reading_assumption = False
@@ -225,7 +226,15 @@ class Facts:
             return any(part and self.is_nonzero(part) for part in parts)
         if len(p) == 1 and all(not bound and all(is_nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
             return True
-        return divides_nonzero_product(p, self) or has_positive_modulus(p, self)
+        return divides_nonzero_product(p, self) or has_positive_modulus(p, self) or self.is_stated_power(p)
+
+    def is_stated_power(self, p: Polynomial) -> bool:
+        """Return whether p is a multiple of the square or the cube of a polynomial that is stated to be nonzero."""
+        for q in self.stated_instances("nonzero", p) if len(p) > 1 else ():
+            square = multiply(q, q, self)
+            if any(is_multiple(p, scale(power, sign)) for power in (square, multiply(square, q, self)) for sign in (1, -1)):
+                return True
+        return False
 
 
 # The fields of Facts that may hold at a point without holding near it.
