@@ -207,6 +207,16 @@ derivation.identity("gauss", total(l, l), m * (m + 1) / 2)
 derivation.identity("distances", total((i - l) ** 2, i, l), m**2 * (m**2 - 1) / 6)
 # --8<-- [end:powers]
 
+# --8<-- [start:geometric]
+from derivations.kernel import exp, nonzero
+
+t = scalars("t")
+
+derivation.identity("geometric-sum", total(t ** (i - 1), i), (1 - t**m) / (1 - t), given=[nonzero(1 - t)])
+derivation.identity("decaying-weights", (1 - t) * total(t ** (m - i), i), 1 - t**m)
+derivation.identity("telescoping", total(1 / (i * (i + 1)), i), 1 - 1 / (m + 1))
+# --8<-- [end:geometric]
+
 # --8<-- [start:log]
 from derivations.kernel import log, positive
 
