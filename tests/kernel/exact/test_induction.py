@@ -78,7 +78,7 @@ NOT_BY_INDUCTION = {
     "an axis of this length": (total(w[i], i) * 2**n, w[1] * 2**n, []),
     "an open index": (total(x**j, j) * i, total(x**j, j) * i + 0 * i, []),
     "an assumption about the size": (total(x**i, i), total(x**i, i) * 1, [nonzero(n - 2)]),
-    "a sum within a sum": (total(total(x ** (i * j), j), i), x, []),
+    "a sum within a sum": (total(total(j, j), i), 1 + (n - 1) * n * (n + 1) / 3, []),
     "a power of a sum": (total(x**i, i) ** 2, x**2, []),
     "a quotient of sums": (x / total(x**i, i), 1 + 0 * x, []),
 }
