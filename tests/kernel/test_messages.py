@@ -119,7 +119,6 @@ WHEN_WRITTEN = {
     "'fp16' is not a format; fp32 is known": lambda: rounded(x, "fp16"),
     "only a matrix has a rank, not shape (n)": lambda: rank(z),
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
-    "this assumption is about a symbol, not A @ B": lambda: invertible(A @ B),
     "this assumption is about a symbol, not q": lambda: mean("q", 0),
     "a product of shape () is not 1 times the identity: say 0, or a number": lambda: product_is(z, z, 1),
     "a product of shape (n, m) is not 1 times the identity: say 0, or a number": lambda: product_is(A, U, 1),

@@ -317,14 +317,38 @@ def zero_or_one(x: Expr) -> Assumption:
 
 
 def inverses(generator: Random) -> Draft:
-    """Draft an identity with the inverse of a matrix, or with a matrix that is assumed to be a left or right inverse."""
+    """Draft an identity with the inverse of a matrix or of an expression, or with a matrix that is assumed to be a left or right inverse."""
     T = inverse(S)
     W = matrix("W", n, n)
+    if generator.random() < 0.5:
+        return inverses_of_expressions(generator, W)
     trees = (S @ T, T @ S, (S @ W) @ T, T @ (S @ u), S.T @ T.T, (T + W) @ S, (S @ T) @ A, S @ W, W @ S)
     results = (eye(n), eye(n), S @ W @ T, u, eye(n), eye(n) + W @ S, A, eye(n), eye(n))
     at = generator.randrange(len(trees))
     given = (product_is(S, W, 1) if at == 7 else product_is(W, S, 1),) if at > 6 else (invertible(S),)
     return Draft("identity", (rewrite_randomly(trees[at], generator, generator.randint(0, 2)), results[at]), given)
+
+
+def inverses_of_expressions(generator: Random, W: Expr) -> Draft:
+    """Draft an identity with the inverse of a sum, which may also be an identity for other matrices or signs only."""
+    F, G = generator.choices((S, S.T, W, 2 * S, -W, S @ W, eye(n), c * S, A @ A.T), k=2)
+    M = eye(n) + F
+    R, Q = inverse(M), inverse(F + G)
+    sides, inverted = generator.choice(
+        (
+            ((R @ F, F @ R), (M,)),
+            ((R, eye(n) - R @ F), (M,)),
+            ((R @ G, G @ R), (M,)),
+            ((R.T, inverse(eye(n) + F.T)), (M,)),
+            ((F @ inverse(eye(n) + G @ F), inverse(eye(n) + F @ G) @ F), (eye(n) + G @ F, eye(n) + F @ G)),
+            ((Q @ F, eye(n) - Q @ G), (F + G,)),
+            ((Q - R, Q @ (M - F - G) @ R), (F + G, M)),
+            ((Q - R, R @ (F + G - M) @ Q), (F + G, M)),
+            ((diff(R[i, j], c), -(R @ each(diff(F[i, j], c), i, j) @ R)[i, j]), (M,)),
+            ((diff(R[i, i], S[j, j]), -(R[i, j] * R[j, i])), (M,)),
+        )
+    )
+    return Draft("identity", (rewrite_randomly(sides[0], generator, generator.randint(0, 2)), sides[1]), tuple(map(invertible, inverted)))
 
 
 def names(generator: Random) -> Draft:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import KernelError
 from ..printing.assumptions import assumption_words
 from ..printing.plain_text import show_shape
-from .expr import Expr, Term, free_indices, lift, matmul, require_real, require_scalar, show, walk
+from .expr import Expr, Term, free_indices, lift, matmul, node, require_real, require_scalar, show, walk
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def nonzero(x: Term) -> Assumption:
 
 
 def invertible(m: Expr) -> Assumption:
-    """Assume that the matrix symbol `m` has an inverse. `m` must be a symbol, not a product, and must not be random.
+    """Assume that the matrix `m` has an inverse. It may be an expression without open indices, such as `eye(n) + A`. It must not be random.
 
     Examples:
         >>> from derivations.kernel import Derivation, eye, inverse, invertible, matrix, sizes
@@ -70,9 +70,14 @@ def invertible(m: Expr) -> Assumption:
         >>> M = matrix("M", n, n)
         >>> derivation = Derivation("An inverse")
         >>> derivation.identity("inverse", M @ inverse(M), eye(n), given=[invertible(M)])
+        >>> R = inverse(eye(n) + M)
+        >>> derivation.identity("resolvent", R @ M, M @ R, given=[invertible(eye(n) + M)])
     """
-    if is_random(m := symbol_of(m)):
+    (m,) = node("inverse", m).args  # a square matrix
+    if is_random(m):
         raise KernelError(f"{show(m)} is random: it may be singular, and its inverse is not known here", code="random-not-allowed")
+    if free_indices(m):
+        raise KernelError(f"{show(m)} has an open index: a matrix that is assumed to be invertible has none", code="open-index")
     return Assumption("invertible", (m,))
 
 

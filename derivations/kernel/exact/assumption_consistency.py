@@ -91,9 +91,15 @@ def find_unrelated_random(claim: Claim) -> list[Expr]:
 
 
 def list_size_assumptions(given: tuple) -> list[Assumption]:
-    """Return the assumptions that restrict sizes: signs of sizes, and products that need at least as many columns as rows."""
+    """Return the assumptions that restrict sizes: signs of sizes, and matrices that have no inverse, or not the product, at some sizes."""
     about = (*SIGNS, "representable")
-    return [a for a in given if a.kind in about and has_only_sizes(*a.args) and symbols(*a.args) or bounds_columns(a)]
+    stated = [a for a in given if a.kind in about and has_only_sizes(*a.args) and symbols(*a.args) or bounds_columns(a)]
+    return stated + [a for a in given if is_inverted_expression(a) and any(len(set(s.shape)) == 2 for s in symbols(*a.args).values())]
+
+
+def is_inverted_expression(a: Assumption) -> bool:
+    """Return whether the inverse of an expression is assumed to exist, as that of Xᵀ X, which excludes some sizes of X."""
+    return a.kind == "invertible" and a.args[0].op != "symbol"
 
 
 def bounds_columns(a: Assumption) -> bool:
@@ -106,9 +112,10 @@ def find_empty_sizes(claim: Claim) -> dict[str, int]:
 
     An assumption with an open index applies to each of its values, and a variance counts as a nonnegative number. Assumptions that are
     consistent for few entries may contradict each other for more entries, and so may assumptions about a matrix and about its inverse.
+    That an expression has an inverse may exclude sizes.
     """
     kinds = (*SIGNS, "variance", "zero_or_one", "invertible", "product")
-    known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a)]
+    known = [a for a in claim.given if a.kind in kinds and not has_no_rational_example(a) and not is_inverted_expression(a)]
     stated = [Assumption("nonnegative", a.args[1:]) if a.kind == "variance" else a for a in known]
     about = [a for a in claim.given if a.kind in SIGNS and has_only_sizes(*a.args)]
     others = [a for a in stated if a not in about]

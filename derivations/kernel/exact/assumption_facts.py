@@ -7,13 +7,16 @@ from functools import partial
 from math import inf
 
 from ..core.assumptions import Assumption, is_random, nonnegative, symbol_of
-from ..core.expr import show, walk
+from ..core.expr import Expr, free_indices, show, walk
+from ..core.operators import TRANSPARENT
 from ..errors import KernelError
+from .index_sums import fresh_index
+from .matrix_inverses import heads_of, inverse_atom
 from .max_facts import holds_in_every_case
 from .nonnegativity import is_visibly_nonnegative, nonnegative_assumption
 from .normal_form import Facts, multiply
 from .polynomials import Polynomial, add, atom, constant, scale
-from .tree_to_normal_form import normalize
+from .tree_to_normal_form import is_square_product, normalize, normalize_entry
 
 
 def collect_facts(given: tuple) -> Facts:
@@ -59,17 +62,14 @@ def collect_stated_facts(given: tuple) -> Facts:
         """Record that a moment exists, and with it every lower one."""
         facts.moment_orders[name] = max(order, facts.moment_orders.get(name, 0))
 
-    for a in sorted(given, key=lambda a: a.kind in ("mean", "variance")):  # these may divide by what another assumption is about
+    for a in sorted(given, key=read_later):
         if a.kind in ("positive", "nonnegative", "nonzero", "representable"):
             facts.reading_assumption = True  # an assumption holds only where its expression has a value
             for x in a.args:
                 getattr(facts, a.kind).append(normalize(x, facts))
             facts.reading_assumption = False
         elif a.kind == "invertible":
-            name = a.args[0].data[0]
-            facts.invertible.add(name)
-            for first, second in (("entry", "inverse"), ("inverse", "entry")):
-                facts.products[((first, name), 1), ((second, name), 0)] = 1
+            state_invertible(a.args[0], facts)
         elif a.kind == "zero_or_one":
             facts.bits.add(a.args[0].data[0])
             if is_random(a.args[0]):
@@ -119,6 +119,39 @@ def collect_stated_facts(given: tuple) -> Facts:
         if name in gaussians and name in means and name in variances:
             facts.gaussian[name] = m, v
     return facts
+
+
+def read_later(a: Assumption) -> bool:
+    """Return whether an assumption may divide by, or invert, what another one is about."""
+    return a.kind in ("mean", "variance") or a.kind == "invertible" and a.args[0].op != "symbol"
+
+
+def state_invertible(matrix: Expr, facts: Facts) -> None:
+    """Add the fact that a matrix is invertible.
+
+    If a multiple of a matrix is invertible, the factor is not 0 and the matrix is invertible. If a product of square matrices is, both are.
+    An inverse within the matrix exists, since the assumption holds only where its expression has a value.
+    """
+    for inner in [n for n in walk(matrix) if n.op == "inverse" and n is not matrix and not free_indices(n)]:
+        state_invertible(inner.args[0], facts)
+    if matrix.op in (*TRANSPARENT, "transpose", "neg", "inverse"):
+        state_invertible(matrix.args[0], facts)
+    elif is_square_product(matrix):
+        for factor in matrix.args:
+            state_invertible(factor, facts)
+    elif matrix.op in ("mul", "div") and (scalars := [x for x in matrix.args if not x.shape]):
+        facts.nonzero += [normalize(x, facts) for x in scalars]
+        state_invertible(next(x for x in matrix.args if x.shape), facts)
+    elif matrix.op == "symbol":
+        name = matrix.data[0]
+        facts.invertible[name] = matrix.shape[0]
+        for first, second in (("entry", "inverse"), ("inverse", "entry")):
+            facts.products[((first, name), 1), ((second, name), 0)] = 1
+    elif matrix.shape[0].op != "const":  # the products of a matrix of known size are written out, and its inverse is not known
+        row, column = fresh_index(), fresh_index()
+        entry = normalize_entry(matrix, (row, column), {}, facts)
+        inverted = inverse_atom(entry, (row, column), (row, column), matrix.shape[0], facts)
+        facts.invertible |= dict.fromkeys(heads_of(inverted), matrix.shape[0])
 
 
 def require_variances(given: tuple, facts: Facts) -> None:

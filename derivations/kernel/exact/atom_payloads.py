@@ -55,12 +55,18 @@ def instantiate(frozen: tuple, indices: tuple) -> Polynomial:
 @lru_cache(maxsize=4096)
 def slot_symmetries(frozen: tuple, slots: int) -> list:
     """Return the permutations of the slots that leave a payload unchanged."""
-    symmetric = []
-    for order in permutations(range(slots)):
-        mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
-        if freeze(rename_polynomial(dict(frozen), mapping)) == frozen:
-            symmetric.append(order)
-    return symmetric
+    identity, *orders = permutations(range(slots))
+    unchanged = permute_slots(frozen, identity)
+    return [identity, *(order for order in orders if permute_slots(frozen, order) == unchanged)]
+
+
+def permute_slots(frozen: tuple, order: tuple) -> tuple:
+    """Return a payload with its slots permuted and the indices of its atoms in canonical order."""
+    mapping = {("s", k): ("s", j) for k, j in enumerate(order)}
+    p = rename_polynomial(dict(frozen), mapping)
+    return freeze(
+        {(b, sort_by_text(((head, sort_atom_indices(head, i)), e) for (head, i), e in factors)): c for (b, factors), c in p.items()}
+    )
 
 
 def sort_atom_indices(head: tuple, indices: tuple) -> tuple:
@@ -101,9 +107,9 @@ def is_random(head: tuple) -> bool:
 
 
 def contains_symbol(head: tuple, name: tuple) -> bool:
-    """Return whether an atom's head, or its payload at any depth, contains the symbol with the head `name`."""
-    return (
-        head == name or isinstance(head[-1], tuple) and any(contains_symbol(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
+    """Return whether an atom's head, or its payload at any depth, contains the symbol with the head `name` or its inverse."""
+    return head in (name, ("inverse", *name[1:])) or (
+        isinstance(head[-1], tuple) and any(contains_symbol(f[0], name) for (_, factors), _ in head[-1] for f, _ in factors)
     )
 
 

@@ -6,13 +6,14 @@ from .atom_payloads import Unsupported, contains_symbol, instantiate
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
 from .integer_powers import split_base_and_count
+from .matrix_words import INVERSE
 from .normal_form import (
     Facts,
     multiply,
     raise_to_allowed_power,
     reduce_term,
 )
-from .polynomials import Polynomial, add, rename_indices, scale
+from .polynomials import Polynomial, add, atom, rename_indices, scale
 
 
 def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Polynomial:
@@ -97,14 +98,12 @@ NOT_SHOWN = "where it is 0, a slope is not shown to exist"
 def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple, facts: Facts) -> Polynomial:
     """Return the derivative of f^power with respect to the entry of the symbol `head_by` at the indices `where`."""
     head, indices = f
-    if head[0] in ("inverse", "moment", "joint"):
-        if head[0] == "inverse" and head[1] != head_by[1] or head[0] != "inverse" and not any_contains(facts.parameters, head_by):
+    if head[0] in ("moment", "joint"):
+        if not any_contains(facts.parameters, head_by):
             return {}
-        raise Unsupported(
-            "the derivative of " + ("an inverse" if head[0] == "inverse" else f"a moment by {head_by[1]}, which an assumption ties to it"),
-            code="unknown-derivative",
-        )
-    varies = head == head_by or isinstance(head[-1], tuple) and contains_symbol(head, head_by)
+        raise Unsupported(f"the derivative of a moment by {head_by[1]}, which an assumption ties to it", code="unknown-derivative")
+    of_inverse = head[0] == "inverse" and head[1] == head_by[1] or head[0] == INVERSE and contains_symbol(head, head_by)
+    varies = head == head_by or of_inverse or isinstance(head[-1], tuple) and contains_symbol(head, head_by)
     if varies and power.denominator != 1 and power < 1:
         base = {((), ((f, Fraction(1)),)): Fraction(1)}
         inner = instantiate(head[1], indices) if head[0] == "sum" else base
@@ -113,6 +112,8 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
     if head == head_by:
         same = reduce_term({}, [((("delta",), tuple(pair)), Fraction(1)) for pair in zip(indices, where)], facts)
         return scale(multiply(result, same, facts), power)
+    if of_inverse:
+        return scale(multiply(result, differentiate_inverse(f, head_by, where, facts), facts), power)
     if head[0] in ("exp", "log", "sum", "abs") and contains_symbol(head, head_by):
         inner = instantiate(head[1], indices)
         chain = scale(differentiate(inner, head_by, where, facts), power)
@@ -133,3 +134,22 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
     if contains_symbol(head, head_by):
         raise Unsupported(f"the derivative of {head[0]}", code="unknown-derivative")
     return {}
+
+
+def differentiate_inverse(f: tuple, head_by: tuple, where: tuple, facts: Facts) -> Polynomial:
+    """Return the derivative of an entry of M^-1, that of -M^-1 dM M^-1. It exists, since M is also invertible near the point."""
+    (head, (row, column)) = f
+    if head[0] == "inverse":  # dM has a single entry, 1
+        return scale(multiply(atom(head, row, where[0]), atom(head, where[1], column), facts), -1)
+    ends = fresh_index(), fresh_index()
+    inside = differentiate(instantiate(head[2], ends), head_by, where, facts)
+    outside = multiply(inverse_entry(head, (row, ends[0]), facts), inverse_entry(head, (ends[1], column), facts), facts)
+    product = multiply(inside, outside, facts)
+    for index in ends:
+        product = sum_over_index(product, index, head[1], facts)
+    return scale(product, -1)
+
+
+def inverse_entry(head: tuple, at: tuple, facts: Facts) -> Polynomial:
+    """Return the atom of an inverse at a row and a column."""
+    return reduce_term({}, [((head, at), Fraction(1))], facts)

@@ -96,13 +96,35 @@ def evaluate_matmul(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
 
 def evaluate_inverse(e: Expr, env: dict, places: Sequence[tuple]) -> dict:
     n, entries = evaluate_size(e.shape[0], env), evaluate(e.args[0], env)
-    if not all(isinstance(v, fmpq) for v in entries.values()):
-        raise KernelError(f"{show(e)} is evaluated at rational entries only", code="not-settled")
+    rows = [[entries[i, j] for j in range(n)] for i in range(n)]
     try:
-        result = fmpq_mat(n, n, [entries[i, j] for i in range(n) for j in range(n)]).inv()
+        if all(isinstance(v, fmpq) for v in entries.values()):
+            result = fmpq_mat(rows).inv()
+            return {p: result[p] for p in places}
+        inverted = invert_by_elimination(rows)
     except ZeroDivisionError:
         raise Undefined(f"{show(e.args[0])} is singular") from None
-    return {p: result[p] for p in places}
+    return {p: inverted[p[0]][p[1]] for p in places}
+
+
+def invert_by_elimination(rows: list[list]) -> list[list]:
+    """Return the inverse of a matrix of numbers, balls or series, by Gauss and Jordan.
+
+    Raise ZeroDivisionError if the matrix is singular, and KernelError if it may be.
+    """
+    n = len(rows)
+    rows = [[*row, *(to_fmpq(int(i == k)) for k in range(n))] for i, row in enumerate(rows)]
+    for k in range(n):
+        first = [row[k].c[0] if isinstance(row[k], Taylor) else row[k] for row in rows]
+        pivot = next((i for i in range(k, n) if certainly_differ(first[i], to_fmpq(0))), None)
+        if pivot is None:
+            if all(x == 0 for x in first[k:]):
+                raise ZeroDivisionError
+            raise KernelError("whether a matrix is singular is not settled", code="not-settled")
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [divide(x, rows[k][k]) for x in rows[k]]
+        rows = [row if i == k else [x - row[k] * y for x, y in zip(row, rows[k])] for i, row in enumerate(rows)]
+    return [row[n:] for row in rows]
 
 
 def evaluate_sum(e: Expr, env: dict, places: Sequence[tuple]) -> dict:

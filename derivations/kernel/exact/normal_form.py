@@ -36,6 +36,7 @@ from .atom_payloads import (
 from .cycle_guard import guard_against_cycles
 from .fractions import Fraction
 from .index_renaming import canonical_term
+from .matrix_words import replace_largest_word
 from .polynomial_printing import polynomial_to_tree
 from .polynomials import (
     MAXIMUM_INDEX,
@@ -66,7 +67,7 @@ class Facts:
         self.nonnegative: list[Polynomial] = []
         self.nonzero: list[Polynomial] = []
         self.representable: list[Polynomial] = []  # floating-point numbers
-        self.invertible: set[str] = set()  # names of matrices
+        self.invertible: dict[Any, Expr] = {}  # the size of each invertible matrix, by its name or by the head of its inverse
         self.products: dict[tuple, Any] = {}  # (head, axis), (head, axis) -> c: summing over these axes gives c times the identity
         self.constrained: set[str] = set()  # names that occur in a stated product
         self.bits: set[str] = set()  # names of symbols whose entries are all 0 or 1
@@ -82,6 +83,7 @@ class Facts:
         self.possible_independence: dict[str, str] = {}  # the same for independence that would factor a joint moment
         self.required_moments: dict[str, int] = {}  # random name -> the highest order of a moment that is not known to exist
         self.divisors: list[Polynomial] = []  # what was divided by
+        self.other_way = ""  # the way in which two sides were proved to be equal, if not by one normal form
         # Where in a proof this is.
         self.near: tuple[Expr, ...] = ()  # the trees being read: messages use their names of indices
         self.reading_assumption = False
@@ -224,7 +226,15 @@ class Facts:
             return any(part and self.is_nonzero(part) for part in parts)
         if len(p) == 1 and all(not bound and all(is_nonzero_factor(f, self) for f, _ in factors) for bound, factors in p):
             return True
-        return divides_nonzero_product(p, self) or has_positive_modulus(p, self)
+        return divides_nonzero_product(p, self) or has_positive_modulus(p, self) or self.is_stated_power(p)
+
+    def is_stated_power(self, p: Polynomial) -> bool:
+        """Return whether p is a multiple of the square or the cube of a polynomial that is stated to be nonzero."""
+        for q in self.stated_instances("nonzero", p) if len(p) > 1 else ():
+            square = multiply(q, q, self)
+            if any(is_multiple(p, scale(power, sign)) for power in (square, multiply(square, q, self)) for sign in (1, -1)):
+                return True
+        return False
 
 
 # The fields of Facts that may hold at a point without holding near it.
@@ -582,6 +592,8 @@ def contract(bound: dict, powers: dict, facts: Facts) -> Polynomial | None:
 
     Return None if there is no such index.
     """
+    if bound and (terms := replace_largest_word(bound, powers)) is not None:
+        return add(*(scale(reduce_term(over, factors, facts), c) for over, factors, c in terms))
     for number in bound:
         joined = [(f, power) for f, power in powers.items() if ("b", number) in f[1]]
         joined = (

@@ -62,6 +62,15 @@ def require_equal_in_every_order(left: Expr, right: Expr, given: tuple[Assumptio
     require_shown(reader)
 
 
+def is_equal_in_every_order(left: Expr, right: Expr, given: tuple[Assumption, ...]) -> bool:
+    """Return whether the two sides are proved to have values and to be equal at every shape."""
+    try:
+        require_equal_in_every_order(left, right, given)
+    except Unsupported:
+        return False
+    return True
+
+
 def require_value_in_every_order(e: Expr, given: tuple[Assumption, ...]) -> None:
     """Raise Unsupported, and say why, unless every entry is proved to have a value at every shape."""
     try:

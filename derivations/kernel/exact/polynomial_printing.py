@@ -11,6 +11,7 @@ from ..core.expr import Expr, walk
 from ..core.operators import INDEXED
 from ..printing.plain_text import plain
 from .fractions import Fraction
+from .matrix_words import INVERSE
 from .polynomials import MAXIMUM_INDEX, Polynomial
 
 INDEX_NAMES = "ijklabc"
@@ -167,6 +168,12 @@ def factor_to_tree(factor: tuple, names: IndexNames, known: dict) -> Expr:
             counts = {which: tuple(x for x in factors if (x[0][0][0] in ("size", "value")) is which) for which in (True, False)}
             base_, exponent = (sum_to_tree({((), counts[which]): Fraction(1)}, names, outside) for which in (False, True))
             return Expr("pow", (Expr("neg", (ONE,)) if head[0] == "turn" else base_, exponent))
+        if head[0] == INVERSE:
+            runs = [names.unused(), names.unused()]
+            body = sum_to_tree(dict(head[-1]), names, outside | {("s", k): index_tree(name) for k, name in enumerate(runs)})
+            for name in reversed(runs):
+                body = Expr("each", (body,), (), (name, head[1]))
+            return Expr("entry", (Expr("inverse", (body,)), *at))
         if head[0] == "largest":
             return Expr("function", (maximum_entries_to_tree(dict(head[-1]), head[1], names, outside),), (), "largest")
         inside = sum_to_tree(dict(head[-1]), names, outside)

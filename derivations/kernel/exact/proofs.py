@@ -16,22 +16,27 @@ from ..core.operators import is_complex
 from ..errors import KernelError
 from ..printing.plain_text import plain, show_shape
 from ..printing.script_text import script
-from . import cancelling_logs, exact_evaluation, flint_numbers
+from . import exact_evaluation, flint_numbers
 from .assumption_facts import collect_facts, list_implied
 from .atom_payloads import Unsupported, outer_indices, rename_polynomial
+from .cancelling_logs import logarithms_cancel
 from .clear_denominators import clear_denominators
 from .counterexample_search import SIGNS, find_failing_sides, is_law
 from .given_values import ProofFailed, compare_sides, describe_missing_value, explain_no_counterexample, explain_violation, read_values
 from .growth_scales import UnknownSign
+from .induction import list_ranges, proved_by_induction
 from .limit_counterexamples import find_other_limit
+from .matrix_inverses import inverses_cancel
 from .max_facts import write_pairs_with_moduli
 from .nonnegativity import DIFFERENCES, explain_doubt, is_nonnegative_by_cases
 from .normal_form import Facts
-from .order_decision import compares_positions, require_equal_in_every_order, require_value_in_every_order
+from .order_decision import compares_positions, is_equal_in_every_order, require_equal_in_every_order, require_value_in_every_order
 from .polynomial_printing import polynomial_to_tree, shorten_text, show_polynomial
 from .polynomials import Polynomial, add, scale
 from .series_limits import list_limit_assumptions, near_limit, take_limit
 from .tree_to_normal_form import normalize
+
+ORDERS = "both sides are equal in every order of the positions"
 
 
 def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
@@ -42,10 +47,39 @@ def find_difference(left: Expr, right: Expr, facts: Facts) -> Polynomial:
     if compares_positions(left, right):
         require_equal_in_every_order(left, right, facts.given)
         return {}
+    missing = dict(facts.missing)
+    try:
+        residual = find_residual(left, right, facts)
+    except Unsupported:
+        if not is_proved_for_sums(left, right, facts, missing):
+            raise
+        return {}
+    if (residual or facts.missing != missing) and is_proved_for_sums(left, right, facts, missing):
+        return {}
+    return residual
+
+
+def is_proved_for_sums(left: Expr, right: Expr, facts: Facts, missing: dict[str, str]) -> bool:
+    """Return whether two scalars with sums are proved to be equal by induction on a size or in every order of the positions.
+
+    If so, what is missing for this proof replaces what the normal form lacked; `missing` is what was missing before.
+    """
+    lacked, facts.missing = facts.missing, missing
+    ranges = [] if left.shape else list_ranges(left, right)
+    facts.other_way = next((f"induction on {show(size)}" for size in ranges if proved_by_induction(left, right, size, facts)), "")
+    if not facts.other_way and any(n.op == "pow" and n.args[1].op != "const" for t in (left, right) for n in walk(t) if ranges):
+        facts.other_way = ORDERS * is_equal_in_every_order(left, right, facts.given)
+    if not facts.other_way:
+        facts.missing = lacked
+    return bool(facts.other_way)
+
+
+def find_residual(left: Expr, right: Expr, facts: Facts) -> Polynomial:
+    """Return the difference of two expressions in normal form, with denominators cleared; {} if they are equal."""
     for places in iterate_axis_values(left, right):
         difference = add(normalize(left, facts, places), scale(normalize(right, facts, places), -1))
         residual = clear_denominators(difference, facts)
-        if residual and not cancelling_logs.logarithms_cancel(difference, facts) and not maxima_cancel(difference, facts):
+        if residual and not any(cancel(difference, facts) for cancel in (logarithms_cancel, maxima_cancel, inverses_cancel)):
             return residual
     return {}
 

@@ -9,7 +9,7 @@ from operator import add
 from flint import fmpq, fmpq_mat
 
 from ..core.assumptions import Assumption
-from ..core.expr import Expr
+from ..core.expr import Expr, symbols
 from .flint_numbers import to_fmpq
 
 REFLECTION_ENTRIES = (3, -1, 2, 1, -2)  # the vector that defines a reflection, repeated as needed
@@ -21,7 +21,8 @@ def generate_with_matrices(env: dict, assumed: list[Assumption]) -> Iterator[dic
     yield env
     products = [a for a in assumed if a.kind == "product"]
     in_product = {x.data[0]: x for a in products for x in list_matrices(a)}
-    alone = {a.args[0].data[0] for a in assumed if a.kind == "invertible"} - set(in_product)
+    inverted = symbols(*(x for a in assumed if a.kind == "invertible" for x in a.args))
+    alone = {name for name, s in inverted.items() if len(s.shape) == 2} - set(in_product)
     if not in_product and not alone:
         return
     yield from ({**env, **{name: like(env[name]) for name in (*alone, *in_product)}} for like in TRANSFORMATIONS)

@@ -10,6 +10,7 @@ from itertools import product
 
 from ..core.expr import Expr, free_indices, show, walk
 from ..core.operators import TRANSPARENT, differentiation_symbol
+from ..printing.script_text import script
 from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, function_atom, is_real
 from .derivatives import differentiate
@@ -17,6 +18,7 @@ from .expectations import delta, take_expectation
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over
 from .integer_powers import is_whole, raise_to_whole_power
+from .matrix_inverses import heads_of, inverse_atom, is_invertible
 from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
 from .normal_form import (
     Facts,
@@ -171,7 +173,7 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
         name = base.data[0]
         facts.require(name in facts.invertible, f"{name} is invertible (its inverse is taken)", f"invertible({name})")
         return atom(("inverse", base.data[0]), *at)
-    if base.op == "matmul" and len({*base.args[0].shape, *base.args[1].shape}) == 1:
+    if is_square_product(base):
         left, right = (Expr("inverse", (x,), x.shape) for x in base.args)
         return normalize_entry(Expr("matmul", (right, left), e.shape), at, names, facts)
     if base.op == "mul" and (not base.args[0].shape or not base.args[1].shape):
@@ -181,7 +183,19 @@ def lower_inverse(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
             inverse_entry(matrix, at),
             facts,
         )
-    raise Unsupported(f"the exact witness cannot tell whether {show(base)} is invertible", code="not-supported")
+    if e.shape[0].op == "const":
+        raise Unsupported(f"the exact witness cannot tell whether {show(base)} is invertible", code="not-supported")
+    row, column = fresh_index(), fresh_index()
+    entry = normalize_entry(base, (row, column), names, facts)
+    inverted = inverse_atom(entry, (row, column), at, e.shape[0], facts)
+    exists = all(is_invertible(head, facts) for head in heads_of(inverted))
+    facts.require(exists, f"{show(base)} is invertible (its inverse is taken)", f"invertible({script(base)})")
+    return inverted
+
+
+def is_square_product(e: Expr) -> bool:
+    """Return whether e is a product of two square matrices. It is invertible exactly if both are."""
+    return e.op == "matmul" and len({*e.args[0].shape, *e.args[1].shape}) == 1
 
 
 def lower_sum(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:

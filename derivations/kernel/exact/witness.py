@@ -26,7 +26,7 @@ from .counterexample_search import LARGEST_SIZES, describe_heavy_tails, find_cou
 from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
 from .order_decision import Unequal, compares_positions
-from .proofs import PROOFS, collect_claim_facts
+from .proofs import ORDERS, PROOFS, collect_claim_facts
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
 
@@ -41,7 +41,7 @@ def exact(claim: Claim) -> Verdict:
         raise Rejected(
             claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))), code="unrelated-random"
         )
-    previous = claim.start
+    previous, ways = claim.start, []
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
         try:
@@ -51,13 +51,13 @@ def exact(claim: Claim) -> Verdict:
                     "State a relation between two different expressions",
                     code="vacuous",
                 )
-            prove(claim, previous, step.expr, claim.given)
+            ways.append(prove(claim, previous, step.expr, claim.given))
         except KernelError as error:
             raise Rejected(claim.file, claim.line, claim.id, where + str(error), code=error.code) from None
         previous = step.expr
     if vacuity := explain_vacuity(replace(claim, given=claim.given + list_implied(claim.given))):
         raise Rejected(claim.file, claim.line, claim.id, str(vacuity), code=vacuity.code)
-    return replace(make_verdict(claim), needed=tuple(show_needed(claim, a) for a in claim.given))
+    return replace(make_verdict(claim, next(filter(None, ways), "")), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
 NUMBER_NOTE = " It is said of a number, of which nothing is assumed: avoid needing it"
@@ -115,8 +115,11 @@ def explain_no_example(claim: Claim) -> str:
     return f"{message}. The assumptions hold somewhere, but there a side has no value" if claim.given else message
 
 
-def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
-    """Prove that left and right are in the claim's relation under the assumptions `given`. Raise Fails if the proof fails."""
+def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> str:
+    """Prove that left and right are in the claim's relation under the assumptions `given`. Raise ProofFailed if the proof fails.
+
+    Return the way in which they were proved to be equal, if not by one normal form.
+    """
     facts = collect_claim_facts(claim, given)
     facts.near = (left, right)
     if claim.kind != "refutation":  # a refutation names values, which are checked
@@ -140,6 +143,7 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> None:
         raise ProofFailed(explain_unstated(claim, left, right, given, facts), code="assumption-missing")
     if failure:
         raise failure
+    return facts.other_way
 
 
 def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:
@@ -163,8 +167,8 @@ def drop_implied(remedies: list) -> list:
     return [x for x in dict.fromkeys(remedies) if x not in stronger]
 
 
-def make_verdict(claim: Claim) -> Verdict:
-    """Return the verdict on a claim that was proved."""
+def make_verdict(claim: Claim, other_way: str = "") -> Verdict:
+    """Return the verdict on a claim that was proved, if need be in another way than by one normal form."""
     scopes = {
         "definition": (
             "not applicable",
@@ -182,5 +186,5 @@ def make_verdict(claim: Claim) -> Verdict:
         "law": "expectation of the normal form, split by which indices coincide",
         "inequality": "the difference is visibly not negative",
     }
-    way = "both sides are equal in every order of the positions" if compares_positions(*claim.trees) else "both sides have one normal form"
+    way = ORDERS if compares_positions(*claim.trees) else other_way or "both sides have one normal form"
     return Verdict("exact", "proved", shapes if symbolic else "every value", note.get(claim.kind, way))

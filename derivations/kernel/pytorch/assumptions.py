@@ -46,7 +46,7 @@ def holds(a: Assumption, t: Trial) -> Tensor:
         x = product(left, right, len(a.args[0].shape) == 1, len(a.args[1].shape) == 1)
         good = x == (float(a.args[2].data) * torch.eye(*x.shape[-2:], dtype=torch.float64) if a.args[2].data else 0)
     elif a.kind == "invertible":
-        x = t.values[a.args[0].data[0]]
+        x = evaluate(a.args[0], t)
         found, info = torch.linalg.inv_ex(x.value)
         good = (info == 0) & (torch.linalg.matrix_norm(found) * torch.linalg.matrix_norm(x.value) < 1e6)
     elif a.kind in ("positive", "nonnegative", "nonzero", "variance"):

@@ -44,7 +44,8 @@ def explicit_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
     if not has_axes(claim) and len(names) < 4:
         return list(product((1, 2, 3, 4), repeat=len(names)))
     products = sum(a.kind == "product" for a in claim.given)  # three such assumptions take minutes to solve at size three
-    top, count = 2 if is_hard(claim) and (len(names) > 1 or products > 2) else 3, len(names)
+    has_irrational = any(n.op == "inverse" and any(x.op == "pow" for x in walk(n)) for t in claim.trees for n in walk(t))
+    top, count = 2 if is_hard(claim) and (len(names) > 1 or products > 2 or has_irrational) else 3, len(names)
     return [
         (1,) * count,
         (2,) * count,
@@ -72,10 +73,28 @@ def is_hard(claim: Claim) -> bool:
 
 
 def allowed(claim: Claim, names: list[str], chosen: Sizes) -> bool:
-    """Return whether the assumptions allow these sizes. Assumptions that contain anything but sizes are ignored."""
+    """Return whether the assumptions allow these sizes. Those about numbers other than sizes are ignored."""
     env = dict(zip(names, chosen))
     found = [(a.kind, value(a.args[0], env)) for a in claim.given if a.kind in KINDS]
-    return all(KINDS[kind](v) for kind, v in found if v is not None)
+    inverted = [a.args[0] for a in claim.given if a.kind == "invertible"]
+    return all(KINDS[kind](v) for kind, v in found if v is not None) and all(largest_rank(x, env) == rows(x, env) for x in inverted)
+
+
+def largest_rank(e: Expr, env: dict[str, int]) -> int:
+    """Return a bound on the rank of a matrix that follows from the sizes of its factors and summands."""
+    if e.op == "matmul" and all(len(x.shape) == 2 for x in e.args):
+        return min(largest_rank(x, env) for x in e.args)
+    if e.op == "add":
+        return min(rows(e, env), sum(largest_rank(x, env) for x in e.args))
+    if e.op in ("transpose", "paren", "neg"):
+        return largest_rank(e.args[0], env)
+    return min(rows(e, env), rows(e, env, -1))
+
+
+def rows(e: Expr, env: dict[str, int], axis: int = 0) -> int:
+    """Return the length of the first axis of a tensor, or of another one."""
+    size = e.shape[axis]
+    return int(size.data) if size.op == "const" else env.get(size.data[0], 1)
 
 
 def value(e: Expr, env: dict[str, int]) -> Fraction | None:
@@ -114,7 +133,9 @@ ARITHMETIC: dict[str, Callable[..., Fraction]] = {
 def enough_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
     """Return more values than the degree for each size in which the claim is a rational function."""
     pairs = sides(claim)
-    in_it = [n for n in names if any(is_number(t, n) for pair in pairs for t in pair)]
+    inverted = {node.shape[0] for t in claim.trees for node in walk(t) if node.op == "inverse"}  # five rows of symbols take SymPy too long
+    slow = {size.data[0] for size in inverted if size.op == "symbol"}
+    in_it = [n for n in names if n not in slow and any(is_number(t, n) for pair in pairs for t in pair)]
     many = {n: 1 + max(degree_of_difference(left, right, n) for left, right in pairs) for n in in_it}
     if not in_it:
         return []

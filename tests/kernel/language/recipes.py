@@ -207,6 +207,16 @@ derivation.identity("gauss", total(l, l), m * (m + 1) / 2)
 derivation.identity("distances", total((i - l) ** 2, i, l), m**2 * (m**2 - 1) / 6)
 # --8<-- [end:powers]
 
+# --8<-- [start:geometric]
+from derivations.kernel import exp, nonzero
+
+t = scalars("t")
+
+derivation.identity("geometric-sum", total(t ** (i - 1), i), (1 - t**m) / (1 - t), given=[nonzero(1 - t)])
+derivation.identity("decaying-weights", (1 - t) * total(t ** (m - i), i), 1 - t**m)
+derivation.identity("telescoping", total(1 / (i * (i + 1)), i), 1 - 1 / (m + 1))
+# --8<-- [end:geometric]
+
 # --8<-- [start:log]
 from derivations.kernel import log, positive
 
@@ -256,6 +266,16 @@ derivation.identity("jacobian", diff(p[j], z[i]), p[j] * (eye(m)[i, j] - p[i]))
 # --8<-- [start:slope-of-root]
 derivation.identity("slope", diff(sqrt(x**2), x) * sqrt(x**2), x, given=[nonzero(x)])
 # --8<-- [end:slope-of-root]
+
+# --8<-- [start:inverse]
+from derivations.kernel import inverse, invertible, positive
+
+b = vector("b", n)
+ridge = inverse(X.T @ X + y * eye(d)) @ (X.T @ b)
+
+derivation.identity("resolvent", inverse(eye(m) + A) @ A, A @ inverse(eye(m) + A), given=[invertible(eye(m) + A)])
+derivation.identity("push-through", ridge, X.T @ (inverse(X @ X.T + y * eye(n)) @ b), given=[positive(y)])
+# --8<-- [end:inverse]
 
 # --8<-- [start:law]
 from derivations.kernel import Var, independent, mean, random, variance

@@ -305,7 +305,8 @@ MESSAGES = {
     "an exponent": (lambda: x ** each(z[i], i), "wrong-shape"),
     "a slope of a vector": (lambda: diff(each(z[i], i), z[j]), "wrong-shape"),
     "a slope by what is listed": (lambda: diff(z @ z, each(z[i], i)[j]), "invalid-derivative-variable"),
-    "a matrix assumed to be invertible": (lambda: invertible(each(S[i, j], i, j)), "not-a-symbol"),
+    "many matrices assumed to be invertible": (lambda: invertible(each(S[i, j] * z[l], i, j)), "open-index"),
+    "a vector assumed to be invertible": (lambda: invertible(each(z[i], i)), "wrong-shape"),
     "a vector assumed to be positive": (lambda: positive(each(z[i], i)), "wrong-shape"),
     "a name that is its word": (lambda: scalars("each"), "reserved-name"),
 }

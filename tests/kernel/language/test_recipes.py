@@ -118,7 +118,6 @@ CANNOT_BE_SAID = {
     "comparing `x` and `y` by a sign": lambda: x < y,
     "z[n]": lambda: z[n],
     "z[i + 1]": lambda: z[i + 1],
-    "invertible(A @ A)": lambda: invertible(A @ A),
 }
 
 
