@@ -186,13 +186,13 @@ DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cau
 
 def explain_doubt(form: Expr, part: Expr, facts: Facts) -> str:
     """Return why a nonnegative form is not accepted of which this part is not visibly nonnegative."""
-    it, write_it = ("it", "it") if part == form else (f"its part {show(part)}", "that part")
-    write = f"; write {write_it} as a sum or a product of squares, exponentials, absolute values and what is stated"
+    it, to_write = ("it", "it") if part == form else (f"its part {show(part)}", "that part")
     if never_positive(part, facts):
-        why = f"{it} is never positive, whatever the values"
+        why, to_write = f"{it} is never positive, whatever the values", "it"
     else:
         why = f"nothing says that {it} is not negative"
-    return f"the certificate {show(form)} is not visibly non-negative: {why}{write}"
+    write = f"write {to_write} as a sum or a product of squares, exponentials, absolute values and what is stated"
+    return f"the certificate {show(form)} is not visibly non-negative: {why}; {write}"
 
 
 def never_positive(e: Expr, facts: Facts) -> bool:

@@ -159,7 +159,9 @@ def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts:
         found = find_failure(claim, left, right, given) or find_negative_variance(given)
     else:
         found = describe_heavy_tails(facts.required_moments)
-    return f"used but not stated: {'; '.join(facts.unstated)}." + f" Without it, {found}." * bool(found) + NUMBER_NOTE * (not facts.remedies)
+    return (
+        f"used but not stated: {'; '.join(facts.unstated)}." + f" Without it, {found}." * bool(found) + NUMBER_NOTE * (not facts.remedies)
+    )
 
 
 def make_verdict(claim: Claim) -> Verdict:
