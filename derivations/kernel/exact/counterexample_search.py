@@ -103,12 +103,12 @@ def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -
     generator = Random(0)
     further = [tuple(sizes.get(name, 1) for name in size_names)] if sizes and max(sizes.values()) <= MAX_FURTHER_SIZE else []
     tried = [*list_sizes_to_try(size_names, given), *further]
-    for chosen, extra in [*product(tried, [extra]), *product(tried, [near] * bool(near and others))]:
+    for chosen, more in [*product(tried, [extra]), *product(tried, [near] * bool(near and others))]:
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (
                 env
-                | {s.data[0]: draw_entries(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
+                | {s.data[0]: draw_entries(s, env, generator, more, BITS if s.data[0] in bits else ()) for s in others}
                 | {("index", i.data[0]): generator.randrange(exact_evaluation.evaluate_size(i.data[1], env)) for i in free},
                 others,
             )
