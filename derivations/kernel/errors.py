@@ -136,6 +136,7 @@ CODES = {
     # snippets
     "snippet-not-found": "There is no such function.",
     "snippet-not-run": "A snippet did not run at two shapes or points.",
+    "snippet-wrong-with-leading-axes": "A snippet computes something else with more or fewer of the leading axes that its annotation allows.",
     "snippet-stops": "A snippet stops with an error.",
     "snippet-operation-missing": "PyTorch lacks an operation of the snippet in this format.",
     "snippet-wrong-value": "A snippet computes numbers that differ from the claim's.",
