@@ -62,6 +62,7 @@ CODES = {
     "unchecked-topic": "A claim uses a topic that is not checked or does not hold.",
     "unknown-claim": "A claim uses something that is not an earlier claim that holds.",
     "circular-uses": "Topics use each other in a cycle.",
+    "idle-definition": "A definition is neither used in another claim nor compared with code.",
     "late-definition": "A name is defined twice, or used before its definition.",
     "not-a-symbol": "A symbol is needed.",
     "not-random": "A random symbol is needed.",
