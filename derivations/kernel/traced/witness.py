@@ -17,8 +17,8 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import EVERY_SHAPE, SNIPPET, Claim, Rejected, Step
 from ..core.expr import Expr, lift, show, symbols, walk
-from ..exact.assumption_consistency import has_example
-from ..exact.counterexample_search import list_sizes_to_try
+from ..exact.assumption_consistency import certainly_holds, has_example, list_size_assumptions
+from ..exact.counterexample_search import SIGNS, list_sizes_to_try
 from . import (
     autograd_rules,
     boolean_values,
@@ -223,9 +223,9 @@ def choose_shapes(names: list[str], given: tuple[Assumption, ...]) -> list[dict[
     if len(names) > 1:
         shapes = [dict.fromkeys(names, 1), {name: 2 + j % 2 for j, name in enumerate(names)}]
         shapes += [{name: 3 - j % 2 for j, name in enumerate(names)}] * (len(names) < FEW_SHAPES_FROM)
-    about = tuple(a for a in given if set(symbols(*a.args)) <= set(names))
-    allowed = [dict(zip(names, chosen)) for chosen in list_sizes_to_try(names, about)]
-    return [shape for shape in shapes if shape in allowed] or allowed[: len(shapes)] or shapes
+    about = tuple(a for a in list_size_assumptions(given) if a.kind in SIGNS and set(symbols(*a.args)) <= set(names))
+    allowed = [shape for shape in shapes if all(certainly_holds(a, shape) for a in about)]
+    return allowed or [dict(zip(names, chosen)) for chosen in list_sizes_to_try(names, about)[: len(shapes)]]
 
 
 def show_sizes(at: dict[str, int]) -> str:

@@ -247,6 +247,12 @@ def test_code_that_needs_large_sizes_is_read_at_sizes_that_the_assumptions_allow
     assert said(loop.replace("x[k]", "x[0]"), [x], total(x[i], i), given=[nonnegative(n - 5)]).state == "different"
 
 
+def test_without_assumptions_several_sizes_are_read_at_numbers_that_differ():
+    shapes = witness.choose_shapes(["d", "m", "n", "p"], ())
+    assert shapes == [dict.fromkeys("dmnp", 1), {"d": 2, "m": 3, "n": 2, "p": 3}]
+    assert witness.choose_shapes(["d", "n"], (nonnegative(n - 2),)) == [{"d": 2, "n": 3}, {"d": 3, "n": 2}]
+
+
 def test_a_size_that_is_taken_for_a_number_is_named(said):
     found = said(GUARDED.format("len(x)") + "return x", [x], X)
     assert found.reason == "it needs n as a number", found
