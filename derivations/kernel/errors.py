@@ -62,6 +62,7 @@ CODES = {
     "unchecked-topic": "A claim uses a topic that is not checked or does not hold.",
     "unknown-claim": "A claim uses something that is not an earlier claim that holds.",
     "circular-uses": "Topics use each other in a cycle.",
+    "idle-definition": "A definition is neither used in another claim nor compared with code.",
     "late-definition": "A name is defined twice, or used before its definition.",
     "not-a-symbol": "A symbol is needed.",
     "not-random": "A random symbol is needed.",
@@ -136,6 +137,7 @@ CODES = {
     # snippets
     "snippet-not-found": "There is no such function.",
     "snippet-not-run": "A snippet did not run at two shapes or points.",
+    "snippet-wrong-with-leading-axes": "A snippet computes something else with more or fewer of the leading axes that its annotation allows.",
     "snippet-stops": "A snippet stops with an error.",
     "snippet-operation-missing": "PyTorch lacks an operation of the snippet in this format.",
     "snippet-wrong-value": "A snippet computes numbers that differ from the claim's.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 
 from ..core.acceptance import collect_verdicts
 from ..core.assumptions import describe_assumption
 from ..core.claims import Claim, Rejected, Step, Verdict
+from ..core.expr import show, walk
 from ..errors import KernelError
 from ..exact.closed_forms import evaluate_closed_sides
 from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
@@ -19,6 +21,10 @@ from .shown_code import named_functions, require_shown_code
 from .symbol_table import list_symbols
 from .witnesses import WITNESSES, ask_code
 
+IDLE = (
+    "nothing is compared with {0}, so nothing would show a mistake in it: no other claim contains it, and it names no code. Name code that "
+    "computes it, with code=[...], or state a claim about it"
+)
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
 
@@ -44,6 +50,13 @@ def check_code_and_text(claim: Claim) -> None:
     for text, what in [(claim.title, "title"), *((step.reason, "reason") for step in claim.steps)]:
         if fault := find_text_fault(text):
             raise Rejected(claim.file, claim.line, claim.id, f"its {what} {fault}", code="invalid-text")
+
+
+def reject_idle_definition(claim: Claim, stated: Sequence[Claim]) -> None:
+    """Raise Rejected for a definition that names no code and that no other of these claims contains: nothing would show a mistake in it."""
+    others = (tree for other in stated if other is not claim for tree in other.trees)
+    if claim.kind == "definition" and not claim.code and not any(claim.start in set(walk(tree)) for tree in others):
+        raise Rejected(claim.file, claim.line, claim.id, IDLE.format(show(claim.start)), code="idle-definition")
 
 
 def code_verdict(claim: Claim) -> dict:

@@ -26,7 +26,7 @@ from ..errors import KernelError, explain, raised_in_script, scripts
 from ..printing.plain_text import SIGNS, plain
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
-from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault
+from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault, reject_idle_definition
 from .input_tracking import imported_files, record_reads
 
 if TYPE_CHECKING:
@@ -193,6 +193,8 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
     for claim in stated:
         start = time.perf_counter()
         try:
+            if not problem:  # else later claims, which may contain a definition, were not stated
+                reject_idle_definition(claim, stated)
             content = check_or_reuse(claim, None if imports_snippets else earlier.get(claim.id))
             seconds = round(time.perf_counter() - start, 3)
             emit("claim", verdict="holds", seconds=seconds, message="", stated=claim_text(claim), **content)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import click
 
-from ..check.claim_records import check_claim
+from ..check.claim_records import check_claim, reject_idle_definition
 from ..core.claims import Claim, Derivation, Rejected
 from ..printing.plain_text import SIGNS, plain
 
@@ -15,17 +15,18 @@ from ..printing.plain_text import SIGNS, plain
 def run_script(derivation: Derivation) -> NoReturn:
     """Check one derivation, print its steps, and exit with status 0 only if every claim is accepted."""
     click.secho(derivation.title, bold=True)
-    accepted = [print_claim(claim) for claim in derivation.claims]
+    accepted = [print_claim(claim, derivation.claims) for claim in derivation.claims]
     sys.exit(not all(accepted))
 
 
-def print_claim(claim: Claim) -> bool:
-    """Print a claim and what the witnesses say about it. Return whether it is accepted."""
+def print_claim(claim: Claim, stated: list[Claim]) -> bool:
+    """Print one of the stated claims and what the witnesses say about it. Return whether it is accepted."""
     click.echo(f"\n{claim.id}{': ' * bool(claim.title)}{claim.title}  [{claim.kind}, line {claim.line}]")
     click.echo(f"    {plain(claim.start)}")
     for step in claim.steps:
         click.echo(f"      {SIGNS[step.relation]} {plain(step.expr)}" + (f"      ({step.reason})" if step.reason else ""))
     try:
+        reject_idle_definition(claim, stated)
         checked = check_claim(claim)
     except Rejected as error:
         click.secho(f"    REJECTED {error}", fg="red")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..core.assumptions import Assumption, describe_assumption, has_moment
-from ..core.claims import Claim, Rejected
+from ..core.claims import Claim
 from ..core.expr import Expr, lift, show, symbols
 from ..errors import KernelError
 from .assumption_consistency import (
@@ -42,41 +42,37 @@ def find_failure(claim: Claim, left: Expr, right: Expr, given: tuple) -> Counter
 
 
 def show_needed(claim: Claim, assumption: Assumption) -> str:
-    """Return how the claim fails without the assumption. Raise Rejected if it does not."""
+    """Return how the claim fails without the assumption. Raise ProofFailed if it does not."""
     others = tuple(a for a in claim.given if a != assumption)
     hint = dict(claim.without).get(assumption)
     weaker = remaining_moments(claim, assumption, others)
-    try:
-        if is_proved_under(claim, others):
-            if rules_out := explain_ruled_out_sizes(claim, assumption, others):
-                return rules_out
-            raise ProofFailed(
-                format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it"),
-                code="assumption-not-needed",
-            )
-        if weaker and is_sufficient(claim, others + weaker):
-            instead = ", ".join(map(assumption_to_script, weaker))
-            raise ProofFailed(
-                format_not_needed(
-                    assumption,
-                    f"it is enough that {' and '.join(map(describe_assumption, weaker))}. Drop it, and state {instead} in its place",
-                ),
-                code="assumption-too-strong",
-            )
-        others += weaker
-        found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
-    except KernelError as error:
-        raise Rejected(claim.file, claim.line, claim.id, str(error), code=error.code) from None
+    if is_proved_under(claim, others):
+        if rules_out := explain_ruled_out_sizes(claim, assumption, others):
+            return rules_out
+        raise ProofFailed(
+            format_not_needed(assumption, explain_known_near_limit(claim, assumption) + "the proof goes through without it. Drop it"),
+            code="assumption-not-needed",
+        )
+    if weaker and is_sufficient(claim, others + weaker):
+        instead = ", ".join(map(assumption_to_script, weaker))
+        raise ProofFailed(
+            format_not_needed(
+                assumption, f"it is enough that {' and '.join(map(describe_assumption, weaker))}. Drop it, and state {instead} in its place"
+            ),
+            code="assumption-too-strong",
+        )
+    others += weaker
+    found = check_hint(claim, assumption, others, hint) if hint is not None else search_without(claim, others)
     if found := found or explain_ruled_out_sizes(claim, assumption, others):
         return str(found)
     if claim.kind == "refutation":
         tried, code = "the sides have the same values without it. Drop it", "assumption-not-needed"
     else:
-        hint = f", or give one with without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
-        hint *= not is_law(*claim.trees)  # what is random has no values
-        tried = f"the proof does not go through without it, but no counterexample was found. Drop it{hint}"
+        tried = "the proof does not go through without it, but no counterexample was found. Prove the claim without it"
+        if not is_law(*claim.trees):  # what is random has no values
+            tried += f", or give one with without={{{assumption_to_script(assumption)}: {{{sketch_values(claim)}}}}}"
         code = "need-not-shown"
-    raise Rejected(claim.file, claim.line, claim.id, format_not_needed(assumption, tried), code=code)
+    raise ProofFailed(format_not_needed(assumption, tried), code=code)
 
 
 def explain_ruled_out_sizes(claim: Claim, assumption: Assumption, others: tuple) -> str:

@@ -34,7 +34,7 @@ ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
 TO_ROUND = [Fraction(2) ** 128, Fraction(2) ** 24 - 1, Fraction(1, 2**30)]  # too large; with all 24 digits; too small to change 1
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
-MAX_FURTHER_SIZE = 8
+MAX_FURTHER_SIZE, MAX_CONSTANT = 8, 1000
 LARGEST_SIZES = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
 
 
@@ -47,7 +47,7 @@ class Counterexample:
     def __str__(self) -> str:
         where = ", ".join([f"{name} = {show_array(v)}" for name, v in self.at.items()] + [self.note] * bool(self.note))
         left, right = show_distinct(self.left, self.right)
-        return f"at {where or 'every value'}: left = {left}, right = {right}"
+        return f"at {where or 'every value'}: left = {left}, right = {right}".replace("= ≈", "≈ ")
 
 
 def show_distinct(left: Any, right: Any) -> tuple[str, str]:
@@ -89,24 +89,35 @@ def find_counterexample(
 
 
 def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -> Iterator[tuple[dict, list[Expr]]]:
-    """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller."""
+    """Yield environments to try, small ones first, each with the symbols whose entries may be made smaller.
+
+    Where the trees contain other constants than the numbers that are tried, numbers near these are tried at the end.
+    """
     trees = (*sides, *(x for a in given for x in a.args))
     names, extra = symbols(*trees), TO_ROUND * any(n.op == "rounded" for t in trees for n in walk(t))
+    near = list_numbers_near_constants(trees)
     bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
     others = [names[n] for n in sorted(names) if n not in size_names]
     free = sorted(set().union(*map(free_indices, sides)), key=lambda i: i.data[0])
     generator = Random(0)
     further = [tuple(sizes.get(name, 1) for name in size_names)] if sizes and max(sizes.values()) <= MAX_FURTHER_SIZE else []
-    for chosen in [*list_sizes_to_try(size_names, given), *further]:
+    tried = [*list_sizes_to_try(size_names, given), *further]
+    for chosen, more in [*product(tried, [extra]), *product(tried, [near] * bool(near and others))]:
         env = dict(zip(size_names, chosen))
         for _ in range(TRIALS if size_names else SCALAR_TRIALS):
             yield (
                 env
-                | {s.data[0]: draw_entries(s, env, generator, extra, BITS if s.data[0] in bits else ()) for s in others}
+                | {s.data[0]: draw_entries(s, env, generator, more, BITS if s.data[0] in bits else ()) for s in others}
                 | {("index", i.data[0]): generator.randrange(exact_evaluation.evaluate_size(i.data[1], env)) for i in free},
                 others,
             )
+
+
+def list_numbers_near_constants(trees: tuple) -> list[Fraction]:
+    """Return each constant that is larger than the numbers tried anyway, one more and one less, with both signs: there a sign may change."""
+    constants = {n.data for t in trees for n in walk(t) if n.op == "const" and max(SCALARS) < abs(n.data) <= MAX_CONSTANT}
+    return sorted({sign * (c + step) for c in constants for step in (-1, 0, 1) for sign in (1, -1)})
 
 
 def list_sizes_to_try(names: list, given: tuple) -> list:
@@ -233,7 +244,13 @@ class Coupling:
 
 
 def find_law_counterexample(left: Expr, right: Expr, given: tuple, relation: str = "=") -> Counterexample | None:
-    """Return a counterexample to a law of expectation, or None."""
+    """Return a counterexample to a law of expectation, or None.
+
+    None if something is differentiated by a parameter of the distributions: at each value of it, an attempt is about one distribution.
+    """
+    parameters = symbols(*(x for a in given if a.kind in ("mean", "variance") for x in a.args[1:]))
+    if any(n.op == "derivative" and symbols(n.args[1]).keys() & parameters.keys() for e in (left, right) for n in walk(e)):
+        return None
     given += list_implied(given)
     names = symbols(left, right, *(x for a in given for x in a.args))
     couplings = generate_couplings(left, right, given, [s for s in names.values() if s.data[1] == "random"])

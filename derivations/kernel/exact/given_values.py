@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
 from typing import Any
@@ -20,9 +20,13 @@ from .flint_numbers import Undefined
 
 
 class ProofFailed(KernelError):
-    """Raised when the exact witness does not accept a relation."""
+    """Raised when the exact witness does not accept a relation. `proposed` are assumptions that may help, as a script writes them."""
 
     code = "not-proved"
+
+    def __init__(self, message: str, code: str = "", proposed: Iterable[str] = ()) -> None:
+        super().__init__(message, code)
+        self.proposed = tuple(proposed)
 
 
 def read_values(claim: Claim, at: tuple | None = None) -> dict:
@@ -135,6 +139,8 @@ def flatten_value(value: Any, where: tuple) -> Iterator[tuple]:
 def describe_missing_value(error: KeyError) -> str:
     """Return what an evaluation lacked a value for, in words."""
     kind, *about = error.args[0] if isinstance(error.args[0], tuple) else ("name", error.args[0])
+    if kind == "moment" and about[1] == 1:
+        return f"E[{about[0]}]"
     return {"index": "the index {}", "moment": "E[{}^{}]"}.get(kind, "{}").format(*about)
 
 

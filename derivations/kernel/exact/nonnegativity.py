@@ -184,20 +184,15 @@ def write_difference(u: Expr, v: Expr) -> Expr:
 DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cauchy_schwarz_of_means)
 
 
-def explain_doubt(form: Expr, facts: Facts) -> str:
-    """Return why a nonnegative form is not accepted, or '' if it is visibly nonnegative."""
-    part = find_unclear_part(form, facts)
-    if part is None:
-        return ""
-    about = f"the certificate {show(form)} is not visibly non-negative: "
-    what = "nothing says that it is not negative" if part == form else f"nothing says that its part {show(part)} is not negative"
-    write = "write it as a sum or a product of squares, exponentials, absolute values and what is stated"
+def explain_doubt(form: Expr, part: Expr, facts: Facts) -> str:
+    """Return why a nonnegative form is not accepted of which this part is not visibly nonnegative."""
+    it, to_write = ("it", "it") if part == form else (f"its part {show(part)}", "that part")
     if never_positive(part, facts):
-        it = "it" if part == form else f"its part {show(part)}"
-        return f"{about}{it} is never positive, whatever the values; {write}"
-    if part == form:
-        return f"{about}{what}; {write}"
-    return f"{about}{what}. State {nonnegative_assumption(part)}, or {write.replace(' it ', ' that part ', 1)}"
+        why, to_write = f"{it} is never positive, whatever the values", "it"
+    else:
+        why = f"nothing says that {it} is not negative"
+    write = f"write {to_write} as a sum or a product of squares, exponentials, absolute values and what is stated"
+    return f"the certificate {show(form)} is not visibly non-negative: {why}; {write}"
 
 
 def never_positive(e: Expr, facts: Facts) -> bool:

@@ -28,7 +28,7 @@ from .induction import list_ranges, proved_by_induction
 from .limit_counterexamples import find_other_limit
 from .matrix_inverses import inverses_cancel
 from .max_facts import write_pairs_with_moduli
-from .nonnegativity import DIFFERENCES, explain_doubt, is_nonnegative_by_cases
+from .nonnegativity import DIFFERENCES, explain_doubt, find_unclear_part, is_nonnegative_by_cases, nonnegative_assumption
 from .normal_form import Facts
 from .order_decision import compares_positions, is_equal_in_every_order, require_equal_in_every_order, require_value_in_every_order
 from .polynomial_printing import polynomial_to_tree, shorten_text, show_polynomial
@@ -130,6 +130,10 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Pro
     if any(map(is_complex, claim.trees)):
         return ProofFailed("complex numbers have no order", code="not-real")
     (form,) = claim.because
+    residual = find_difference(right - left, form, facts)
+    if residual:
+        shown = shorten_text(show_polynomial(residual, left, right), 300)
+        return ProofFailed(f"right - left is not the certificate {show(form)}; they differ by {shown}", code="wrong-certificate")
     if strip_brackets(form) == strip_brackets(right - left) and not any(
         is_proved(form, facts) for is_proved in (*DIFFERENCES, is_nonnegative_by_cases)
     ):
@@ -137,12 +141,11 @@ def prove_inequality(claim: Claim, left: Expr, right: Expr, facts: Facts) -> Pro
             "the certificate repeats the difference of the two sides; write it as something visibly not negative",
             code="repeated-difference",
         )
-    residual = find_difference(right - left, form, facts)
-    if residual:
-        shown = shorten_text(show_polynomial(residual, left, right), 300)
-        return ProofFailed(f"right - left is not the certificate {show(form)}; they differ by {shown}", code="wrong-certificate")
-    doubt = explain_doubt(form, facts)
-    return ProofFailed(doubt, code="sign-not-visible") if doubt else None
+    part = find_unclear_part(form, facts)
+    if part is None:
+        return None
+    proposed = [] if part == form else [nonnegative_assumption(part)]  # that of the form is what is to be proved
+    return ProofFailed(explain_doubt(form, part, facts), "sign-not-visible", proposed)
 
 
 def prove_rank(claim: Claim, left: Expr, right: Expr, facts: Facts) -> ProofFailed | None:

@@ -27,20 +27,27 @@ from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
 from .order_decision import Unequal, compares_positions
 from .proofs import ORDERS, PROOFS, collect_claim_facts
+from .sufficient_assumptions import advise
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
 
 
 def exact(claim: Claim) -> Verdict:
     """Prove the claim and return the verdict. Raise Rejected with the step, the remaining difference and a counterexample if it fails."""
+    try:
+        return check(claim)
+    except KernelError as error:
+        raise Rejected(claim.file, claim.line, claim.id, f"{error}{advise(claim, error, check)}", code=error.code) from None
+
+
+def check(claim: Claim) -> Verdict:
+    """Prove the claim and return the verdict, with how the claim fails without each assumption. Raise KernelError if it is rejected."""
     relations, many = RELATIONS.get(claim.kind, ("=",)), claim.kind not in RELATIONS
     has_wrong_form = any(s.relation not in relations for s in claim.steps) or not claim.steps or len(claim.steps) > 1 and not many
     if has_wrong_form or claim.kind == "definition" and (claim.start.op, claim.start.args) != ("defined", (claim.steps[0].expr,)):
-        raise Rejected(claim.file, claim.line, claim.id, f"its steps are not those of a claim of kind '{claim.kind}'", code="wrong-steps")
+        raise ProofFailed(f"its steps are not those of a claim of kind '{claim.kind}'", code="wrong-steps")
     if unrelated := find_unrelated_random(claim):
-        raise Rejected(
-            claim.file, claim.line, claim.id, UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))), code="unrelated-random"
-        )
+        raise ProofFailed(UNRELATED_RANDOM.format(" and ".join(map(show, unrelated))), code="unrelated-random")
     previous, ways = claim.start, []
     for k, step in enumerate(claim.steps, 1):
         where = f"step {k}: " if len(claim.steps) > 1 else ""
@@ -53,10 +60,10 @@ def exact(claim: Claim) -> Verdict:
                 )
             ways.append(prove(claim, previous, step.expr, claim.given))
         except KernelError as error:
-            raise Rejected(claim.file, claim.line, claim.id, where + str(error), code=error.code) from None
+            raise ProofFailed(where + str(error), error.code, getattr(error, "proposed", ())) from None
         previous = step.expr
     if vacuity := explain_vacuity(replace(claim, given=claim.given + list_implied(claim.given))):
-        raise Rejected(claim.file, claim.line, claim.id, str(vacuity), code=vacuity.code)
+        raise vacuity
     return replace(make_verdict(claim, next(filter(None, ways), "")), needed=tuple(show_needed(claim, a) for a in claim.given))
 
 
@@ -89,17 +96,19 @@ def explain_vacuity(claim: Claim) -> ProofFailed | None:
     if not has_example(claim):
         return ProofFailed(explain_no_example(claim), code="contradictory-assumptions")
     if sizes := find_empty_sizes(claim):
-        return ProofFailed(explain_empty_sizes(claim, sizes), code="impossible-sizes")
+        return reject_empty_sizes(claim, sizes)
     point = find_pinned_value(claim)
     return ProofFailed(PINNED_VALUE.format(point), code="single-value") if point else None
 
 
-def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> str:
-    """Return the message that no values were found at these sizes, and a remedy."""
+def reject_empty_sizes(claim: Claim, sizes: dict[str, int]) -> ProofFailed:
+    """Return the failure that no values were found at these sizes, with a remedy."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
     rule = suggest_size_bound(claim, sizes)
-    remedy = f"rule such sizes out, as in {assumption_to_script(rule)}" if rule else "assume less"
-    return NO_VALUES.format(format_sizes(sizes), OPEN_INDEX + remedy if several else CONTRADICTION + remedy[0].upper() + remedy[1:])
+    bound = assumption_to_script(rule) if rule else ""
+    remedy = f"rule such sizes out, as in {bound}" if rule else "assume less"
+    message = NO_VALUES.format(format_sizes(sizes), OPEN_INDEX + remedy if several else CONTRADICTION + remedy[0].upper() + remedy[1:])
+    return ProofFailed(message, "impossible-sizes", [bound] * bool(rule))
 
 
 def explain_no_example(claim: Claim) -> str:
@@ -137,34 +146,25 @@ def prove(claim: Claim, left: Expr, right: Expr, given: tuple) -> str:
     if searched and (found := find_counterexample(left, right, given, relation, undefined=True, sizes=sizes)):
         raise ProofFailed(
             f"false: {found}, where {show(left)} was to be {'at most' if relation == '<=' else 'equal to'} {show(right)}",
-            code="false-claim",
+            "false-claim",
+            getattr(failure, "proposed", ()),
         )
     if facts.unstated:
-        raise ProofFailed(explain_unstated(claim, left, right, given, facts), code="assumption-missing")
+        raise ProofFailed(explain_unstated(claim, left, right, given, facts), "assumption-missing", facts.remedies)
     if failure:
         raise failure
     return facts.other_way
 
 
 def explain_unstated(claim: Claim, left: Expr, right: Expr, given: tuple, facts: Facts) -> str:
-    """Return the message that something was used without being stated, with a counterexample and the assumptions to state."""
+    """Return the message that something was used without being stated, with a counterexample."""
     if facts.missing:
         found = find_failure(claim, left, right, given) or find_negative_variance(given)
     else:
         found = describe_heavy_tails(facts.required_moments)
     return (
-        f"used but not stated: {'; '.join(facts.unstated)}."
-        + (f" Without it, {found}." if found else "")
-        + (f" State it with given=[{', '.join(drop_implied(facts.remedies))}], or avoid needing it" if facts.remedies else NUMBER_NOTE)
+        f"used but not stated: {'; '.join(facts.unstated)}." + f" Without it, {found}." * bool(found) + NUMBER_NOTE * (not facts.remedies)
     )
-
-
-def drop_implied(remedies: list) -> list:
-    """Return the assumptions without duplicates and without those that another one implies."""
-    stronger = {
-        f"{weaker}{x.removeprefix('positive')}" for x in remedies if x.startswith("positive(") for weaker in ("nonzero", "nonnegative")
-    }
-    return [x for x in dict.fromkeys(remedies) if x not in stronger]
 
 
 def make_verdict(claim: Claim, other_way: str = "") -> Verdict:

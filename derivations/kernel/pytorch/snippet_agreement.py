@@ -16,6 +16,8 @@ from ..core.expr import Expr, strip_brackets
 from .comparison import describe_sizes, is_decisive
 from .error_bounds import COVER, U
 from .errors import Disagreement
+from .input_layouts import LAYOUTS
+from .leading_axes import check_leading_axes
 from .low_precision import FormatResults
 from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet, describe_calls, prepare_call
 from .snippet_calls import Bound, call_in_layouts, describe_inputs, is_same_value, select_result
@@ -108,7 +110,7 @@ def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedV
     """Compare a snippet with the claim at one point; return whether the point counts. Raise Disagrees if they differ.
 
     Where the formula has a value with a bound, the snippet must have the same value within that bound. A point at which the formula has no
-    value is skipped. At the last point, the snippet also runs on the same numbers in other input layouts.
+    value is skipped. At the last point, the snippet also runs on the same numbers in other input layouts, and with other leading axes.
     """
     if not wanted.any[point]:
         return False
@@ -119,6 +121,8 @@ def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedV
         run, bound, which = prepare_call(code, given, point)
         for layout, result in call_in_layouts(name, run, bound, look.layouts):
             reject_different(name, select_result(name, result, which, bound), wanted, point, sizes, bound, f", {layout}")
+        if look.layouts == tuple(LAYOUTS):
+            check_leading_axes(name, run, bound, prepare_call(code, given, look.points[0])[1])
     return wanted.tells[point]
 
 

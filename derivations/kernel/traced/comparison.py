@@ -15,7 +15,7 @@ from .call_arguments import substitute, take_entry, to_kernel_index
 from .entries import to_number
 from .errors import ComputesSomethingElse, NotRead
 from .tensor_values import TensorValue
-from .tracing import Trace
+from .tracing import Trace, list_conditions
 
 MAX_ENTRIES = 400  # compared one by one
 
@@ -58,7 +58,7 @@ def compare_entries(computed: Expr, claimed: Expr, reading: Trace) -> list[str]:
     if residual:
         reject_different(computed, claimed, reading)
         raise NotRead(f"not shown to be equal: they differ by {shorten_text(show_polynomial(residual, computed, claimed), 200)}")
-    return facts.unstated
+    return list_conditions(facts)
 
 
 def reject_different(computed: Expr, claimed: Expr, reading: Trace) -> None:

@@ -26,8 +26,7 @@ class Call:
 
     def __post_init__(self) -> None:
         """Raise NotRead if a real tensor comes from a complex one: no rule covers that."""
-        results = [self.out] if hasattr(self.out, "dtype") else [x for x in self.out if hasattr(x, "dtype")]
-        if any(x.dtype.is_complex for x in find_tensors(self.given)) and not all(x.dtype.is_complex for x in results):
+        if any(x.dtype.is_complex for x in find_tensors(self.given)) and not all(x.dtype.is_complex for x in find_tensors(self.out)):
             raise NotRead("real numbers that are made of complex ones")
 
 
@@ -52,7 +51,7 @@ def rule(*names: str) -> Callable:
 def find_rule(name: str) -> Callable:
     """Return the rule of an operation; raise NotRead if it has none."""
     if name not in RULES:
-        raise NotRead(f"no rule for the operation {name}")
+        raise NotRead(f"{name.partition('.')[0]} is not read as mathematics")
     return RULES[name]
 
 
@@ -65,7 +64,7 @@ def as_value(call: Call, x: TensorValue | Number) -> TensorValue:
 
 def has_boolean_result(call: Call) -> bool:
     """Return whether the result contains truth values."""
-    return str(call.out.dtype) == "torch.bool"
+    return str(find_tensors(call.out)[0].dtype) == "torch.bool"
 
 
 def has_integer_result(call: Call) -> bool:

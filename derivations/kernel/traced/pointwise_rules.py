@@ -118,6 +118,21 @@ def log_(call: Call, a: TensorValue) -> TensorValue:
     return a.map(entry)
 
 
+@rule("xlogy.Tensor", "xlogy.Scalar_Self", "xlogy.Scalar_Other")
+def xlogy(call: Call, a: TensorValue | Number, b: TensorValue | Number) -> TensorValue:
+    """Return a log(b). That of 0 is 0 even if b is 0; unless a is a constant, b must be positive here."""
+
+    def entry(x: Entry, y: Entry) -> Entry:
+        return x if is_const(x, 0) else multiply_entries(x, log(to_number(y)))
+
+    return apply_entrywise(entry, as_value(call, a), as_value(call, b))
+
+
+@rule("logaddexp.default")
+def logaddexp(call: Call, a: TensorValue, b: TensorValue) -> TensorValue:
+    return apply_entrywise(lambda x, y: log(to_number(add_entries(exponentiate(x), exponentiate(y)))), a, b)
+
+
 @rule("exp.default")
 def exp_(call: Call, a: TensorValue) -> TensorValue:
     return a.map(exponentiate)

@@ -47,7 +47,7 @@ PYTHON_NAMES = {
     *(f"builtins.{name}" for name in BUILTINS), *(f"math.{name}" for name in vars(math)),
 }
 ATTRIBUTES = {  # and the operations that return tensors, and what the classes of snippets define
-    "shape", "ndim", "T", "dim", "size", "numel", "item", "float", "double", "long", "to", "is_floating_point",
+    "shape", "ndim", "T", "dim", "size", "numel", "item", "float", "double", "long", "bool", "to", "is_floating_point",
     "append", "items", "keys", "values", "get", "parameters", "__init__",
 }
 MAY_COPY = {  # return a view or a copy, depending on the layout or the dtype: a write to the result may or may not reach the argument

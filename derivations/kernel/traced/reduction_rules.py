@@ -11,6 +11,7 @@ import torch
 
 from ..core.constructors import each, function, log
 from ..core.expr import Expr, lift, show
+from . import pointwise_rules
 from .axes import UNIT_AXIS, Axis, FixedAxis, MergedAxis, SymbolicAxis, has_known_length, iterate_positions, size_names
 from .boolean_values import as_truth
 from .entries import (
@@ -30,8 +31,8 @@ from .entries import (
 )
 from .errors import NeedsNumericSize, NotRead
 from .integer_dtypes import is_zero_or_one
-from .operation_rules import Call, find_tensors, rule
-from .pointwise_rules import larger_of, smaller_of
+from .operation_rules import Call, Number, find_tensors, rule
+from .pointwise_rules import HALF, larger_of, smaller_of
 from .reshape_rules import as_type
 from .tensor_values import TensorValue, axis_number, sum_along
 
@@ -106,7 +107,7 @@ def mean(call: Call, a: TensorValue, dims: Any = None, keepdim: bool = False, dt
 
 def difference(a: Expr, b: Expr) -> Expr:
     """a - b, as a reader would write it."""
-    return lift(a.data - b.data) if is_const(a) and is_const(b) else a - b
+    return lift(a.data - b.data) if is_const(a) and is_const(b) else a if is_const(b, 0) else a - b
 
 
 @rule("var.correction")
@@ -126,6 +127,32 @@ def var(call: Call, a: TensorValue, dims: Any = None, correction: Any = 1, keepd
     return over_axes(a, dims, keepdim, one)
 
 
+@rule("std.correction")
+def std(call: Call, a: TensorValue, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> TensorValue:
+    return var(call, a, dims, correction, keepdim).map(lambda x: raise_entry(to_number(x), HALF))
+
+
+@rule("var_mean.correction")
+def var_mean(call: Call, a: TensorValue, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> list:
+    return [var(call, a, dims, correction, keepdim), mean(call, a, dims, keepdim)]
+
+
+@rule("std_mean.correction")
+def std_mean(call: Call, a: TensorValue, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> list:
+    return [std(call, a, dims, correction, keepdim), mean(call, a, dims, keepdim)]
+
+
+@rule("native_layer_norm.default")
+def layer_norm(call: Call, a: TensorValue, shape: list, weight: Any = None, bias: Any = None, eps: Number = 0) -> list:
+    dims = list(range(len(a.axes) - len(shape), len(a.axes)))
+    middle, spread = mean(call, a, dims, keepdim=True), pointwise_rules.add(call, var(call, a, dims, 0, keepdim=True), eps)
+    root = spread.map(lambda x: raise_entry(to_number(x), HALF))
+    result = pointwise_rules.div(call, pointwise_rules.sub(call, a, middle), root)
+    result = result if weight is None else pointwise_rules.mul(call, result, weight)
+    result = result if bias is None else pointwise_rules.add(call, result, bias)
+    return [result, middle, root.map(lambda x: divide_entries(lift(1), x))]
+
+
 @rule("linalg_vector_norm.default", "norm.ScalarOpt_dim", "norm.Scalar")
 def vector_norm(call: Call, a: TensorValue, order: Any = 2, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> TensorValue:
     if any(x.dtype.is_complex for x in find_tensors(call.given)):
@@ -134,7 +161,7 @@ def vector_norm(call: Call, a: TensorValue, order: Any = 2, dims: Any = None, ke
     if order not in (2, 2.0):
         raise NotRead(f"a norm of order {order}")
     return over_axes(
-        a, dims, keepdim, lambda axes, inside, p: raise_entry(sum_of(axes, lambda q: raise_entry(inside(q), Fraction(2))), Fraction(1, 2))
+        a, dims, keepdim, lambda axes, inside, p: raise_entry(sum_of(axes, lambda q: raise_entry(inside(q), Fraction(2))), HALF)
     )
 
 

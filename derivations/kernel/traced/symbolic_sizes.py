@@ -33,9 +33,10 @@ SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 class Sizes:
-    """The sizes of one trace: a PyTorch symbol for each size of the claim, and the guards on them."""
+    """The sizes of one trace: a PyTorch symbol for each size of the claim, and the guards on them. Their hints are at least `least`."""
 
-    def __init__(self) -> None:
+    def __init__(self, least: int = 1) -> None:
+        self.hints = [p for p in PRIMES if p >= least] or [least]
         self.shapes = ShapeEnv(duck_shape=False, specialize_zero_one=False)
         self.fake = FakeTensorMode(shape_env=self.shapes, allow_non_fake_inputs=True)
         self.fake.cache_enabled = False  # a result cached by another trace would add no guard to this one
@@ -48,7 +49,7 @@ class Sizes:
 
     def size(self, tree: Expr) -> Any:
         """Return a size of the claim as a SymInt."""
-        return self.made.get(tree) or self.new(tree, PRIMES[len(self.made) % len(PRIMES)])
+        return self.made.get(tree) or self.new(tree, self.hints[len(self.made) % len(self.hints)])
 
     def real(self, tree: Expr) -> Any:
         """Return a number of the claim as a float or SymFloat. Its hint is its value at the hints of its parts, if that is known."""
@@ -122,6 +123,11 @@ class Sizes:
                 left, right, kind = right, left, kind.replace("Less", "Greater")
             guards.append(Guard(left, SIGNS[kind], right))
         return list(dict.fromkeys(guards))
+
+    def reject_fixed(self) -> None:
+        """Raise `NeedsNumericSize` if the code took a size for a number, as `len` does."""
+        if fixed := sorted({name for guard in self.guards() for name in guard.fixes}):
+            raise NeedsNumericSize(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
 
     def note(self, *numbers: Any) -> None:
         """Record that the code inspects these numbers or truth values."""

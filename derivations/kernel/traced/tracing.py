@@ -123,6 +123,7 @@ class Trace(TorchDispatchMode):
             _, value, (old_layout, old_version, writes, turned) = self.values[id(x)]
             layout, version = layout_and_version(x)
             if layout != old_layout or version != old_version and version - writes not in range(self.inplace_views[layout[0]] - turned + 1):
+                self.sizes.reject_fixed()  # which changes the layout
                 raise NotRead("a tensor that was made another without an operation, as by .data")
             self.versions[layout[0]] = max(version, self.versions[layout[0]])
             return value
@@ -190,7 +191,7 @@ class Trace(TorchDispatchMode):
         facts = self.facts()
         facts.near = (e,)
         p = normalize(e, facts)
-        for condition in facts.unstated:
+        for condition in list_conditions(facts):
             self.add_condition(condition)
         return p, facts
 
@@ -220,6 +221,13 @@ class Trace(TorchDispatchMode):
             return tensor[tuple(indices)] if indices else tensor
 
         return TensorValue(axes, at)
+
+
+def list_conditions(facts: Facts) -> list[str]:
+    """Return what was used without being stated. Raise NotRead if that is something false of a number, which no assumption states."""
+    if impossible := [condition for condition, stated in facts.missing.items() if not stated]:
+        raise NotRead(f"it would need that {impossible[0]}")
+    return facts.unstated
 
 
 def decide(test: str, e: Expr, p: dict, facts: Facts) -> bool | None:

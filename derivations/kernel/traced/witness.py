@@ -17,7 +17,8 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import EVERY_SHAPE, SNIPPET, Claim, Rejected, Step
 from ..core.expr import Expr, lift, show, symbols, walk
-from ..exact.assumption_consistency import has_example
+from ..exact.assumption_consistency import certainly_holds, has_example, list_size_assumptions
+from ..exact.counterexample_search import SIGNS, list_sizes_to_try
 from . import (
     autograd_rules,
     boolean_values,
@@ -31,7 +32,7 @@ from . import (
 )
 from .call_arguments import CallArguments, function, module_and_name, substitute
 from .comparison import compare_with_tree
-from .errors import ComputesSomethingElse, NeedsNumericSize, NotRead
+from .errors import ComputesSomethingElse, NotRead
 from .python_subset import find_violation
 from .size_conditions import Guard
 from .size_queries import inspected_by_operations_only, recorded_queries
@@ -197,7 +198,7 @@ def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Ex
         return None
     proofs: list[CallVerdict] = []
     shapes: list[dict[str, int]] = []
-    for shape in choose_shapes(names):
+    for shape in choose_shapes(names, claim.given):
         claim_at_shape = at_sizes(claim, {sizes[name]: n for name, n in shape.items()})
         verdict, open_sizes = trace_call(claim_at_shape, k)
         if verdict.state == "proved":
@@ -216,15 +217,15 @@ def check_at_numbers(claim: Claim, k: int, names: list[str], sizes: dict[str, Ex
     return CallVerdict("proved", scope, list(dict.fromkeys(conditions)), list(dict.fromkeys(constants)))
 
 
-def choose_shapes(names: list[str]) -> Iterator[dict[str, int]]:
-    """Yield a few choices of values for sizes, small ones first, some of them with different values."""
-    if len(names) <= 1:
-        yield from ({name: n for name in names} for n in SIZES_TRIED)
-        return
-    yield dict.fromkeys(names, 1)
-    yield {name: 2 + j % 2 for j, name in enumerate(names)}
-    if len(names) < FEW_SHAPES_FROM:
-        yield {name: 3 - j % 2 for j, name in enumerate(names)}
+def choose_shapes(names: list[str], given: tuple[Assumption, ...]) -> list[dict[str, int]]:
+    """Return a few choices of values for sizes, small ones first, some of them with different values, that the assumptions allow."""
+    shapes = [{name: n for name in names} for n in SIZES_TRIED]
+    if len(names) > 1:
+        shapes = [dict.fromkeys(names, 1), {name: 2 + j % 2 for j, name in enumerate(names)}]
+        shapes += [{name: 3 - j % 2 for j, name in enumerate(names)}] * (len(names) < FEW_SHAPES_FROM)
+    about = tuple(a for a in list_size_assumptions(given) if a.kind in SIGNS and set(symbols(*a.args)) <= set(names))
+    allowed = [shape for shape in shapes if all(certainly_holds(a, shape) for a in about)]
+    return allowed or [dict(zip(names, chosen)) for chosen in list_sizes_to_try(names, about)[: len(shapes)]]
 
 
 def show_sizes(at: dict[str, int]) -> str:
@@ -271,7 +272,8 @@ def at_sizes(claim: Claim, at: dict[Expr, int]) -> Claim:
 
 def trace_call(claim: Claim, k: int) -> tuple[CallVerdict, OpenSizes]:
     """Trace call number k of a claim once. Return the verdict, and the sizes that keep it from holding at every shape."""
-    sizes = Sizes()
+    smallest = min(list_sizes_to_try(sorted(claim_sizes(claim)), claim.given), default=())
+    sizes = Sizes(least=max(smallest, default=1))
     largest = any(n.op == "function" and n.data == "largest" for t in claim.trees for n in walk(t))
     used_names = set(symbols(*claim.trees, *find_expressions(claim.code)))
     reading = Trace(sizes, claim.given, largest, used_names)
@@ -281,8 +283,7 @@ def trace_call(claim: Claim, k: int) -> tuple[CallVerdict, OpenSizes]:
         call = given.call(name, arguments, dict(keywords))
         with recorded_queries(sizes):
             result = run_traced(lambda *tensors: call(tensors), given.tensors, reading)
-        if fixed := sorted({name for guard in sizes.guards() for name in guard.fixes}):
-            raise NeedsNumericSize(f"it needs {' and '.join(fixed)} as a number", tuple(fixed))
+        sizes.reject_fixed()
         needed = compare(result, claim, k, given, reading)
         guards = sizes.guards()
     except NotRead as error:

@@ -34,8 +34,10 @@ from derivations.kernel import (
     vector,
 )
 from derivations.kernel.check import runner, witnesses
-from derivations.kernel.check.claim_records import check_claim, make_record
+from derivations.kernel.check.claim_records import check_claim, make_record, reject_idle_definition
 from derivations.kernel.check.symbol_table import list_symbols
+from derivations.kernel.check.worker import check_claims
+from derivations.kernel.command.run_script import run_script
 from derivations.kernel.core.assumptions import describe_assumption
 from derivations.kernel.core.claims import Rejected, Verdict
 from derivations.kernel.core.expr import lift
@@ -44,7 +46,7 @@ from derivations.kernel.exact.flint_numbers import to_fmpq
 from derivations.kernel.exact.value_printing import nest_entries, number_to_latex
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.printing.latex import latex, value_latex
-from tests.kernel.common import has_code
+from tests.kernel.common import GOOD, has_code
 
 d, n = sizes("d n")
 x, y, a = scalars("x y a_b")
@@ -313,3 +315,33 @@ def test_a_record_says_what_each_letter_is():
         {"latex": "N", "is": "a size", "axes": []},
         {"latex": "d", "is": "a size", "axes": []},
     ]
+
+
+def test_a_definition_that_nothing_is_compared_with_is_rejected():
+    derivation = Derivation("test")
+    count = derivation.define("N", 7 * n * d, code=[("snippets.a.b.count", n, d)])
+    derivation.define("M", 2 * count)
+    with pytest.raises(Rejected) as error:
+        reject_idle_definition(derivation.claims[1], derivation.claims)
+    assert error.value.code == "idle-definition" and "nothing is compared with M" in error.value.message
+    reject_idle_definition(derivation.claims[0], derivation.claims)
+    reject_idle_definition(replace(derivation.claims[0], code=()), derivation.claims)  # M contains N
+
+
+def test_a_check_rejects_an_idle_definition(tmp_path):
+    script, found = tmp_path / "script.py", []
+    script.write_text(GOOD + 'N = derivation.define("N", 7 * n)\nderivation.define("M", 2 * N)\n')
+    check_claims(script, lambda event, **content: found.append((event, content)), {})
+    assert [(content["claim"]["id"], content["verdict"]) for event, content in found if event == "claim"] == [
+        ("good", "holds"),
+        ("define-n", "holds"),
+        ("define-m", "rejected"),
+    ]
+
+
+def test_a_script_that_is_run_on_its_own_rejects_an_idle_definition(capsys):
+    derivation = Derivation("test")
+    derivation.define("N", 7 * n)
+    with pytest.raises(SystemExit) as stopped:
+        run_script(derivation)
+    assert stopped.value.code == 1 and "nothing is compared with N" in capsys.readouterr().out

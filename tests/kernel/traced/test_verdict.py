@@ -6,7 +6,24 @@ import sys
 
 import pytest
 
-from derivations.kernel import each, exp, index, matrix, positive, scalars, sizes, sqrt, total, vector, where
+from derivations.kernel import (
+    each,
+    exp,
+    index,
+    log,
+    matrix,
+    nonnegative,
+    nonzero,
+    positive,
+    scalars,
+    sizes,
+    softmax,
+    sqrt,
+    total,
+    vector,
+    where,
+    zero_or_one,
+)
 from derivations.kernel.core.expr import free_indices, symbol
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.call_arguments import substitute
@@ -77,7 +94,7 @@ def test_what_only_operations_ask_is_read_at_1_all_the_same(said):
 def test_code_that_writes_is_taken_to_have_learned_of_all_sizes(said, monkeypatch):
     made = []
     own = witness.Sizes
-    monkeypatch.setattr(witness, "Sizes", lambda: made.append(own()) or made[-1])
+    monkeypatch.setattr(witness, "Sizes", lambda **hints: made.append(own(**hints)) or made[-1])
     said("y = x.clone()\ny += 1\nreturn y - 1", [A], A + 0 * A)
     assert made[0].all_asked
 
@@ -187,3 +204,55 @@ def test_a_mask_without_the_diagonal_leaves_nothing_in_the_first_row(said):
     found = said(f"return torch.softmax(x.masked_fill(~({mask}), -torch.inf), -1) @ y", [S, x], CAUSAL)
     assert found.state != "proved"
     assert said("return x.tril(-1).sum()", [S], total(where(S[i, j], j < i), i, j)).scope == "every shape"
+
+
+CENTRED, SPREAD = x[i] - total(x[j], j) / n, total((x[i] - total(x[j], j) / n) ** 2, i) / n
+UNIT = each(CENTRED / sqrt(SPREAD), i), [nonzero(SPREAD)]
+KL = total(softmax(y)[i] * (log(softmax(y)[i]) - log(softmax(x)[i])), i), []
+BITS = each(y[i] * x[i], i), [zero_or_one(y)]
+# Right code, the same with a mistake, and what the right code computes.
+FUNCTIONS = {
+    "var_mean": ("v, m = torch.var_mean(x, 0, correction=0)\nreturn (x - m) / v.sqrt()", ("correction=0", "correction=1"), [x], *UNIT),
+    "std_mean": ("s, m = torch.std_mean(x, 0, correction=0)\nreturn (x - m) / s", ("x - m", "x + m"), [x], *UNIT),
+    "std": ("return (x - x.mean()) / x.std(correction=0)", ("x.std", "x.var"), [x], *UNIT),
+    "layer_norm": ("return torch.nn.functional.layer_norm(x, x.shape, eps=0.0)", ("0.0", "0.5"), [x], *UNIT),
+    "kl_div": (
+        "return torch.nn.functional.kl_div(x.log_softmax(0), y.softmax(0), reduction='sum')",
+        ("x.log_softmax(0), y", "y.log_softmax(0), x"), [x, y], *KL,
+    ),
+    "logaddexp": ("return torch.logaddexp(x, y)", ("x, y", "x, -y"), [x, y], each(log(exp(x[i]) + exp(y[i])), i), []),
+    "bool": ("return torch.where(y.bool(), x, 0)", ("y.bool()", "~y.bool()"), [x, y], *BITS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_pytorch_are_read_as_formulas(said, name):
+    body, (right, wrong), arguments, want, given = FUNCTIONS[name]
+    found = said(body, arguments, want, given=given)
+    assert (found.state, found.scope) == ("proved", "n >= 2" if given == UNIT[1] else "every shape"), found
+    assert not found.conditions
+    assert said(body.replace(right, wrong), arguments, want, given=given).state == "different"
+
+
+GUARDED = "if {} < 5:\n    raise ValueError('too few')\n"
+
+
+def test_code_that_needs_large_sizes_is_read_at_sizes_that_the_assumptions_allow(said):
+    found = said(GUARDED.format("x.shape[0]") + "return x", [x], X, given=[nonnegative(n - 5)])
+    assert (found.state, found.scope) == ("proved", "n >= 5"), found
+    assert said(GUARDED.format("x.shape[0]") + "return -x", [x], X, given=[nonnegative(n - 5)]).state == "different"
+    loop = GUARDED.format("len(x)") + "s = 0\nfor k in range(len(x)):\n    s = s + x[k]\nreturn s"
+    found = said(loop, [x], total(x[i], i), given=[nonnegative(n - 5)])
+    assert (found.state, found.scope) == ("proved", "n = 5; n = 6; n = 7"), found
+    assert said(loop.replace("x[k]", "x[0]"), [x], total(x[i], i), given=[nonnegative(n - 5)]).state == "different"
+
+
+def test_without_assumptions_several_sizes_are_read_at_numbers_that_differ():
+    shapes = witness.choose_shapes(["d", "m", "n", "p"], ())
+    assert shapes == [dict.fromkeys("dmnp", 1), {"d": 2, "m": 3, "n": 2, "p": 3}]
+    assert witness.choose_shapes(["d", "n"], (nonnegative(n - 2),)) == [{"d": 2, "n": 3}, {"d": 3, "n": 2}]
+
+
+def test_a_size_that_is_taken_for_a_number_is_named(said):
+    found = said(GUARDED.format("len(x)") + "return x", [x], X)
+    assert found.reason == "it needs n as a number", found
