@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 
 from ..core import assumptions, constructors
 from ..core.claims import Claim
@@ -34,8 +34,8 @@ def find_sufficient(claim: Claim, failure: ProofFailed, check: Callable[[Claim],
     """Add what is proposed to the assumptions until the claim is accepted. Return what was added, and why it is still rejected, if it is."""
     added: list[str] = []
     remaining: KernelError | None = failure
-    start = perf_counter()
-    while isinstance(remaining, ProofFailed) and set(remaining.proposed) - set(added) and perf_counter() - start < SECONDS:
+    start = process_time()
+    while isinstance(remaining, ProofFailed) and set(remaining.proposed) - set(added) and process_time() - start < SECONDS:
         try:
             some = list(dict.fromkeys([*added, *remaining.proposed]))
             stronger = [x.replace("nonnegative(", "positive(", 1) for x in some]

@@ -141,8 +141,8 @@ def enough_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
         return []
     inner = summed_over(claim)
     larger = {name: tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it}
-    slow = is_hard(claim) and any(n.op == "where" for t in claim.trees for n in walk(t))  # sums entry by entry, and their derivatives
-    if inner or slow or prod(many.values()) > (MAX if not has_axes(claim) else MAX_HARD if is_hard(claim) else MAX_WITH_SHAPES):
+    entry_by_entry = is_hard(claim) and any(n.op == "where" for t in claim.trees for n in walk(t))
+    if inner or entry_by_entry or prod(many.values()) > (MAX if not has_axes(claim) else MAX_HARD if is_hard(claim) else MAX_WITH_SHAPES):
         return list(larger.values())
     soon = [larger[name] for name in in_it if is_hard(claim) or is_argument(claim, name)]
     return [*soon, *product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names))]
