@@ -51,7 +51,7 @@ def contains(e: Expr, size: Expr) -> bool:
     return any(n == size or n.op == "sum" and n.data[1] == size for n in walk(e))
 
 
-def substitute(e: Expr, old: Expr, new: Expr) -> Expr:
+def substitute(e: Expr, old: Expr | None, new: Expr) -> Expr:
     """Return the tree with a size or an index replaced by a number or by an expression in sizes."""
     if e == old:
         return new

@@ -81,19 +81,18 @@ def list_cycles(head: tuple, facts: Facts) -> list[tuple]:
     M is invertible exactly if 1 + q W is, and that holds for W = UV exactly if it holds for VU: if (1 + q UV) x = 0, then
     (1 + q VU) V x = 0, and V x = 0 would imply x = 0.
     """
-    split = [split_word(bound, factors) for (bound, factors), _ in head[2]]
-    if len(split) != 2 or None in split:
+    words = [(parts, c) for (bound, factors), c in head[2] if (parts := split_word(bound, factors)) is not None]
+    if len(words) < len(head[2]) or len(words) != 2:
         return []
     cycles = []
-    for (first, more), (second, scalars), numbers in ((*split, (0, 1)), (*split[::-1], (1, 0))):
+    for ((first, more), a), ((second, scalars), b) in (words, words[::-1]):
         inverted = [(INVERTED.get(letter[0]), letter[1], turned) for letter, turned in reversed(first)]
         if more or any(kind is None or name not in facts.invertible for kind, name, _ in inverted):
             continue
         word = (*(((kind, name), turned) for kind, name, turned in inverted), *second)
         turns = [word[k:] + word[:k] for k in range(len(word))]
         turns += [tuple((letter, not turned) for letter, turned in reversed(x)) for x in turns]
-        ratio = head[2][numbers[1]][1] / head[2][numbers[0]][1]
-        cycles.append((ratio, sort_by_text(scalars), min(turns, key=repr)))
+        cycles.append((b / a, sort_by_text(scalars), min(turns, key=repr, default=())))
     return cycles
 
 
@@ -120,8 +119,8 @@ def inverses_cancel(p: Polynomial, facts: Facts) -> bool:
     return False
 
 
-def list_open_inverses(p: Polynomial, facts: Facts) -> Iterator[tuple]:
-    """Yield (head, axis) of an inverse and an open index on this axis that occurs nowhere else in a term."""
+def list_open_inverses(p: Polynomial, facts: Facts) -> Iterator[tuple[tuple, int, tuple]]:
+    """Yield (head, axis, index) of an inverse and an open index on this axis that occurs nowhere else in a term."""
     for _, factors in p:
         for (head, indices), power in factors:
             if (head[0] == INVERSE or head[0] == "inverse" and head[1] in facts.invertible) and power == 1 and indices[0] != indices[1]:

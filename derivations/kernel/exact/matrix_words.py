@@ -63,7 +63,8 @@ def split_word(bound: tuple, factors: tuple) -> tuple[tuple, Factors] | None:
         return (), scalars
     if any(power != 1 or len(f[1]) != 2 or not has_known_sizes(f[0]) for f, power in left):
         return None
-    letters, at, used = [], START, set()
+    letters, at = [], START
+    used: set[tuple] = set()
     while len(used) < len(left):
         following = [x for x in left if x not in used and at in x[0][1]]
         if len(following) != 1:
@@ -83,8 +84,9 @@ def has_known_sizes(head: tuple) -> bool:
 def replace_largest_word(bound: dict, powers: dict) -> list[tuple[dict, Factors, Fraction]] | None:
     """Return the terms (bound indices, factors, number) into which the rule turns a term; None if it does not apply."""
     for f in [f for f, power in powers.items() if f[0][0] == INVERSE and power == 1]:
-        rule = find_rule(f[0][2])
-        for axis in (0, 1) if rule else ():
+        if (rule := find_rule(f[0][2])) is None:
+            continue
+        for axis in (0, 1):
             for match in match_word(rule, f, axis, bound, powers):
                 return apply_rule(rule, f, axis, match, bound, powers)
     return None

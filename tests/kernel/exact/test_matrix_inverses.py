@@ -70,6 +70,7 @@ TRUE = {
     "residuals are orthogonal": (X.T @ (y - hat @ y), zeros(d), [X.T @ X]),
     "a trace": (total((inverse(M) @ A)[i, i], i), n - total(inverse(M)[i, i], i), [M]),
     "a coefficient that is never zero": (inverse(one + A / sqrt(n)) @ A, A @ inverse(one + A / sqrt(n)), [one + A / sqrt(n)]),
+    "a multiple of the identity": ((1 + c) * (inverse(one + c * one) @ A), A, [one + c * one]),
     "entry by entry": (inverse(one + A * B) @ (A * B), one - inverse(one + A * B), [one + A * B]),
 }
 

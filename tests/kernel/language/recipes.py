@@ -270,11 +270,11 @@ derivation.identity("slope", diff(sqrt(x**2), x) * sqrt(x**2), x, given=[nonzero
 # --8<-- [start:inverse]
 from derivations.kernel import inverse, invertible, positive
 
-b = vector("b", n)
-ridge = inverse(X.T @ X + y * eye(d)) @ (X.T @ b)
+targets = vector("o", n)
+ridge = inverse(X.T @ X + y * eye(d)) @ (X.T @ targets)
 
 derivation.identity("resolvent", inverse(eye(m) + A) @ A, A @ inverse(eye(m) + A), given=[invertible(eye(m) + A)])
-derivation.identity("push-through", ridge, X.T @ (inverse(X @ X.T + y * eye(n)) @ b), given=[positive(y)])
+derivation.identity("push-through", ridge, X.T @ (inverse(X @ X.T + y * eye(n)) @ targets), given=[positive(y)])
 # --8<-- [end:inverse]
 
 # --8<-- [start:law]
