@@ -19,15 +19,22 @@ SECONDS = 1  # after which no further assumptions are tried
 VOCABULARY = vars(constructors) | vars(assumptions) | {"Fraction": Fraction}
 
 
-def advise(claim: Claim, failure: KernelError, check: Callable[[Claim], object]) -> str:
-    """Return the end of the message of a failure: assumptions with which `check` accepts the claim, or why it rejects it even with these."""
+def explain_failure(claim: Claim, failure: KernelError, check: Callable[[Claim], object]) -> tuple[str, str]:
+    """Return the message of a failure, and its code.
+
+    The message ends with assumptions with which `check` accepts the claim, or says why it rejects it even with these. If the claim is false even
+    then, the message says so alone.
+    """
+    message, code = str(failure), failure.code
     if not isinstance(failure, ProofFailed) or not failure.proposed:
-        return ""
+        return message, code
     added, remaining = find_sufficient(claim, failure, check)
-    is_missing, given = failure.code == "assumption-missing", f"given=[{', '.join(added)}]"
+    is_missing, given = code == "assumption-missing", f"given=[{', '.join(added)}]"
+    if remaining and remaining.code == "false-claim":
+        return str(remaining), remaining.code
     if not remaining:
-        return f" State it with {given}, or avoid needing it" if is_missing else f". It is accepted with {given}"
-    return f" Even with {given} it is rejected: {remaining}" if is_missing and remaining != failure else ""
+        return message + (f" State it with {given}, or avoid needing it" if is_missing else f". It is accepted with {given}"), code
+    return message + f" Even with {given} it is rejected: {remaining}" * (is_missing and remaining != failure), code
 
 
 def find_sufficient(claim: Claim, failure: ProofFailed, check: Callable[[Claim], object]) -> tuple[list[str], KernelError | None]:
@@ -50,11 +57,11 @@ def find_sufficient(claim: Claim, failure: ProofFailed, check: Callable[[Claim],
 
 
 def assume(claim: Claim, added: list[str]) -> Claim:
-    """Return the claim with more assumptions, read as in a script that uses the claim's names."""
+    """Return the claim with more assumptions, read as in a script that uses the claim's names. Their text is written by the exact witness."""
     named = {n.data[0]: n for n in named_nodes(*claim.trees)}
     sizes = [n for n in named.values() if n.op == "symbol" and n.data[1] == "size"]
     indices = {name: constructors.index(name, size) for size in sizes[:1] for name in INDEX_NAMES}  # a message may need a new one
-    names = VOCABULARY | indices | named
+    names = VOCABULARY | indices | named | {"__builtins__": {}}
     return replace(claim, given=(*claim.given, *(eval(text, dict(names)) for text in added)))
 
 

@@ -27,7 +27,7 @@ from .given_values import ProofFailed, assumption_to_script
 from .normal_form import Facts
 from .order_decision import Unequal, compares_positions
 from .proofs import ORDERS, PROOFS, collect_claim_facts
-from .sufficient_assumptions import advise
+from .sufficient_assumptions import explain_failure
 
 RELATIONS = {"definition": (":=",), "inequality": ("<=",), "limit": ("->",), "refutation": ("!=", "!<=")}
 
@@ -37,7 +37,8 @@ def exact(claim: Claim) -> Verdict:
     try:
         return check(claim)
     except KernelError as error:
-        raise Rejected(claim.file, claim.line, claim.id, f"{error}{advise(claim, error, check)}", code=error.code) from None
+        message, code = explain_failure(claim, error, check)
+        raise Rejected(claim.file, claim.line, claim.id, message, code=code) from None
 
 
 def check(claim: Claim) -> Verdict:

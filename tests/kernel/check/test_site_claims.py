@@ -131,7 +131,11 @@ def says_what_fails(assumption: dict) -> bool:
     no_variance = re.search(" is (not negative|positive)", text) and re.search(
         r"would have the variance -\S+, and nothing random has", needed
     )
-    return "left = " in needed or "no definite value" in needed or bool(limits or no_variance or of_a_law and LACKING.search(needed))
+    return (
+        bool(re.search("left [=≈] ", needed))
+        or "no definite value" in needed
+        or bool(limits or no_variance or of_a_law and LACKING.search(needed))
+    )
 
 
 def test_every_assumption_says_what_fails_without_it(site):

@@ -75,6 +75,7 @@ TRUE = {
     "a slope that is known": (tanh(a * x), x, "oo", 1, [positive(a)]),
     "a modulus": (absolute(exp(a * x) - exp(b * x)) / exp(a * x), x, "oo", 1, [positive(a - b)]),
 }
+OVERFLOWS = ("the largest by its exponential",)  # near the limit, in fp64
 SLOW_NUMBERS = ("an inverse logarithm", "a quotient of logarithms", "a negative power")
 
 
@@ -92,7 +93,7 @@ def claim_of(state):
 def test_the_fastest_part_decides(name):
     claim = claim_of(stated(*TRUE[name]))
     assert exact(claim).verdict == "proved"
-    assert numbers(claim)[0] == ("not applicable" if name in SLOW_NUMBERS else "agrees")
+    assert numbers(claim)[0] == ("not applicable" if name in SLOW_NUMBERS + OVERFLOWS else "agrees")
 
 
 @pytest.mark.parametrize("name", SLOW_NUMBERS)

@@ -153,7 +153,7 @@ REASONS = {
     "the root of a difference": ("x - y is not zero (its absolute value is differentiated", "there it has no slope", NO_SLOPE),
     "a number that is representable": (STEPS, "", "goes in steps is differentiated"),
     "an entry of an inverse": ("[1, 1] is not zero (its absolute value is differentiated", "", ""),
-    "a mean": ("left = 1, right = 0", TIED, "the two sides differ"),
+    "a mean": ("the derivative of a moment by mu, which an assumption ties to it", TIED, "the two sides differ"),
     "a limit of a rounding": ("need not hold on the way", STEPS, STEPS),
     "an exponent of a thousand million": ("the series gives another limit: fl(y) + 1", "SymPy's limit is rounded(y) + 1", ""),
     "a larger exponent": ("the series gives another limit: 1", "SymPy's limit is 1", ""),
