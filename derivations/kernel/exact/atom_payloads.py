@@ -131,3 +131,22 @@ def iterate_axis_indices(p: Polynomial) -> Iterator[tuple]:
             else:
                 axes = [((head, k), index) for k, index in enumerate(indices)] if head[0] in ("entry", "random", "inverse") else []
             yield from ((axis, index) for axis, index in axes if index[0] != "b")
+
+
+def real_and_imaginary(p: Polynomial) -> tuple | None:
+    """Return (a, b) with p = a + ib if every atom except i is visibly real, otherwise None."""
+    parts: tuple = ({}, {})
+    for (bound, factors), c in p.items():
+        rest = tuple((f, power) for f, power in factors if f[0] != ("i",))
+        if not all(is_real(f[0]) for f, _ in rest):
+            return None
+        parts[len(rest) < len(factors)][bound, rest] = c
+    return parts
+
+
+def list_product_parts(q: Polynomial) -> Iterator[Polynomial]:
+    """Yield the factors of a product that have positive powers, roots included: the atoms, and the contents of a sum or a modulus."""
+    for head, indices in (f for bound, factors in q for f, power in factors if len(q) == 1 and not bound and power > 0):
+        yield atom(head, *indices)
+        if head[0] in ("sum", "abs"):
+            yield instantiate(head[1], indices)

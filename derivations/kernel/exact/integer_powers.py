@@ -8,8 +8,9 @@ a base is never a size. (-1)^n has an atom of its own ("turn").
 from __future__ import annotations
 
 from .atom_payloads import Unsupported, function_atom
+from .exponentials_and_logs import exponential, logarithm, raise_to
 from .fractions import Fraction
-from .normal_form import Facts, exponential, factor_sign, logarithm, multiply, raise_to, take_content
+from .normal_form import Facts, factor_sign, multiply, take_content
 from .polynomials import Polynomial, constant
 
 COUNT_HEADS = ("size", "value")  # the heads of atoms that are positive whole numbers

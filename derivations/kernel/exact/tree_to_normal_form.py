@@ -15,23 +15,13 @@ from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, function_atom, is_real
 from .derivatives import differentiate
 from .expectations import delta, take_expectation
+from .exponentials_and_logs import exponential, logarithm, raise_to
 from .fractions import Fraction
 from .index_sums import fresh_index, sum_over
 from .integer_powers import is_whole, raise_to_whole_power
 from .matrix_inverses import heads_of, inverse_atom, is_invertible
 from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
-from .normal_form import (
-    Facts,
-    exponential,
-    is_bit,
-    is_real_polynomial,
-    logarithm,
-    multiply,
-    multiply_out,
-    raise_to,
-    raise_to_allowed_power,
-    reduce_term,
-)
+from .normal_form import Facts, is_bit, is_real_polynomial, multiply, multiply_out, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 
 
