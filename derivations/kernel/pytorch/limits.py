@@ -62,6 +62,7 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
     """
     last_distance: Tensor | None = None
     last_reduction: Tensor | float = inf
+    far = torch.tensor(False)  # whether the sides are far apart, at each point where they were compared last
     compared, drawn, name = 0, 0, variable.data[0]
     for k in range(13):
         point = Fraction(4) ** (k if to == "oo" else -k)
@@ -76,6 +77,7 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
             last_distance, last_reduction = None, inf  # far from the limit, a side may have no value
             continue
         good, distance, bound = is_decisive(a, b), (a.value - b.value).abs(), COVER * (a.error + b.error)
+        far = torch.where(good, distance > bound + (1 + b.value.abs()) / 10, far)
         reduction = torch.zeros_like(distance) if last_distance is None else 1 - distance / last_distance
         if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
             compared += count_points(good)
@@ -94,8 +96,8 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         raise CannotDecide(f"at {name} = {float(point):g} the left side is too large for fp64")
     if slow.any():
         raise CannotDecide("the two sides come closer too slowly to tell from numbers")
-    if (good & (distance > bound + (1 + b.value.abs()) / 10)).any():  # sides that come closer may still have different limits
-        raise CannotDecide(f"at {name} = {float(point):g} the two sides are still far apart")
+    if far.any():  # sides that come closer may still have different limits, and nearer to the limit a value may overflow
+        raise CannotDecide(f"at the values of {name} nearest to its limit that fp64 holds, the two sides are still far apart")
     return compared, drawn
 
 

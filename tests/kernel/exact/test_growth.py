@@ -96,6 +96,13 @@ def test_the_fastest_part_decides(name):
     assert numbers(claim)[0] == ("not applicable" if name in SLOW_NUMBERS + OVERFLOWS else "agrees")
 
 
+def test_numbers_do_not_agree_where_a_side_is_far_away_before_it_overflows():
+    wrong = claim_of(stated(1 / (1 + exp((2 * y - x) / t)), t, 0, 1, [positive(x - y)]))
+    with pytest.raises(Rejected):
+        exact(wrong)
+    assert numbers(wrong)[0] == "not applicable" and "still far apart" in numbers(wrong)[2]
+
+
 @pytest.mark.parametrize("name", SLOW_NUMBERS)
 def test_where_numbers_are_too_slow_sympy_proves_it(name):
     assert by_sympy(claim_of(stated(*TRUE[name])))[0] == "proved"
