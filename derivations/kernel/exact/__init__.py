@@ -9,9 +9,10 @@
   expectations, `derivatives.py` derivatives, `absolute_values.py` moduli.
 - assumptions: `assumption_facts.py` builds `Facts` from a claim's assumptions. `assumption_consistency.py` looks for values that satisfy
   them. `assumption_needs.py` shows that each one is needed.
-- proofs: `proofs.py` has one function for each kind of claim. `induction.py` proves closed forms of sums. `clear_denominators.py` and `cancelling_logs.py` decide whether a normal form is
-  0. `nonnegativity.py` and `max_facts.py` find signs, `cycle_guard.py` keeps them from circular reasoning. `series_limits.py` takes
-  limits, and `growth_scales.py` says which part of an expression grows fastest.
+- proofs: `proofs.py` has one function for each kind of claim. `clear_denominators.py` and `cancelling_logs.py` decide whether a normal form is
+  0. `induction.py` proves closed forms of sums. `sufficient_assumptions.py` tries what a rejected claim may lack.
+  `nonnegativity.py` and `max_facts.py` find signs, `cycle_guard.py` keeps them from circular reasoning. `series_limits.py` takes limits, and
+  `growth_scales.py` says which part of an expression grows fastest.
 - counterexamples: `exact_evaluation.py` evaluates trees with the rationals and rigorous balls of `flint_numbers.py`, and near a point
   with the series of `taylor_series.py`. `counterexample_search.py`, `limit_counterexamples.py` and `random_matrices.py` choose the
   values. `given_values.py` reads values that an author gives, and `closed_forms.py` writes the two sides of a refutation in closed form.

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and required powers of polynomials in normal form: one exponential for each term, logarithms without shared factors."""
+"""Exponentials, logarithms and powers of polynomials in normal form, with the signs that they require."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Proofs by induction on a size: sums of powers, reciprocals or functions of an index, such as geometric sums.
 
-The size n must occur only as a number and as the range of sums, never as the length of an axis, and no assumption may mention it. Then D(n),
-the difference of the two sides, is 0 for every n if D(1) = 0 and D(n + 1) - D(n) = 0. Every term of a sum is read, as the first or as term
-n + 1, so both sides have values.
+Let D(n) be the difference of the two sides at size n. If D(1) = 0 and D(n + 1) = D(n), then D(n) = 0 for every n. For this, n may occur as a
+number and as the range of sums. It must not be the length of an axis, and no assumption may mention it. The proof reads the first term of
+each sum and the term n + 1, so it shows that every term has a value.
 """
 
 from __future__ import annotations

@@ -135,8 +135,10 @@ def occurrences(factors: tuple, index: tuple) -> int:
 
 
 def multiply_by_matrix(p: Polynomial, head: tuple, axis: int, index: tuple, facts: Facts) -> Polynomial:
-    """Return the product of the matrix M, whose inverse has this head, and the vector p: over the row of M^-1 if `axis` is 0, else over its
-    column."""
+    """Return the product of the vector p and the matrix M whose inverse has this head.
+
+    It sums over the row of M^-1 if `axis` is 0, else over its column.
+    """
     size, place = facts.invertible[head[1]] if head[0] == "inverse" else head[1], fresh_index()
     ends = (index, place) if axis else (place, index)
     entry = atom(("entry", head[1]), *ends) if head[0] == "inverse" else instantiate(head[2], ends)

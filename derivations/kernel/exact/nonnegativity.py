@@ -185,7 +185,7 @@ DIFFERENCES = (is_increase, is_nonnegative_term_by_term, is_standard_gap, is_cau
 
 
 def explain_doubt(form: Expr, part: Expr, facts: Facts) -> str:
-    """Return why a nonnegative form is not accepted of which this part is not visibly nonnegative."""
+    """Return why a nonnegative form is rejected: this part of it is not visibly nonnegative."""
     it, to_write = ("it", "it") if part == form else (f"its part {show(part)}", "that part")
     if never_positive(part, facts):
         why, to_write = f"{it} is never positive, whatever the values", "it"

@@ -97,12 +97,12 @@ def explain_vacuity(claim: Claim) -> ProofFailed | None:
     if not has_example(claim):
         return ProofFailed(explain_no_example(claim), code="contradictory-assumptions")
     if sizes := find_empty_sizes(claim):
-        return reject_empty_sizes(claim, sizes)
+        return explain_empty_sizes(claim, sizes)
     point = find_pinned_value(claim)
     return ProofFailed(PINNED_VALUE.format(point), code="single-value") if point else None
 
 
-def reject_empty_sizes(claim: Claim, sizes: dict[str, int]) -> ProofFailed:
+def explain_empty_sizes(claim: Claim, sizes: dict[str, int]) -> ProofFailed:
     """Return the failure that no values were found at these sizes, with a remedy."""
     several = max(sizes.values()) > 1 and any(free_indices(x) for a in claim.given for x in a.args)
     rule = suggest_size_bound(claim, sizes)

@@ -34,6 +34,7 @@ from derivations.kernel.errors import KernelError
 from derivations.kernel.exact import guarded_polynomials, linear_forms, position_polynomials
 from derivations.kernel.exact.atom_payloads import Unsupported
 from derivations.kernel.exact.order_decision import require_equal_in_every_order
+from derivations.kernel.exact.order_terms import Term, are_written_alike
 from tests.kernel.common import has_code
 
 n, m, d, w = sizes("n m d w")
@@ -167,6 +168,15 @@ def test_sympy_tries_windows_of_every_width_beside_other_sizes(before):
     assert WITNESSES["sympy"](make(diff(output, x[l]) * where(1, l <= i - w), 0, [])).verdict == "proved"
     with pytest.raises(Rejected):
         WITNESSES["sympy"](make(diff(output, x[l]) * where(1, l <= i - before), 0, []))
+
+
+def test_sums_are_written_alike_up_to_the_names_of_bound_indices():
+    one, other = (
+        Term((name,), frozenset([(0, ((name, 1),))]), frozenset(), (((), 1),), ((("entry", "z"), ((0, ((name, 1),)),)),)) for name in "uv"
+    )
+    doubled = Term(other.bound, other.least, other.equal, (((), 2),), other.atoms)
+    assert are_written_alike([one], [other]) and are_written_alike([one, doubled], [doubled, other])
+    assert not are_written_alike([one], [doubled]) and not are_written_alike([one], [one, other])
 
 
 def test_an_inequality_may_leave_out_terms():

@@ -200,7 +200,11 @@ derivation.identity(
     total(z[j], j, where=[i - 3 < j, j <= i]),
     total(z[j], j, where=j <= i) - total(z[j], j, where=j <= i - 3),
 )
-derivation.identity("next-entry", total(z[j], j, where=[i < j, j < i + 2]), total(z[j], j, where=j > i) - total(z[j], j, where=j > i + 1))
+derivation.identity(
+    "next-entry",
+    total(z[j], j, where=[i < j, j < i + 2]),
+    total(z[j], j, where=i < j) - total(z[j], j, where=i + 1 < j),
+)
 # --8<-- [end:order-of-positions]
 
 # --8<-- [start:powers]

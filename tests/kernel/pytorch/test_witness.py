@@ -234,6 +234,13 @@ def test_what_underflows_is_not_taken_for_zero(small):
         assert result == "not applicable" and re.fullmatch(r"the rounding bounds are too large to tell anything at (\d+) of \1 points", why)
 
 
+def test_an_inequality_is_tried_where_all_entries_are_equal_at_large_sizes():
+    """The entropy of a doubled distribution exceeds log(n) for equal weights and more than four entries."""
+    p = 2 * softmax(x * u)
+    form = log(n) + total(p[i] * log(p[i]), i)
+    assert "the left side is larger at n = 8: 2.77258872" in str(refusal("inequality", -total(p[i] * log(p[i]), i), log(n), because=form))
+
+
 def test_what_underflows_in_a_matrix_product_is_not_taken_for_zero():
     tiny = softmax(-1000 * u)[i]
     row = claim("identity", u @ v, v @ u)
