@@ -116,7 +116,7 @@ WHEN_WRITTEN = {
         lambda: diff(x, q[1]),
         lambda: diff(x, (A @ B)[1, 1]),
     ],
-    "'fp16' is not a format; fp32 is known": lambda: rounded(x, "fp16"),
+    "'fp64' is not a format; fp32, fp16, bf16, e4m3, e5m2 are known": lambda: rounded(x, "fp64"),
     "only a matrix has a rank, not shape (n)": lambda: rank(z),
     "R is random: it may be singular, and its inverse is not known here": lambda: invertible(random("R", n, n)),
     "this assumption is about a symbol, not q": lambda: mean("q", 0),

@@ -13,8 +13,8 @@ from operator import mul
 
 from mpmath import mp, mpf
 
-from ..core.constructors import FORMATS
 from ..core.expr import Expr, contains_average, free_indices, symbols, walk
+from ..core.number_formats import FORMATS
 from ..core.operators import AVERAGE_OPERATORS
 
 DIGITS = 60
@@ -314,14 +314,18 @@ def of_rank(e, place, env):
 
 
 def of_rounded(e, place, env):
-    """Round to the nearest number of the format, ties to even. Raise Undefined on overflow."""
+    """Round to the nearest number of the format, ties to even. Raise Undefined on overflow.
+
+    The exponent is unlimited where the environment says so, since the claim assumes that no exponent leaves the range.
+    """
     x = evaluate_scalar(e.args[0], env)
     if not x:
         return x
-    bits, lowest, highest = FORMATS[e.data]
-    step = mpf(2) ** max(int(mp.floor(mp.log(abs(x), 2))) - bits + 1, lowest)
+    bits, lowest, largest = FORMATS[e.data]
+    place = int(mp.floor(mp.log(abs(x), 2))) - bits + 1
+    step = mpf(2) ** (place if "unbounded" in env else max(place, lowest))
     result = mp.nint(x / step) * step  # mpmath's nint rounds a half to even
-    if abs(result) >= mpf(2) ** (highest + 1):
+    if abs(result) > number(largest) and "unbounded" not in env:
         raise Undefined("an overflow")
     return result
 

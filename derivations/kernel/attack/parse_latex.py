@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from ..core.constructors import E, I, array, diff, each, function, inverse, paren, sqrt, total, where
+from ..core.constructors import E, I, array, diff, each, function, inverse, paren, rounded, sqrt, total, where
 from ..core.expr import Condition, Expr, lift, strip_brackets
 from ..printing.latex import FUNCTION_NAMES, WORDS
 from ..printing.name_latex import GREEK
@@ -306,6 +306,10 @@ def word_applied(reader: LatexParser) -> Expr:
         return E(reader.closed(reader.sum, "]"))
     if word == "abs":
         return applied(reader, word)
+    if word == WORDS["rounded"] and reader.met("_", "{", r"\mathrm"):
+        format_ = reader.braces()
+        reader.expect("}", "(")
+        return rounded(reader.closed(reader.sum, ")"), format_)
     reader.expect("(")
     if word not in APPLIED:
         raise ParseError(f"{word!r} is no function, in {reader.text!r}")

@@ -32,6 +32,7 @@ from ..core.constructors import (
     zeros,
 )
 from ..core.expr import Condition, Expr, lift
+from ..core.number_formats import FORMATS
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing.latex import WORDS
@@ -46,6 +47,7 @@ MADE: dict[str, Callable[[Expr], Expr]] = {  # operators that are printed as wor
 OF_ONE: dict[str, Callable[[Expr], Expr]] = {
     **{name: partial(function, name) for name in FUNCTIONS},
     **{word: MADE[op] for op, word in WORDS.items()},
+    **{f"{WORDS['rounded']}_{name}": partial(rounded, format_=name) for name in FORMATS},
     "sqrt": sqrt,
 }
 BOUND: dict[str, Callable[..., Expr]] = {"sum": total, "each": each}

@@ -31,6 +31,7 @@ from ..core.constructors import (
     zeros,
 )
 from ..core.expr import Expr, lift, named_nodes, strip_brackets
+from ..core.number_formats import FORMATS
 from ..core.operators import FUNCTIONS
 from ..errors import KernelError
 from ..printing import latex, plain_text, script_text
@@ -83,9 +84,11 @@ def parse_script(text: str, names: dict) -> Expr:
 
 
 def build(node: ast.AST, names: dict[str, Expr]) -> Any:
-    """Return the tree of a syntax node, or a list for a list."""
+    """Return the tree of a syntax node, a list for a list, or the name of a format."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return lift(node.value)
+    if isinstance(node, ast.Constant) and node.value in FORMATS:
+        return node.value
     if isinstance(node, ast.Name):
         return names[node.id]
     if isinstance(node, ast.BinOp):

@@ -15,6 +15,7 @@ from ..core.assumptions import Assumption, is_random
 from ..core.claims import Claim
 from ..core.constructors import inverse
 from ..core.expr import Expr, free_indices, matmul, symbols, walk
+from ..core.number_formats import FORMATS
 from ..core.operators import AVERAGE_OPERATORS
 from .mpmath_evaluation import DIGITS, ZERO, Undefined, all_places, evaluate_entry, evaluate_scalar, evaluate_size, reduce_rows
 
@@ -79,6 +80,8 @@ def generate_points(claim: Claim, seed: int, most: int) -> Iterator[dict]:
         if found == (min(most, POINTS_WITH_QUADRATURE) if needs_quadrature(claim) else most):
             return
         env: dict = {s.data[0]: generator.randint(1, generator.choice((2, largest))) for s in named if s.data[1] == "size"}
+        if any(a.kind == "in range" for a in claim.given):
+            env["unbounded"] = True  # no exponent leaves the range of its format
         if failed == FAILURES:
             failed = 0
             large.pop()
@@ -130,8 +133,12 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
     if uses_operator(claim, "rounded"):
         exact = any(a.kind == "representable" for a in claim.given)
         tiny = not any(a.kind == "in range" for a in claim.given)
+        formats = {n.data for tree in claim.trees for n in walk(tree) if n.op == "rounded"} - {"fp32"}
+        bits = sorted(FORMATS[name].bits for name in formats)
 
         def draw():
+            if bits and generator.random() < 0.5:
+                return draw_near_tie(generator, generator.choice(bits))
             top = generator.choice((9, 2**13, 2**24 - 1, *([] if exact and generator.random() < 0.5 else [2**30])))
             low = generator.choice((0, 3, 30, *([75, 149] if tiny else [])))
             return mpf(generator.randint(-top, top)) / 2**low
@@ -141,6 +148,14 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
         return lambda: generator.choice((-1, 1)) * mpf(generator.randint(1, 5)) / 8
     scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail only where all numbers are small
     return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5)) / scale
+
+
+def draw_near_tie(generator: Random, bits: int) -> Any:
+    """Draw a number with all digits of a format, a number half-way between two of these, or one a little off on the side of the odd one."""
+    digits = generator.randrange(2 ** (bits - 1), 2**bits)
+    side = 1 if digits % 2 == 0 else -1
+    beyond = generator.choice((mpf(0), mpf(1) / 2, mpf(1) / 2 + mpf(side) / 2**30))
+    return generator.choice((-1, 1)) * (digits + beyond)
 
 
 def complete_product(a: Assumption, env: dict, generator: Random) -> None:

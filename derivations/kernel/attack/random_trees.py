@@ -30,6 +30,7 @@ from ..core.constructors import (
     where,
 )
 from ..core.expr import Condition, Expr, lift
+from ..core.number_formats import FORMATS
 
 n, m = sizes("n m")
 i, j, l, r = index("i", n), index("j", n), index("l", m), index("r", m)
@@ -174,7 +175,7 @@ class Grower:
         return function("largest", self.generator.choice((entries, entries, few, scaled, shifted, exp(entries))))
 
     def of_rounded(self, depth: int, scope: tuple) -> Expr:
-        return rounded(self.scalar(min(depth, 1), scope))
+        return rounded(self.scalar(min(depth, 1), scope), self.generator.choice(("fp32", "fp32", *FORMATS)))
 
     def of_delta(self, depth: int, scope: tuple) -> Expr:
         rows = [a for a in scope if a.data[1] == n]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from ..core.constructors import E, Var, function, ones, softmax, zeros
+from ..core.constructors import E, Var, function, ones, rounded, softmax, zeros
 from ..core.expr import Expr, lift, node
 from ..errors import KernelError
 from .rebuild_trees import rebuild, transform_tree
@@ -203,6 +203,12 @@ def operation_dropped(e: Expr, context: Vocabulary) -> Mutations:
         yield e.args[0]
 
 
+def format_confused(e: Expr, context: Vocabulary) -> Mutations:
+    """Round to another format."""
+    if e.op == "rounded":
+        yield rounded(e.args[0], "fp16" if e.data == "bf16" else "bf16")
+
+
 def function_confused(e: Expr, context: Vocabulary) -> Mutations:
     """Exchange sine and cosine; square a norm; replace the largest entry by the first or smallest one or by the sum."""
     if e.op == "function" and e.data in ("cos", "sin"):
@@ -282,6 +288,7 @@ OPERATORS: dict[str, Callable[[Expr, Vocabulary], Mutations]] = {
     "factor dropped": factor_dropped,
     "scale dropped": scale_dropped,
     "operation dropped": operation_dropped,
+    "format confused": format_confused,
     "function confused": function_confused,
     "inverse dropped": inverse_dropped,
     "size changed": size_changed,

@@ -189,7 +189,9 @@ def gaussian(*randoms: Expr) -> Assumption:
 
 
 def representable(*xs: Term) -> Assumption:
-    """Assume that each scalar is a number of the floating-point format, so that rounding does not change it.
+    """Assume that each scalar is a number of the format fp32, so that rounding to it does not change the scalar.
+
+    Write `rounded(x, "bf16")` in place of `x` to state that it is a number of another format.
 
     State a counterexample that shows that the assumption is needed in `without`: the simple numbers that the checker tries are representable.
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import KernelError
 from .expr import Condition, Expr, Term, lift, lift_size, node, require_scalar, show, symbol
+from .number_formats import FORMATS
 
 Rows = Term | list | tuple  # nested lists
-FORMATS = {"fp32": (24, -149, 127)}  # significant bits, exponent of the smallest spacing, largest exponent
 
 
 if TYPE_CHECKING:
@@ -388,16 +388,21 @@ def diff(body: Term, by: Expr) -> Expr:
 
 
 def rounded(x: Term, format_: str = "fp32") -> Expr:
-    """Return a real scalar rounded to the nearest number of a floating-point format, ties to even. The only format is `fp32`.
+    """Return a real scalar rounded to the nearest number of a floating-point format, ties to even.
+
+    The formats are `fp32`, `fp16`, `bf16`, and the two 8-bit formats `e4m3` and `e5m2`. A rounded number is written again as
+    `rounded` where a claim is about numbers of a format: the product of two bf16 numbers is `rounded(x, "bf16") * rounded(y, "bf16")`.
 
     Examples:
         >>> from derivations.kernel import rounded, scalars
         >>> x, y = scalars("x y")
         >>> print(rounded(x + y))
         fl(x + y)
+        >>> print(rounded(x + y, "bf16"))
+        fl_bf16(x + y)
     """
     if format_ not in FORMATS:
-        raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} is known", code="unknown-format")
+        raise KernelError(f"{format_!r} is not a format; {', '.join(FORMATS)} are known", code="unknown-format")
     return node("rounded", x, data=format_)
 
 

@@ -17,6 +17,7 @@ from ..core.assumptions import Assumption, gaussian, independent, mean, nonnegat
 from ..core.constructors import inverse, ones
 from ..core.constructors import random as random_tensor
 from ..core.expr import Expr, contains_average, free_indices, lift, matmul, symbols, walk
+from ..core.number_formats import FORMATS
 from ..errors import KernelError
 from ..printing.plain_text import plain
 from . import exact_evaluation, flint_numbers, value_printing
@@ -32,7 +33,6 @@ SIGNS = ("positive", "nonnegative", "nonzero")
 SCALARS = [Fraction(x) for x in (1, 2, -1, 0, 3, Fraction(1, 2), -2, Fraction(1, 4))]
 ENTRIES = [Fraction(x) for x in (0, 0, 1, 1, -1, 2)]
 BITS = (Fraction(0), Fraction(1))
-TO_ROUND = [Fraction(2) ** 128, Fraction(2) ** 24 - 1, Fraction(1, 2**30)]  # too large; with all 24 digits; too small to change 1
 MAX_SIZE_CHOICES, TRIALS, SCALAR_TRIALS = 40, 60, 2000
 MAX_FURTHER_SIZE, MAX_CONSTANT = 8, 1000
 LARGEST_SIZES = {1: 130, 2: 12, 3: 6}  # number of sizes -> the largest that is tried, if assumptions about sizes rule out small ones
@@ -94,7 +94,7 @@ def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -
     Where the trees contain other constants than the numbers that are tried, numbers near these are tried at the end.
     """
     trees = (*sides, *(x for a in given for x in a.args))
-    names, extra = symbols(*trees), TO_ROUND * any(n.op == "rounded" for t in trees for n in walk(t))
+    names, extra = symbols(*trees), list_numbers_to_round(trees)
     near = list_numbers_near_constants(trees)
     bits = {a.args[0].data[0] for a in given if a.kind == "zero_or_one"}
     size_names = sorted(n for n, s in names.items() if s.data[1] == "size")
@@ -112,6 +112,21 @@ def generate_candidates(sides: tuple, given: tuple, sizes: dict | None = None) -
                 | {("index", i.data[0]): generator.randrange(exact_evaluation.evaluate_size(i.data[1], env)) for i in free},
                 others,
             )
+
+
+def list_numbers_to_round(trees: tuple) -> list[Fraction]:
+    """Return numbers that show what the roundings in the trees change.
+
+    For each format: a number that is too large, one with all its digits, one that is too small to change 1, and for short formats also a
+    tie, and one just above it, which is rounded to the tie if it is rounded to a longer format first.
+    """
+    found = []
+    for name in dict.fromkeys(n.data for t in trees for n in walk(t) if n.op == "rounded"):
+        bits, _, largest = FORMATS[name]
+        found += [Fraction(2) ** int(largest).bit_length(), Fraction(2) ** bits - 1, Fraction(1, 2 ** (bits + 6))]
+        if name != "fp32":
+            found += [Fraction(2**bits + 1), 2**bits + 1 + Fraction(1, 2**20)]
+    return found
 
 
 def list_numbers_near_constants(trees: tuple) -> list[Fraction]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
-from ..core.constructors import FORMATS
+from ..core.number_formats import FORMATS
 from ..errors import KernelError
 from .taylor_series import Taylor
 
@@ -209,7 +209,7 @@ def round_to(x: Any, format_: str, unbounded: bool = False):
     """
     if not isinstance(x, fmpq):
         raise KernelError("rounding is evaluated at rational numbers only", code="not-settled")
-    bits, lowest, highest = (FORMATS[format_][0], -(10**6), 10**6) if unbounded else FORMATS[format_]
+    bits, lowest, largest = FORMATS[format_]
     x = to_fraction(x)
     if not x:
         return to_fmpq(0)
@@ -218,9 +218,9 @@ def round_to(x: Any, format_: str, unbounded: bool = False):
         exponent += 1
     while abs(x) < Fraction(2) ** exponent:
         exponent -= 1
-    step = Fraction(2) ** max(exponent - bits + 1, lowest)
+    step = Fraction(2) ** (exponent - bits + 1 if unbounded else max(exponent - bits + 1, lowest))
     result = round(x / step) * step  # Python rounds a Fraction half to even
-    if abs(result) >= Fraction(2) ** (highest + 1):
+    if abs(result) > largest and not unbounded:
         raise Undefined("an overflow")
     return to_fmpq(result)
 

@@ -89,7 +89,7 @@ class Facts:
         # Where in a proof this is.
         self.near: tuple[Expr, ...] = ()  # the trees being read: messages use their names of indices
         self.reading_assumption = False
-        self.rounded_inputs: list[Polynomial] = []  # their rounding has a value, because an assumption mentions it
+        self.rounded_inputs: list[tuple[str, Polynomial]] = []  # their rounding to this format has a value: an assumption mentions it
         self.varying: frozenset[str] = frozenset()  # names of the symbols that vary in a surrounding derivative or limit
         self.at_point: Facts | None = None  # inside a derivative: the facts that hold at the point only
         self.nonnegative_in_case: list[tuple] = []  # (a polynomial, the indices over which it is nonnegative in this case)

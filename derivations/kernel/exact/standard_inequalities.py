@@ -16,8 +16,9 @@ from copy import copy
 from fractions import Fraction
 from itertools import combinations, product
 
-from ..core.constructors import FORMATS, absolute, exp, function, log, node
+from ..core.constructors import absolute, exp, function, log, node
 from ..core.expr import Expr, lift, strip_brackets, walk
+from ..core.number_formats import FORMATS
 from ..core.operators import is_complex
 from .atom_payloads import Unsupported
 from .clear_denominators import clear_denominators
@@ -100,7 +101,7 @@ def list_rounding_gaps(e: Expr, facts: Facts) -> Iterator[tuple[Expr, Expr]]:
     for term in filter(lambda term: facts.in_range and is_length(term, "abs"), list_summands(e)):
         for n in walk(term):
             if n.op == "rounded":
-                unit = Fraction(1, 2 ** FORMATS[n.data][0])
+                unit = Fraction(1, 2 ** FORMATS[n.data].bits)
                 yield unit * absolute(n.args[0]) - absolute(n - n.args[0]), lift(1)
 
 

@@ -21,8 +21,9 @@ from .index_sums import fresh_index, sum_over
 from .integer_powers import is_whole, raise_to_whole_power
 from .matrix_inverses import heads_of, inverse_atom, is_invertible
 from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
-from .normal_form import Facts, is_bit, is_real_polynomial, multiply, multiply_out, raise_to_allowed_power, reduce_term
+from .normal_form import Facts, is_real_polynomial, multiply, multiply_out, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
+from .roundings import round_exactly, take_out_power_of_two, take_out_sign
 
 
 def normalize_entry(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
@@ -345,26 +346,21 @@ def lower_rounded(e: Expr, at: tuple, names: dict, facts: Facts) -> Polynomial:
             f"a rounding of what depends on {varying[0]}, which moves: it goes in steps, whatever holds at a point",
             code="rounding-in-limit",
         )
-    inside, times = normalize_entry(e.args[0], (), names, facts), Fraction(1)
-    if facts.in_range and len(inside) == 1:
-        ((term, c),) = inside.items()
-        while c.numerator % 2 == 0:
-            c, times = c / 2, times * 2
-        while c.denominator % 2 == 0:
-            c, times = c * 2, times / 2
-        inside = {term: c}
-    if min(inside.items(), key=repr, default=((), 1))[1] < 0:  # rounding to nearest, ties to even, is an odd function
-        inside, times = scale(inside, -1), -times
-    already = [([(f[0][:2], power) for f, power in factors], bound, c) for (bound, factors), c in inside.items()]
-    bit = [(bound, c, all(is_bit(f[0], facts) for f, _ in factors)) for (bound, factors), c in inside.items()] == [((), 1, True)]
-    representable = bit or inside in facts.stated_instances("representable", inside) or already == [([(("rounded", e.data), 1)], (), 1)]
-    facts.rounded_inputs += [inside] * facts.reading_assumption
-    facts.require(
-        facts.in_range or representable or inside in facts.rounded_inputs,
-        "no exponent leaves the format's range (something is rounded)",
-        "in_range()",
-    )
-    return scale(inside if representable else function_atom(("rounded", e.data), inside), times)
+    inside, power = normalize_entry(e.args[0], (), names, facts), Fraction(1)
+    if facts.in_range:
+        inside, power = take_out_power_of_two(inside)
+    inside, sign = take_out_sign(inside)  # rounding to nearest, ties to even, is an odd function
+    key = (e.data, inside)
+    facts.rounded_inputs += [key] * facts.reading_assumption
+    exact = round_exactly(e.data, inside, facts)
+    if exact is None:
+        facts.require(
+            facts.in_range or key in facts.rounded_inputs,
+            "no exponent leaves the format's range (something is rounded)",
+            "in_range()",
+        )
+        exact = function_atom(("rounded", e.data), inside)
+    return scale(exact, sign * power)
 
 
 RULES = {

@@ -102,7 +102,8 @@ class Printer:
         return rule
 
     def word(self, e: Tree) -> str:
-        return rf"\operatorname{{{WORDS[e.op]}}}{self.brackets(self.show(e.args[0]))}"
+        below = rf"_{{\mathrm{{{format_}}}}}" if (format_ := unusual_format(e)) else ""
+        return rf"\operatorname{{{WORDS[e.op]}}}{below}{self.brackets(self.show(e.args[0]))}"
 
     def brackets(self, text: str, pair: str = "()") -> str:
         left, right = pair[0], pair[1]
@@ -310,6 +311,11 @@ def looks_like_function(left: Tree, after: str) -> bool:
         return False
     name = base.data[0]
     return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
+
+
+def unusual_format(e: Tree) -> str:
+    """Return the format of a rounding, "" if it is fp32 or the operator is another."""
+    return e.data if e.op == "rounded" and e.data != "fp32" else ""
 
 
 def last_factor(e: Tree) -> Tree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .latex import ATOM, WORDS, Printer, Tree, is_indicator, is_root, split_conditions, split_each
+from .latex import ATOM, WORDS, Printer, Tree, is_indicator, is_root, split_conditions, split_each, unusual_format
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
@@ -21,7 +21,8 @@ class Plain(Printer):
         return f"({text})"
 
     def word(self, e: Tree) -> str:
-        return f"{WORDS[e.op]}({self.show(e.args[0])})"
+        below = f"_{format_}" if (format_ := unusual_format(e)) else ""
+        return f"{WORDS[e.op]}{below}({self.show(e.args[0])})"
 
     def const(self, e: Tree) -> str:
         return str(e.data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, Tree, is_root, split_conditions, split_each
+from .latex import ATOM, WORDS, Tree, is_root, split_conditions, split_each, unusual_format
 from .plain_text import Plain
 
 NAMES = {"abs": "absolute"}  # functions whose constructor has another name
@@ -54,7 +54,8 @@ class Script(Plain):
         return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
 
     def word(self, e: Tree) -> str:
-        return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])})"
+        format_ = f', "{name}"' if (name := unusual_format(e)) else ""
+        return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])}{format_})"
 
     def neg(self, e: Tree) -> str:
         return f"-{self.show(e.args[0], 5)}"  # in Python a minus binds tighter than a product

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..core.number_formats import NumberFormat
 from .errors import CannotDecide, UndefinedValue
 
 torch.set_num_threads(1)
@@ -211,10 +212,27 @@ def logarithm(x: BoundedValue) -> BoundedValue:
     return BoundedValue(v, torch.where(x.value > x.error, -torch.log1p(-x.error / x.value) + 4 * U * v.abs(), inf))
 
 
-def round_to_fp32(x: BoundedValue) -> BoundedValue:
-    """Return x rounded to fp32. Rounding is monotone, so the result is exact where both ends of the error interval round to the same number."""
+def round_to_format(x: BoundedValue, format_: NumberFormat, unbounded: bool = False) -> BoundedValue:
+    """Return x rounded to a format. Rounding is monotone, so the result is exact where both ends of the error interval round to the same number.
+
+    `unbounded` removes the limits of the exponent.
+    """
     if x.value.is_complex():
         raise CannotDecide("the rounding of a complex number")
-    near, low, high = (y.to(torch.float32).to(torch.float64) for y in (x.value, x.value - x.error, x.value + x.error))
+    near, low, high = (round_numbers(y, format_, unbounded) for y in (x.value, x.value - x.error, x.value + x.error))
     low, high = (torch.where(x.error == 0, near, y) for y in (low, high))
     return BoundedValue(near, torch.where(near.isfinite(), torch.where(low == high, 0.0, high - low), inf))
+
+
+def round_numbers(x: Tensor, format_: NumberFormat, unbounded: bool) -> Tensor:
+    """Return the fp64 numbers x rounded to a format, ties to even; infinite where they overflow. `unbounded` is as for `round_to_format`.
+
+    PyTorch's conversions from fp64 to formats of 16 and 8 bits are not used: they round to fp32 first, and so round twice.
+    """
+    digits, exponent = torch.frexp(x)  # x = digits * 2**exponent, where 1/2 <= |digits| < 1
+    place = exponent - format_.bits  # the exponent of the last digit
+    if not unbounded:
+        place = place.clamp(min=format_.lowest)
+    scaled = torch.ldexp(digits, (exponent - place).double())  # with an exponent in fp64, since ldexp computes a power in its type
+    result = torch.where(x.isfinite(), torch.ldexp(scaled.round(), place.double()), x)
+    return result if unbounded else torch.where(result.abs() > float(format_.largest), result.sign() * inf, result)

@@ -13,6 +13,7 @@ import torch
 
 from ..core.constructors import sqrt
 from ..core.expr import Expr, free_indices, show, walk
+from ..core.number_formats import FORMATS
 from ..core.operators import AVERAGE_OPERATORS, TRANSPARENT, differentiation_symbol
 from . import error_bounds, tensor_operations
 from .error_bounds import BoundedValue, gamma, number
@@ -122,10 +123,10 @@ FUNCTIONS: dict[str, Callable[[BoundedValue], BoundedValue] | None] = {
 }
 
 
-def round_to_fp32(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
-    """Round to fp32. Raise Disagrees on overflow if the claim does not assume that exponents stay in range."""
+def rounded(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
+    """Round to a format. Raise Disagreement on overflow if the claim does not assume that exponents stay in range."""
     x = evaluate(e.args[0], t, axes, deep)
-    result = error_bounds.round_to_fp32(x)
+    result = error_bounds.round_to_format(x, FORMATS[e.data], t.unbounded)
     if t.overflows and (x.value.isfinite() & (x.error == 0) & ~result.value.isfinite()).any():
         raise Disagreement(f"{show(e)} overflows, and nothing stated says that no exponent leaves the format's range", code="overflow")
     return result
@@ -324,7 +325,7 @@ RULES: dict[str, Rule] = {
     "softmax": unary(tensor_operations.softmax),
     "derivative": derivative,
     "rank": unary(tensor_operations.rank),
-    "rounded": round_to_fp32,
+    "rounded": rounded,
     "expectation": expectation,
     "variance": variance,
 }

@@ -17,6 +17,7 @@ from torch import Tensor
 from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, symbols, walk
+from ..core.number_formats import FORMATS
 from .assumptions import full_symbol, holds
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
@@ -35,6 +36,7 @@ SCALES = (2.0**20, 2.0**-27)  # factors for all entries, for trials with large a
 DRAWN_NUMBERS = 2**23  # of cached draws
 ORDINARY = 1  # the kind of entries, by its number in `draw_entries`, that finds most errors in code
 TELLING_KINDS = 3, 4, 2  # the next best kinds: one number throughout, zeros among others, very different magnitudes
+COARSE = 26  # bits of drawn numbers where a claim rounds
 MAX_POINTS_OF_KINDS = 64  # points of a few kinds, if some may violate the assumptions
 
 
@@ -42,6 +44,12 @@ MAX_POINTS_OF_KINDS = 64  # points of a few kinds, if some may violate the assum
 def operations(claim: Claim) -> set[str]:
     """Return the operators of a claim and of the arguments of its code."""
     return {n.op for tree in involved_trees(claim) for n in walk(tree)}
+
+
+@cache_last
+def formats_of(claim: Claim) -> set[str]:
+    """Return the formats to which a claim and the arguments of its code round."""
+    return {n.data for tree in involved_trees(claim) for n in walk(tree) if n.op == "rounded"}
 
 
 class DrawCache:
@@ -74,9 +82,21 @@ class DrawCache:
 DRAW_CACHE = DrawCache()
 
 
-def draw_entries(random: torch.Generator, shape: tuple, points: int, small: bool, rough: bool, coarse: bool, only: tuple = ()) -> Tensor:
+def draw_entries(
+    random: torch.Generator,
+    shape: tuple,
+    points: int,
+    small: bool,
+    rough: bool,
+    coarse: bool,
+    only: tuple = (),
+    digits: tuple = (),
+) -> Tensor:
     """Draw a tensor of shape (points, *shape), with entries of several kinds: zeros, integers, ordinary numbers, numbers of very different
     magnitude, one number throughout, zeros among others. With `only`, draw just these kinds, in rotation.
+
+    `digits` are the numbers of significant bits of short formats to which the claim rounds. They add two kinds: magnitudes that differ even
+    more, and numbers just off a tie.
     """
 
     def normal(*size: int) -> Tensor:
@@ -108,6 +128,10 @@ def draw_entries(random: torch.Generator, shape: tuple, points: int, small: bool
             lambda: whole(-9, 9) * 2.0**-149,
             lambda: normal() * 2.0 ** whole(60, 140),
         ]
+    if digits:
+        kinds.append(lambda: normal() * 2.0 ** whole(-30, 30))
+    for b in digits:
+        kinds.append(lambda b=b: put_off_tie(whole(2 ** (b - 1), 2**b - 1), 2.0 ** (b - COARSE)))  # type: ignore[misc]
     variants = [kinds[k]() for k in only or range(len(kinds))]
     if only:
         chosen = torch.arange(points) // 2 % len(only)
@@ -116,10 +140,18 @@ def draw_entries(random: torch.Generator, shape: tuple, points: int, small: bool
         chosen[::2] = torch.arange(points)[::2] // 2 % len(variants)  # at every second point, the same kind for all symbols
     drawn = torch.stack(variants)[chosen, torch.arange(points)]
     drawn[0] = 0
-    if coarse:  # at most 26 bits, so that fp64 holds the product of any two
-        m, exponent = torch.frexp(drawn)
-        drawn = torch.ldexp((m * 2**26).round() / 2**26, exponent)
-    return drawn
+    return shorten(drawn) if coarse else drawn
+
+
+def put_off_tie(whole: Tensor, distance: float) -> Tensor:
+    """Return numbers a little off the tie above each whole number, on the side of the odd neighbour."""
+    return whole + 0.5 + torch.where(whole % 2 == 0, distance, -distance)
+
+
+def shorten(x: Tensor) -> Tensor:
+    """Return the numbers with at most 26 bits, so that fp64 holds the product of any two."""
+    m, exponent = torch.frexp(x)
+    return torch.ldexp((m * 2**COARSE).round() / 2**COARSE, exponent.double())  # in fp64, since ldexp computes a power in this type
 
 
 def draw(
@@ -150,23 +182,26 @@ def draw(
     with_random &= any(s.data[1] == "random" for s in named.values())
     count = candidates(claim, sizes, small, only)
     t.exactly |= small
-    in_range = any(a.kind == "in range" for a in claim.given)
-    rough = t.exactly and not in_range and not only
+    t.unbounded = any(a.kind == "in range" for a in claim.given)
+    rough = t.exactly and not t.unbounded and not only
     smooth = with_random and "function" in operations(claim)
+    digits = tuple(sorted({FORMATS[f].bits for f in formats_of(claim)} - {FORMATS["fp32"].bits}))
     for name, s in sorted(named.items()):
         if s.data[1] == "real":
             if small:
                 v = torch.randint(-MAX_SMALL, MAX_SMALL + 1, (count, *t.shape(s)), generator=random).double()
             else:
-                v = scale * DRAW_CACHE.entries(random, t.shape(s), count, smooth, rough, t.exactly, only)
+                v = scale * DRAW_CACHE.entries(random, t.shape(s), count, smooth, rough, t.exactly, only, digits)
             t.put(s, constrain(v, name, s, claim.given))
     if not put_products(t, [a for a in claim.given if a.kind == "product"], random, count):
         return None
     edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) else []
     for x in edges:
         put_on_edge(x, t, on_edge(count, only, seed))
-    if claim.kind == "inequality" and not t.exactly and not only:
+    if claim.kind == "inequality" and not small and not only:
         put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
+        if t.exactly:
+            t.values.update({name: x._replace(value=shorten(x.value)) for name, x in t.values.items()})
     put_values(t, named, at)
     valid = torch.ones(count, dtype=torch.bool)
     for a in (*claim.given, *bounds_on_chances(claim)):
@@ -182,7 +217,7 @@ def draw(
         return None
     t.points(chosen)
     t.scaled = scale != 1
-    t.overflows = not in_range
+    t.overflows = not t.unbounded
     if with_random and not put_random(t, claim, named, random, len(chosen), seed, fewer):
         return None
     return t

@@ -45,6 +45,7 @@ class Trial:
         self.values: dict[str, BoundedValue] = {}
         self.weights: BoundedValue | None = None  # of the outcomes
         self.scaled = False  # whether all entries are large, or tiny
+        self.unbounded = False  # whether roundings have unlimited exponents, since the claim assumes that none leaves its range
         self.overflows = False  # whether a rounding that overflows contradicts the claim
         self.exactly, self.axes, self.leading = leading_axes(trees)
         self.needed: Tensor | None = None  # where the value of the tree is needed, by its leading axes; None: everywhere

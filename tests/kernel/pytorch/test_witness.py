@@ -97,6 +97,7 @@ def refusal(*arguments, **more):
 
 # Every operation: what is true, and what is not
 
+LOW_X, LOW_Y = rounded(x, "bf16"), rounded(y, "bf16")
 OPERATIONS = {
     "add": ((A + A)[i, l], 2 * A[i, l], 3 * A[i, l], ()),
     "neg": (-(A + A), (-2) * A, 2 * A, ()),
@@ -147,6 +148,7 @@ OPERATIONS = {
     "imaginary": ((x + I * y) * (x - I * y), x**2 + y**2, x**2 - y**2, ()),
     "imaginary exponent": (exp(I * x) * exp(-I * x), 1 + 0 * x, exp(2 * I * x), ()),
     "rounded": (rounded(rounded(x) / 2), rounded(x) / 2, rounded(x) / 3, (in_range(),)),
+    "rounded to bf16": (rounded(LOW_X * LOW_Y), LOW_X * LOW_Y, rounded(LOW_X * LOW_Y, "fp16"), (in_range(),)),
     "representable": (rounded(x * 4), x * 4, x * 4 + x, (representable(x), in_range())),
     "product zero": (A @ (B + matrix("C", m, n)), A @ B, A @ matrix("C", m, n), (product_is(A, matrix("C", m, n), 0),)),
     "product one": (A @ B @ A, A + 0 * A, 2 * A, (product_is(A, B, 1),)),

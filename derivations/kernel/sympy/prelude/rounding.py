@@ -1,4 +1,4 @@
-"""Rounding to 32-bit numbers of IEEE 754, in exact rational arithmetic."""
+"""Rounding to numbers of a floating-point format, in exact rational arithmetic."""
 
 from __future__ import annotations
 
@@ -21,16 +21,26 @@ def nearest(x) -> int:
     return below + int(bool(up))
 
 
-def rounded(x):
-    """Return the nearest number with 24 significant bits and no digit below 2^-149, ties to even."""
+FORMATS = {  # significant bits, exponent of the smallest positive number, largest number
+    "fp32": (24, -149, (2 - sp.Rational(1, 2**23)) * 2**127),
+    "fp16": (11, -24, 65504),
+    "bf16": (8, -133, (2 - sp.Rational(1, 2**7)) * 2**127),
+    "e4m3": (4, -9, 448),
+    "e5m2": (3, -16, 57344),
+}
+
+
+def rounded(x, format_="fp32"):
+    """Return the nearest number of the format, ties to even."""
     x = sp.sympify(x)
     x = x if x.is_Rational else sp.simplify(x)
     if not x.is_Rational:
         raise NotSettled(f"the rounding of {x}, which is no fraction")
     if x == 0:
         return x
-    step = sp.Integer(2) ** max(exponent_of(x) - 23, -149)
+    bits, lowest, largest = FORMATS[format_]
+    step = sp.Integer(2) ** max(exponent_of(x) - bits + 1, lowest)
     result = nearest(x / step) * step
-    if abs(result) >= sp.Integer(2) ** 128:
+    if abs(result) > largest:
         raise Fails(f"the rounding of {x} overflows")
     return result
