@@ -18,7 +18,7 @@ from derivations.kernel import (
 )
 
 n = sizes("n")
-a, b, c, u, x, gamma, theta, phi = scalars("a b c u x gamma theta phi")
+a, b, c, u, x, y, gamma, theta, phi = scalars("a b c u x y gamma theta phi")
 v, delta = vector("v", n), vector("delta", n)
 k = index("k", n)
 tiny = Fraction(1, 2**149)  # the smallest positive number of fp32
@@ -56,6 +56,26 @@ derivation.refute(
     rounded(a + rounded(b + c)),
     at={a: 1, b: Fraction(1, 2**24), c: Fraction(1, 2**24)},
     title="Two groupings of a sum can differ",
+)
+
+derivation.inequality(
+    "unit-roundoff",
+    absolute(rounded(x) - x),
+    absolute(x) / 2**24,
+    because=absolute(x) / 2**24 - absolute(rounded(x) - x),
+    given=[in_range()],
+    without={in_range(): {x: tiny / 2}},
+    title="One rounding changes a number by at most the unit roundoff times its absolute value",
+)
+
+derivation.inequality(
+    "monotone",
+    rounded(y),
+    rounded(x),
+    because=rounded(x) - rounded(y),
+    given=[nonnegative(x - y), in_range()],
+    without={in_range(): {x: 2**128, y: 0}},
+    title="Rounding keeps the order of two numbers",
 )
 
 gamma_n = derivation.define(
@@ -109,6 +129,32 @@ derivation.chain(
     given=[representable(b), in_range()],
     without={representable(b): {a: 3, b: 1 + Fraction(1, 2**24)}, in_range(): {a: 2, b: 3 * tiny}},
     title="Within the range of exponents, dividing by two commutes with rounding",
+)
+
+derivation.identity(
+    "exact-products",
+    rounded(rounded(x, "bf16") * rounded(y, "bf16")),
+    rounded(x, "bf16") * rounded(y, "bf16"),
+    given=[in_range()],
+    without={in_range(): {x: Fraction(1, 2**80), y: Fraction(1, 2**80)}},
+    title="A product of two bf16 numbers is a number of single precision",
+)
+
+derivation.identity(
+    "exact-products-fp16",
+    rounded(rounded(x, "fp16") * rounded(y, "fp16")),
+    rounded(x, "fp16") * rounded(y, "fp16"),
+    given=[in_range()],
+    without={in_range(): {x: 2**16, y: 1}},
+    title="A product of two fp16 numbers is a number of single precision",
+)
+
+derivation.refute(
+    "rounded-twice",
+    rounded(rounded(x), "bf16"),
+    rounded(x, "bf16"),
+    at={x: 257 + Fraction(1, 2**20)},
+    title="Rounding to single precision first can change a number of bf16",
 )
 
 derivation.refute(

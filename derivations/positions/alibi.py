@@ -15,6 +15,7 @@ from derivations.kernel import (
     nonnegative,
     nonzero,
     ones,
+    rounded,
     scalars,
     sizes,
     softmax,
@@ -145,6 +146,20 @@ derivation.identity(
     softmax(z - (mu + nu) * r)[j],
     uses=["decay"],
     title="Two decays, one after the other, are one with the sum of the slopes",
+)
+
+derivation.identity(
+    "neighbours-in-bf16",
+    rounded(257, "bf16"),
+    rounded(256, "bf16"),
+    title="In bf16, the positions 256 and 257 are the same number",
+)
+
+derivation.identity(
+    "neighbours-in-fp16",
+    rounded(2049, "fp16"),
+    rounded(2048, "fp16"),
+    title="In fp16, the positions 2048 and 2049 are the same number",
 )
 
 if __name__ == "__main__":

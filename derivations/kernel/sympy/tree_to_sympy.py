@@ -6,7 +6,7 @@ axes an Array. Indices count from 0, as in Python. `symbol_text.py` writes symbo
 
 from __future__ import annotations
 
-from ..core.expr import Expr, free_indices, show, strip_brackets
+from ..core.expr import Expr, free_indices, show, strip_brackets, walk
 from .derivative_text import write_derivative
 from .errors import Disagrees, NotForSymPy
 from .symbol_text import ATOM, POWER, PRODUCT, SIGN, SUM, SymbolWriter, Text, call, mentions, number
@@ -199,7 +199,7 @@ def write_rounded(t: Translation, e: Expr) -> Text:
         )
     if t.limit_variable:
         return call(f'Function("{name}", real=True)', t.write(e.args[0]).as_sympy().text)
-    if not t.evaluated:
+    if not t.evaluated and any(n.op in ("symbol", "index") for n in walk(e)):
         raise NotForSymPy("the rounding of a number that is not known")
     return call("rounded", t.write(e.args[0]).text, *([f'"{e.data}"'] * (e.data != "fp32")))
 
