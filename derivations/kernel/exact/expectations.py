@@ -109,6 +109,13 @@ def polynomial_mean(chance: list, rest: list, facts: Facts) -> Polynomial:
     """Return the expectation of a product of random entries times the rest: a sum over all ways in which their indices may coincide."""
     result: Polynomial = {}
     for partition in product(*(set_partitions(members) for members in group_indices(chance))):
+        same = {index: block[0] for blocks in partition for block in blocks for index in block}
+        entries: dict[tuple, Fraction] = {}
+        for f, power in rename_indices(chance, same):
+            entries[f] = entries.get(f, 0) + power
+        moments = [entry_moment(f[0][1], power, facts) for f, power in entries.items()]
+        if not all(moments) and all(facts.has_moment(f[0][1], int(power)) for f, power in entries.items()):
+            continue  # a mean of 0 leaves nothing of most partitions
         term = reduce_term({}, rest, facts)
         for blocks in partition:
             for block in blocks:
@@ -116,14 +123,10 @@ def polynomial_mean(chance: list, rest: list, facts: Facts) -> Polynomial:
                     term = multiply(term, delta(block[0], index), facts)
             for first, second in combinations(blocks, 2):
                 term = multiply(term, add(constant(1), scale(delta(first[0], second[0]), -1)), facts)
-        same = {index: block[0] for blocks in partition for block in blocks for index in block}
-        entries: dict[tuple, Fraction] = {}
-        for f, power in rename_indices(chance, same):
-            entries[f] = entries.get(f, 0) + power
-        for ((_, name), _at), power in entries.items() if term else ():
-            facts.require_moment(name, int(power))  # also where the moment of another factor is 0
-        for ((_, name), _at), power in entries.items():
-            term = multiply(term, entry_moment(name, power, facts), facts)
+        for f, power in entries.items() if term else ():
+            facts.require_moment(f[0][1], int(power))  # also where the moment of another factor is 0
+        for moment in moments:
+            term = multiply(term, moment, facts)
         result = add(result, term)
     return result
 

@@ -124,8 +124,12 @@ class Facts:
 
     def require_moment(self, name: str, order: int) -> None:
         """Record that each entry of a random tensor needs a finite moment of this order."""
-        if order > max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0)):
+        if not self.has_moment(name, order):
             self.required_moments[name] = order
+
+    def has_moment(self, name: str, order: int) -> bool:
+        """Return whether the entries of a random tensor have a moment of this order, or it is recorded already that they need one."""
+        return order <= max(self.moment_orders.get(name, 0), self.required_moments.get(name, 0))
 
     def require_sign(self, kind: str, p: Polynomial, because: str) -> None:
         """Record that p must be "positive", "nonnegative" or "nonzero", for the reason `because`, unless that is known.

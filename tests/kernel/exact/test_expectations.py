@@ -252,6 +252,18 @@ def test_the_moments_beyond_the_second_need_the_distribution(rejection):
     assert rejection(lambda D: D.identity("claim", E(x**4), 3, given=[mean(x, 0), variance(x, 1)])).code == "false-claim"
 
 
+def test_eighth_moment_of_a_score():
+    """Eight indices may coincide in 4,140 ways. Odd moments are 0, which leaves 379 of them."""
+    facts = collect_facts((independent(q, k), *(a for z in (q, k) for a in (gaussian(z), mean(z, 0), variance(z, 1)))))
+    assert not find_difference(E((q @ k) ** 8), 105 * d * (d + 2) * (d + 4) * (d + 6), facts) and not facts.required_moments
+
+
+def test_a_mean_of_zero_needs_the_other_moments_too():
+    facts = collect_facts((independent(q, k), *(a for z in (q, k) for a in (mean(z, 0), variance(z, 1)))))
+    normalize(E((q @ k) ** 3), facts)
+    assert facts.required_moments == {"q": 3, "k": 3}
+
+
 # Characteristic functions --------------------------------------------------------------------------------------------------------
 
 
