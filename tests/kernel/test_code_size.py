@@ -2,11 +2,12 @@
 
 from derivations.kernel.site.trust_counts import KERNEL, SHARED, count_by_room, count_code_lines, count_room_lines
 
-MAX_LINES, MAX_TABLE_LINES = 525, 150
+MAX_LINES, MAX_TABLE_LINES = 525, 165
+TABLES = ("operators.py", "number_formats.py")
 
 
 def test_what_all_witnesses_share_stays_small_enough_to_read():
-    table = count_code_lines(KERNEL / "core" / "operators.py")
+    table = sum(count_code_lines(KERNEL / "core" / name) for name in TABLES)
     assert 0 < table <= MAX_TABLE_LINES
     assert 0 < sum(map(count_room_lines, SHARED)) - table <= MAX_LINES
 
