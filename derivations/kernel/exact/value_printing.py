@@ -10,6 +10,7 @@ from ..core.expr import Expr
 from ..printing.latex import Value, short_latex
 from .flint_numbers import to_fraction
 
+LONG = 20  # characters of a rational that is short enough to be shown as it is
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
 
 
@@ -36,11 +37,28 @@ def show_value(v: Any, digits: int = DIGITS[0]) -> str:
     A rational is exact. A ball shows its certain digits and an ellipsis, so 0.333333… is not known to be a third.
     """
     if isinstance(v, fmpq):
-        return str(v)
+        return show_rational(v)
     if isinstance(v, acb):
         return f"{show_value(v.real, digits)} + {show_value(v.imag, digits)}*I"
     shown_digits = certain_digits(v, digits)
     return f"{shown_digits}…" if shown_digits else f"≈{round_to_digits(v, digits)}"  # a ball around a round number has no certain digits
+
+
+def show_rational(v: fmpq) -> str:
+    """Return a rational as text. One with many digits is written with a power of two, such as 3*2^-149, if that is shorter."""
+    text = str(v)
+    if len(text) <= LONG:
+        return text
+    factor = to_fraction(v) / power_of_two(int(v.p)) * power_of_two(int(v.q))
+    exponent = power_of_two(int(v.p)).bit_length() - power_of_two(int(v.q)).bit_length()
+    sign = "-" * (factor < 0)
+    shown = f"2^{exponent}" if abs(factor) == 1 else f"{abs(factor)}*2^{exponent}"
+    return min(text, sign + shown, key=len)
+
+
+def power_of_two(n: int) -> int:
+    """Return the largest power of two that divides n."""
+    return n & -n
 
 
 def round_to_digits(v: arb, digits: int) -> str:

@@ -161,3 +161,20 @@ def test_a_complex_side_has_a_closed_form_or_digits():
 
 def test_an_absolute_value_has_one():
     assert sides_latex(refuted(absolute(x - exp(y)), x, {x: 1, y: 1}))[0] == r"\left|e - 1\right|"
+
+
+@pytest.mark.parametrize(
+    "value, shown",
+    [
+        (Fraction(1, 3), "1/3"),
+        (Fraction(1, 2**30), "1/1073741824"),
+        (Fraction(1, 2**149), "2^-149"),
+        (Fraction(-3, 2**149), "-3*2^-149"),
+        (Fraction(2**128), "2^128"),
+        (Fraction(5 * 2**90, 3), "5/3*2^90"),
+        (Fraction(10**21 + 1), "1000000000000000000001"),
+        (Fraction(0), "0"),
+    ],
+)
+def test_a_long_rational_is_shown_with_a_power_of_two(value, shown):
+    assert show_value(to_fmpq(value)) == shown
