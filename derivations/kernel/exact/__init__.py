@@ -6,7 +6,7 @@
   `atom_payloads.py` the polynomials inside atoms, `normal_form.py` the arithmetic, which asks `Facts` what the assumptions allow.
   `exponentials_and_logs.py` treats exp and log, `matrix_words.py` and `matrix_inverses.py` inverses of expressions. `index_sums.py` sums over an
   index, `index_renaming.py` names bound indices, `integer_powers.py` and `max_normal_form.py` treat x^n and maxima, `expectations.py` takes
-  expectations, `derivatives.py` derivatives, `absolute_values.py` moduli.
+  expectations, `derivatives.py` derivatives, `absolute_values.py` moduli, `conjugates.py` conjugates, `roundings.py` rounded numbers.
 - assumptions: `assumption_facts.py` builds `Facts` from a claim's assumptions. `assumption_consistency.py` looks for values that satisfy
   them. `assumption_needs.py` shows that each one is needed.
 - proofs: `proofs.py` has one function for each kind of claim. `clear_denominators.py` and `cancelling_logs.py` decide whether a normal form is

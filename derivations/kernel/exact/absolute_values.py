@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from .atom_payloads import Unsupported, function_atom, instantiate, is_real
+from .conjugates import conjugate, is_real_polynomial
 from .fractions import Fraction
 from .normal_form import (
     Facts,
-    conjugate,
-    is_real_polynomial,
     multiply,
     raise_to_allowed_power,
     reduce_term,

@@ -17,9 +17,10 @@ from . import exact_evaluation, flint_numbers
 from .atom_payloads import Unsupported, freeze, instantiate, outer_indices
 from .cancelling_logs import exponential_as_quotient
 from .clear_denominators import clear_denominators
+from .conjugates import is_real_polynomial
 from .exponentials_and_logs import exponential, logarithm
 from .fractions import Fraction
-from .normal_form import Facts, is_real_polynomial, multiply, raise_to_allowed_power, take_content
+from .normal_form import Facts, multiply, raise_to_allowed_power, take_content
 from .polynomial_printing import show_polynomial
 from .polynomials import ONE_TERM, Polynomial, add, atom, constant, scale
 

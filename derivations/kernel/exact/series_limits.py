@@ -19,6 +19,7 @@ from ..core.expr import Expr
 from ..errors import KernelError
 from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, contains_symbol, instantiate
+from .conjugates import is_real_polynomial
 from .exponentials_and_logs import exponential, logarithm
 from .fractions import Fraction
 from .growth_scales import (
@@ -38,7 +39,7 @@ from .growth_scales import (
 )
 from .index_sums import fresh_index, sum_over_index
 from .integer_powers import split_base_and_count
-from .normal_form import Facts, is_real_polynomial, multiply, raise_to_allowed_power, reduce_term
+from .normal_form import Facts, multiply, raise_to_allowed_power, reduce_term
 from .polynomial_printing import show_polynomial
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale
 

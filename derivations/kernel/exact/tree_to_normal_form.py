@@ -13,6 +13,7 @@ from ..core.operators import TRANSPARENT, differentiation_symbol
 from ..printing.script_text import script
 from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, function_atom, is_real
+from .conjugates import is_real_polynomial
 from .derivatives import differentiate
 from .expectations import delta, take_expectation
 from .exponentials_and_logs import exponential, logarithm, raise_to
@@ -21,7 +22,7 @@ from .index_sums import fresh_index, sum_over
 from .integer_powers import is_whole, raise_to_whole_power
 from .matrix_inverses import heads_of, inverse_atom, is_invertible
 from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
-from .normal_form import Facts, is_real_polynomial, multiply, multiply_out, raise_to_allowed_power, reduce_term
+from .normal_form import Facts, multiply, multiply_out, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
 from .roundings import round_exactly, take_out_power_of_two, take_out_sign
 
