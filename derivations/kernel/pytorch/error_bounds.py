@@ -233,6 +233,6 @@ def round_numbers(x: Tensor, format_: NumberFormat, unbounded: bool) -> Tensor:
     place = exponent - format_.bits  # the exponent of the last digit
     if not unbounded:
         place = place.clamp(min=format_.lowest)
-    scaled = torch.ldexp(digits, (exponent - place).double())  # with an exponent in fp64, since ldexp computes a power in its type
-    result = torch.where(x.isfinite(), torch.ldexp(scaled.round(), place.double()), x)
+    scaled = torch.ldexp(digits, exponent - place)
+    result = torch.where(x.isfinite(), torch.ldexp(scaled.round(), place), x)
     return result if unbounded else torch.where(result.abs() > float(format_.largest), result.sign() * inf, result)

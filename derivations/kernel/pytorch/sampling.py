@@ -151,7 +151,7 @@ def put_off_tie(whole: Tensor, distance: float) -> Tensor:
 def shorten(x: Tensor) -> Tensor:
     """Return the numbers with at most 26 bits, so that fp64 holds the product of any two."""
     m, exponent = torch.frexp(x)
-    return torch.ldexp((m * 2**COARSE).round() / 2**COARSE, exponent.double())  # in fp64, since ldexp computes a power in this type
+    return torch.ldexp((m * 2**COARSE).round() / 2**COARSE, exponent)
 
 
 def draw(
