@@ -34,6 +34,10 @@ def right_first(a, b, c):
     return rounded(a * rounded(b * c))
 
 
+def product_in(format_):
+    return rounded(x, format_) * rounded(y, format_)
+
+
 derivation.refute(
     "underflow",
     left_first(a, b, c),
@@ -133,8 +137,8 @@ derivation.chain(
 
 derivation.identity(
     "exact-products",
-    rounded(rounded(x, "bf16") * rounded(y, "bf16")),
-    rounded(x, "bf16") * rounded(y, "bf16"),
+    rounded(product_in("bf16")),
+    product_in("bf16"),
     given=[in_range()],
     without={in_range(): {x: Fraction(1, 2**80), y: Fraction(1, 2**80)}},
     title="A product of two bf16 numbers is a number of single precision",
@@ -142,8 +146,8 @@ derivation.identity(
 
 derivation.identity(
     "exact-products-fp16",
-    rounded(rounded(x, "fp16") * rounded(y, "fp16")),
-    rounded(x, "fp16") * rounded(y, "fp16"),
+    rounded(product_in("fp16")),
+    product_in("fp16"),
     given=[in_range()],
     without={in_range(): {x: 2**16, y: 1}},
     title="A product of two fp16 numbers is a number of single precision",

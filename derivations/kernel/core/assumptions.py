@@ -189,9 +189,9 @@ def gaussian(*randoms: Expr) -> Assumption:
 
 
 def representable(*xs: Term) -> Assumption:
-    """Assume that each scalar is a number of the format fp32, so that rounding to it does not change the scalar.
+    """Assume that each scalar is a number of fp32, so that rounding to fp32 does not change it.
 
-    Write `rounded(x, "bf16")` in place of `x` to state that it is a number of another format.
+    For a number of another format, write `rounded(x, "bf16")` in place of `x`.
 
     State a counterexample that shows that the assumption is needed in `without`: the simple numbers that the checker tries are representable.
 

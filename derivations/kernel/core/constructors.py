@@ -390,8 +390,8 @@ def diff(body: Term, by: Expr) -> Expr:
 def rounded(x: Term, format_: str = "fp32") -> Expr:
     """Return a real scalar rounded to the nearest number of a floating-point format, ties to even.
 
-    The formats are `fp32`, `fp16`, `bf16`, and the two 8-bit formats `e4m3` and `e5m2`. A rounded number is written again as
-    `rounded` where a claim is about numbers of a format: the product of two bf16 numbers is `rounded(x, "bf16") * rounded(y, "bf16")`.
+    The formats are `fp32`, `fp16`, `bf16`, and the two 8-bit formats `e4m3` and `e5m2`. To state a claim about numbers of a format, round
+    them: the product of two bf16 numbers is `rounded(x, "bf16") * rounded(y, "bf16")`.
 
     Examples:
         >>> from derivations.kernel import rounded, scalars

@@ -1,4 +1,4 @@
-"""The binary floating-point formats to which claims can round."""
+"""Binary floating-point formats: fp32, and the shorter ones with 16 and 8 bits."""
 
 from __future__ import annotations
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from ..core.number_formats import FORMATS
 from .flint_numbers import Undefined, round_to, to_fmpq, to_fraction
+from .fractions import Fraction, split_power_of_two
 from .normal_form import Facts, is_bit
 from .polynomials import Polynomial, constant, scale
 
 
 def take_out_power_of_two(p: Polynomial) -> tuple[Polynomial, Fraction]:
-    """Return (q, c) with p = c q, where c is a power of two and the coefficient of q is odd, if p is a single term."""
+    """Return (q, c) with p = c q. If p is a single term, c is a power of two and the coefficient of q is odd; otherwise c is 1."""
     if len(p) != 1:
         return p, Fraction(1)
     ((term, coefficient),) = p.items()
-    odd = Fraction(odd_part(coefficient.numerator), odd_part(coefficient.denominator))
-    return {term: odd}, coefficient / odd
+    odd, exponent = split_power_of_two(coefficient)
+    return {term: odd}, Fraction(2) ** exponent
 
 
 def take_out_sign(p: Polynomial) -> tuple[Polynomial, int]:
@@ -37,25 +36,23 @@ def round_exactly(format_: str, p: Polynomial, facts: Facts) -> Polynomial | Non
         return None
 
 
-def odd_part(n: int) -> int:
-    """Return n without its factors of two. The number 0 is returned as it is."""
-    return n // (n & -n) if n else 0
-
-
 def is_number_of(format_: str, p: Polynomial, facts: Facts) -> bool:
-    """Return whether p is a number of the format. Its exponents are unlimited if the claim assumes `in_range()`."""
+    """Return whether p, which has no sign in front, is a number of the format.
+
+    Under `in_range()` exponents are unlimited, so the significant bits of the factors of p are counted. Otherwise p must be a number of a
+    format that this one contains.
+    """
     if FORMATS[format_].contains(FORMATS["fp32"]) and p in facts.stated_instances("representable", p):
         return True
     if len(p) != 1:
         return False
     (((bound, factors), coefficient),) = p.items()
-    if bound or coefficient.denominator != 1:
+    rounded = [(FORMATS[f[0][1]], power) for f, power in factors if f[0][0] == "rounded"]
+    zero_or_one = [f for f, _ in factors if is_bit(f[0], facts)]
+    whole = coefficient.denominator == 1 and all(power.denominator == 1 and power > 0 for _, power in factors)
+    if bound or not whole or len(rounded) + len(zero_or_one) < len(factors):
         return False
-    rounded = [(f[0][1], power) for f, power in factors if f[0][0] == "rounded"]
-    bits = sum(is_bit(f[0], facts) for f, _ in factors)
-    if len(rounded) + bits < len(factors) or any(power.denominator != 1 or power < 0 for _, power in factors):
-        return False
-    if abs(coefficient) == 1 and (not rounded or len(rounded) == 1 and rounded[0][1] == 1):
-        return all(FORMATS[format_].contains(FORMATS[inner]) for inner, _ in rounded)
-    digits = abs(coefficient.numerator).bit_length() + sum(FORMATS[inner].bits * power for inner, power in rounded)
-    return facts.in_range and bool(rounded) and digits - (abs(coefficient) == 1) <= FORMATS[format_].bits
+    if facts.in_range:
+        bits = sum(inner.bits * power for inner, power in rounded)
+        return bits + coefficient.numerator.bit_length() * (coefficient > 1) <= FORMATS[format_].bits
+    return coefficient == 1 and sum(power for _, power in rounded) <= 1 and all(FORMATS[format_].contains(inner) for inner, _ in rounded)

@@ -9,6 +9,7 @@ from flint import acb, arb, fmpq
 from ..core.expr import Expr
 from ..printing.latex import Value, short_latex
 from .flint_numbers import to_fraction
+from .fractions import split_power_of_two
 
 LONG = 20  # characters of a rational that is short enough to be shown as it is
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart
@@ -49,16 +50,9 @@ def show_rational(v: fmpq) -> str:
     text = str(v)
     if len(text) <= LONG:
         return text
-    factor = to_fraction(v) / power_of_two(int(v.p)) * power_of_two(int(v.q))
-    exponent = power_of_two(int(v.p)).bit_length() - power_of_two(int(v.q)).bit_length()
-    sign = "-" * (factor < 0)
-    shown = f"2^{exponent}" if abs(factor) == 1 else f"{abs(factor)}*2^{exponent}"
-    return min(text, sign + shown, key=len)
-
-
-def power_of_two(n: int) -> int:
-    """Return the largest power of two that divides n."""
-    return n & -n
+    odd, exponent = split_power_of_two(to_fraction(v))
+    factor = {1: "", -1: "-"}.get(odd, f"{odd}*")
+    return min(text, f"{factor}2^{exponent}", key=len)
 
 
 def round_to_digits(v: arb, digits: int) -> str:

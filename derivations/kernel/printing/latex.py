@@ -102,7 +102,7 @@ class Printer:
         return rule
 
     def word(self, e: Tree) -> str:
-        below = rf"_{{\mathrm{{{format_}}}}}" if (format_ := unusual_format(e)) else ""
+        below = rf"_{{\mathrm{{{format_}}}}}" if (format_ := format_to_show(e)) else ""
         return rf"\operatorname{{{WORDS[e.op]}}}{below}{self.brackets(self.show(e.args[0]))}"
 
     def brackets(self, text: str, pair: str = "()") -> str:
@@ -313,8 +313,8 @@ def looks_like_function(left: Tree, after: str) -> bool:
     return names_word(name) or after.startswith(("(", r"\left(", r"\begin")) and not (left.shape and names_matrix(name))
 
 
-def unusual_format(e: Tree) -> str:
-    """Return the format of a rounding, "" if it is fp32 or the operator is another."""
+def format_to_show(e: Tree) -> str:
+    """Return the format of a rounding. Return "" for fp32, which is not shown, and for other operators."""
     return e.data if e.op == "rounded" and e.data != "fp32" else ""
 
 

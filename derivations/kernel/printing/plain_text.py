@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .latex import ATOM, WORDS, Printer, Tree, is_indicator, is_root, split_conditions, split_each, unusual_format
+from .latex import ATOM, WORDS, Printer, Tree, format_to_show, is_indicator, is_root, split_conditions, split_each
 
 SIGNS = {"=": "=", "<=": "≤", "!=": "≠", "!<=": "≰", ":=": ":=", "->": "→"}
 
@@ -21,7 +21,7 @@ class Plain(Printer):
         return f"({text})"
 
     def word(self, e: Tree) -> str:
-        below = f"_{format_}" if (format_ := unusual_format(e)) else ""
+        below = f"_{format_}" if (format_ := format_to_show(e)) else ""
         return f"{WORDS[e.op]}{below}({self.show(e.args[0])})"
 
     def const(self, e: Tree) -> str:

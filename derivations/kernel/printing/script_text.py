@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .latex import ATOM, WORDS, Tree, is_root, split_conditions, split_each, unusual_format
+from .latex import ATOM, WORDS, Tree, format_to_show, is_root, split_conditions, split_each
 from .plain_text import Plain
 
 NAMES = {"abs": "absolute"}  # functions whose constructor has another name
@@ -54,7 +54,7 @@ class Script(Plain):
         return f"diff({self.show(e.args[0])}, {self.show(e.args[1])})"
 
     def word(self, e: Tree) -> str:
-        format_ = f', "{name}"' if (name := unusual_format(e)) else ""
+        format_ = f', "{name}"' if (name := format_to_show(e)) else ""
         return f"{CONSTRUCTORS[e.op]}({self.show(e.args[0])}{format_})"
 
     def neg(self, e: Tree) -> str:

@@ -8,6 +8,7 @@ position.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -36,7 +37,7 @@ SCALES = (2.0**20, 2.0**-27)  # factors for all entries, for trials with large a
 DRAWN_NUMBERS = 2**23  # of cached draws
 ORDINARY = 1  # the kind of entries, by its number in `draw_entries`, that finds most errors in code
 TELLING_KINDS = 3, 4, 2  # the next best kinds: one number throughout, zeros among others, very different magnitudes
-COARSE = 26  # bits of drawn numbers where a claim rounds
+MAX_BITS = 26  # significant bits of drawn numbers where a claim rounds: fp64 holds the product of any two
 MAX_POINTS_OF_KINDS = 64  # points of a few kinds, if some may violate the assumptions
 
 
@@ -48,7 +49,7 @@ def operations(claim: Claim) -> set[str]:
 
 @cache_last
 def formats_of(claim: Claim) -> set[str]:
-    """Return the formats to which a claim and the arguments of its code round."""
+    """Return the formats of the roundings in a claim and in the arguments of its code."""
     return {n.data for tree in involved_trees(claim) for n in walk(tree) if n.op == "rounded"}
 
 
@@ -95,8 +96,8 @@ def draw_entries(
     """Draw a tensor of shape (points, *shape), with entries of several kinds: zeros, integers, ordinary numbers, numbers of very different
     magnitude, one number throughout, zeros among others. With `only`, draw just these kinds, in rotation.
 
-    `digits` are the numbers of significant bits of short formats to which the claim rounds. They add two kinds: magnitudes that differ even
-    more, and numbers just off a tie.
+    `digits` are the significant bits of the short formats to which the claim rounds. They add kinds of entries: magnitudes that differ even
+    more, and for each format numbers just off a tie.
     """
 
     def normal(*size: int) -> Tensor:
@@ -107,6 +108,9 @@ def draw_entries(
 
     def shrunk(kind: Callable[[], Tensor]) -> Callable[[], Tensor]:
         return lambda: kind().clamp(-1, 1) / 2
+
+    def off_tie(bits: int) -> Tensor:
+        return put_off_tie(whole(2 ** (bits - 1), 2**bits - 1), 2.0 ** (bits - MAX_BITS))
 
     one = (1,) * len(shape)
     kinds: list[Callable[[], Tensor]] = [
@@ -129,9 +133,7 @@ def draw_entries(
             lambda: normal() * 2.0 ** whole(60, 140),
         ]
     if digits:
-        kinds.append(lambda: normal() * 2.0 ** whole(-30, 30))
-    for b in digits:
-        kinds.append(lambda b=b: put_off_tie(whole(2 ** (b - 1), 2**b - 1), 2.0 ** (b - COARSE)))  # type: ignore[misc]
+        kinds += [lambda: normal() * 2.0 ** whole(-30, 30), *(partial(off_tie, bits) for bits in digits)]
     variants = [kinds[k]() for k in only or range(len(kinds))]
     if only:
         chosen = torch.arange(points) // 2 % len(only)
@@ -149,9 +151,9 @@ def put_off_tie(whole: Tensor, distance: float) -> Tensor:
 
 
 def shorten(x: Tensor) -> Tensor:
-    """Return the numbers with at most 26 bits, so that fp64 holds the product of any two."""
+    """Return the numbers rounded to `MAX_BITS` significant bits."""
     m, exponent = torch.frexp(x)
-    return torch.ldexp((m * 2**COARSE).round() / 2**COARSE, exponent)
+    return torch.ldexp((m * 2**MAX_BITS).round() / 2**MAX_BITS, exponent)
 
 
 def draw(

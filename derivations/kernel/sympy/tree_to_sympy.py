@@ -192,16 +192,15 @@ def write_softmax(t: Translation, e: Expr) -> Text:
 
 def write_rounded(t: Translation, e: Expr) -> Text:
     """Return the text of a rounding. In a limit, a rounding that does not depend on the variable is an unknown constant."""
-    name = f"rounded_{e.data}" if e.data != "fp32" else "rounded"
     if t.limit_variable and mentions(e, {t.limit_variable}):
         raise Disagrees(
             f"the rounding {show(e)} moves with {t.limit_variable}: it goes in steps, whatever holds at a point", code="rounding-in-limit"
         )
     if t.limit_variable:
-        return call(f'Function("{name}", real=True)', t.write(e.args[0]).as_sympy().text)
+        return call(f'Function("rounded_{e.data}", real=True)', t.write(e.args[0]).as_sympy().text)
     if not t.evaluated and any(n.op in ("symbol", "index") for n in walk(e)):
         raise NotForSymPy("the rounding of a number that is not known")
-    return call("rounded", t.write(e.args[0]).text, *([f'"{e.data}"'] * (e.data != "fp32")))
+    return call("rounded", t.write(e.args[0]).text, f'"{e.data}"')
 
 
 def write_rank(t: Translation, e: Expr) -> Text:

@@ -7,17 +7,37 @@ import pytest
 import sympy as sp
 import torch
 
-from derivations.kernel import Derivation, absolute, in_range, nonnegative, representable, rounded, scalars, vector, zero_or_one
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    exp,
+    in_range,
+    nonnegative,
+    nonzero,
+    representable,
+    rounded,
+    scalars,
+    vector,
+    zero_or_one,
+)
+from derivations.kernel.attack.claim_mutants import make_mutants
 from derivations.kernel.attack.judge import judge
 from derivations.kernel.attack.mpmath_evaluation import evaluate_scalar
-from derivations.kernel.core.constructors import lift
+from derivations.kernel.attack.parse_latex import parse_latex
+from derivations.kernel.attack.parse_plain import parse_plain
+from derivations.kernel.attack.print_round_trip import parse_script
+from derivations.kernel.core.expr import lift, show
 from derivations.kernel.core.number_formats import FORMATS
 from derivations.kernel.exact.flint_numbers import Undefined, round_to, to_fmpq, to_fraction
+from derivations.kernel.exact.witness import exact
+from derivations.kernel.printing.latex import latex
+from derivations.kernel.printing.script_text import script
 from derivations.kernel.pytorch.error_bounds import round_numbers
 from derivations.kernel.pytorch.witness import Rejected
 from derivations.kernel.pytorch.witness import witness as by_pytorch
 from derivations.kernel.sympy.prelude.outcome import Fails
 from derivations.kernel.sympy.prelude.rounding import rounded as round_with_sympy
+from derivations.kernel.sympy.witness import witness as by_sympy
 
 DTYPES = {
     "fp32": torch.float32,
@@ -28,7 +48,6 @@ DTYPES = {
 }
 x, y, z = scalars("x y z")
 b = vector("b", 2)
-SHORT = [name for name in FORMATS if name != "fp32"]
 
 
 def stated(state):
@@ -42,7 +61,7 @@ def low(e, name="bf16"):
 
 
 def numbers_of_all_exponents(count):
-    """Random numbers of fp32, and numbers within the range of the small formats, half of them ties."""
+    """Random numbers of fp32, and multiples of powers of two with few digits, many of them ties in the short formats."""
     generator = torch.Generator().manual_seed(0)
     patterns = torch.randint(-(2**31), 2**31, (count,), generator=generator).to(torch.int32).view(torch.float32)
     small = torch.randint(-4000, 4000, (count,), generator=generator) * 2.0 ** torch.randint(-24, 5, (count,), generator=generator)
@@ -105,6 +124,9 @@ TRUE = {
     "a cube of 8-bit numbers in fp16": lambda D: D.identity(
         "claim", low(low(x, "e5m2") ** 3, "fp16"), low(x, "e5m2") ** 3, given=[in_range()]
     ),
+    "an e5m2 number in e4m3, as no exponent matters": lambda D: D.identity(
+        "claim", low(low(x, "e5m2"), "e4m3"), low(x, "e5m2"), given=[in_range()]
+    ),
     "three times an 8-bit number": lambda D: D.identity("claim", low(3 * low(x, "e4m3")), 3 * low(x, "e4m3"), given=[in_range()]),
     "a constant": lambda D: D.identity("claim", low(lift(257)) + x, 256 + x),
     "half": lambda D: D.identity("claim", low(x / 2), low(x) / 2, given=[in_range()]),
@@ -145,6 +167,42 @@ def test_true_claims(claim, proved):
     proved(claim)
     assert by_pytorch(stated(claim))[0] == "agrees"
     assert judge(stated(claim))[0] == "true"
+
+
+def test_a_rounding_that_an_assumption_mentions_has_a_value_in_its_own_format_only(proved, rejection):
+    quotient, known = low(x, "fp16") / low(x, "fp16"), [nonzero(low(x, "fp16"))]
+    proved(lambda D: D.identity("claim", quotient, 1, given=known))
+    proved(lambda D: D.identity("claim", low(low(x, "fp16"), "fp32") / low(x, "fp16"), 1, given=known))
+    found = rejection(lambda D: D.identity("claim", quotient + low(x, "e5m2"), 1 + low(x, "e5m2"), given=known))
+    assert found.code == "assumption-missing" and "in_range()" in str(found)
+
+
+def test_without_a_range_a_number_of_a_longer_format_with_a_smaller_range_is_not_one_of_it(rejection):
+    """e4m3 has more digits than e5m2, but its largest number is 448."""
+    large = low(x, "e5m2")
+    found = rejection(lambda D: D.identity("claim", low(large, "e4m3") / large, 1, given=[nonzero(large)]))
+    assert found.code == "assumption-missing" and "in_range()" in str(found)
+
+
+def test_roundings_to_two_formats_are_two_constants_in_a_limit():
+    gap = low(y) - rounded(y)
+    claim = stated(lambda D: D.limit("claim", gap + exp(-x), x, "oo", 0 * y, given=[in_range()]))
+    for witness in (exact, by_sympy):
+        with pytest.raises(Rejected):
+            witness(claim)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_format_is_printed_and_read_back(name):
+    e = rounded(x + rounded(y), name)
+    assert (
+        parse_plain(show(e), {"x": x, "y": y}) == parse_latex(latex(e), {"x": x, "y": y}) == parse_script(script(e), {"x": x, "y": y}) == e
+    )
+
+
+def test_a_mutant_rounds_to_another_format():
+    claim = stated(lambda D: D.identity("claim", low(x / 2), low(x) / 2, given=[in_range()]))
+    assert "fl_fp16(x/2) = fl_bf16(x)/2" in {str(m.mutated.start) + " = " + str(m.mutated.steps[0].expr) for m in make_mutants(claim)}
 
 
 @pytest.mark.parametrize("claim", FALSE.values(), ids=FALSE)

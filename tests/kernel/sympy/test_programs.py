@@ -510,7 +510,7 @@ def test_rounding_is_numpy_s(value, scale):
     as_double = float(Fraction(int(exact.p), int(exact.q))) if abs(exact) < 2**127 else None
     if as_double is not None and Fraction(as_double) == Fraction(int(exact.p), int(exact.q)):  # so that it is rounded once
         with np.errstate(under="ignore"):
-            assert Fraction(float(np.float32(as_double))) == Fraction(*map(int, rounding.rounded(exact).as_numer_denom()))
+            assert Fraction(float(np.float32(as_double))) == Fraction(*map(int, rounding.rounded(exact, "fp32").as_numer_denom()))
 
 
 # Beside the pages

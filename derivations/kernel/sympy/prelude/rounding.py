@@ -21,7 +21,8 @@ def nearest(x) -> int:
     return below + int(bool(up))
 
 
-FORMATS = {  # significant bits, exponent of the smallest positive number, largest number
+# Significant bits, exponent of the smallest positive number, largest number. Programs import nothing from the kernel.
+FORMATS = {
     "fp32": (24, -149, (2 - sp.Rational(1, 2**23)) * 2**127),
     "fp16": (11, -24, 65504),
     "bf16": (8, -133, (2 - sp.Rational(1, 2**7)) * 2**127),
@@ -30,7 +31,7 @@ FORMATS = {  # significant bits, exponent of the smallest positive number, large
 }
 
 
-def rounded(x, format_="fp32"):
+def rounded(x, format_):
     """Return the nearest number of the format, ties to even."""
     x = sp.sympify(x)
     x = x if x.is_Rational else sp.simplify(x)
