@@ -142,18 +142,15 @@ def draw_entries(
         chosen[::2] = torch.arange(points)[::2] // 2 % len(variants)  # at every second point, the same kind for all symbols
     drawn = torch.stack(variants)[chosen, torch.arange(points)]
     drawn[0] = 0
-    return shorten(drawn) if coarse else drawn
+    if coarse:
+        m, exponent = torch.frexp(drawn)
+        drawn = torch.ldexp((m * 2**MAX_BITS).round() / 2**MAX_BITS, exponent)
+    return drawn
 
 
 def put_off_tie(whole: Tensor, distance: float) -> Tensor:
     """Return numbers a little off the tie above each whole number, on the side of the odd neighbour."""
     return whole + 0.5 + torch.where(whole % 2 == 0, distance, -distance)
-
-
-def shorten(x: Tensor) -> Tensor:
-    """Return the numbers rounded to `MAX_BITS` significant bits."""
-    m, exponent = torch.frexp(x)
-    return torch.ldexp((m * 2**MAX_BITS).round() / 2**MAX_BITS, exponent)
 
 
 def draw(
@@ -202,8 +199,6 @@ def draw(
         put_on_edge(x, t, on_edge(count, only, seed))
     if claim.kind == "inequality" and not small and not only:
         put_near_edges([a.args[0] for a in claim.given if a.kind in ("positive", "nonnegative")], t, count)
-        if t.exactly:
-            t.values.update({name: x._replace(value=shorten(x.value)) for name, x in t.values.items()})
     put_values(t, named, at)
     valid = torch.ones(count, dtype=torch.bool)
     for a in (*claim.given, *bounds_on_chances(claim)):

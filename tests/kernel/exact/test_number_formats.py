@@ -129,6 +129,7 @@ TRUE = {
     ),
     "three times an 8-bit number": lambda D: D.identity("claim", low(3 * low(x, "e4m3")), 3 * low(x, "e4m3"), given=[in_range()]),
     "a constant": lambda D: D.identity("claim", low(lift(257)) + x, 256 + x),
+    "a constant that underflows": lambda D: D.identity("claim", low(Fraction(1, 2**160)) + x, x),
     "half": lambda D: D.identity("claim", low(x / 2), low(x) / 2, given=[in_range()]),
     "rounding twice": lambda D: D.identity("claim", low(low(x)), low(x), given=[in_range()]),
     "a bit": lambda D: D.identity("claim", low(b[1], "e4m3"), b[1], given=[zero_or_one(b)], without={zero_or_one(b): {b: (2**20 + 1, 0)}}),
@@ -174,6 +175,11 @@ def test_a_rounding_that_an_assumption_mentions_has_a_value_in_its_own_format_on
     proved(lambda D: D.identity("claim", quotient, 1, given=known))
     proved(lambda D: D.identity("claim", low(low(x, "fp16"), "fp32") / low(x, "fp16"), 1, given=known))
     found = rejection(lambda D: D.identity("claim", quotient + low(x, "e5m2"), 1 + low(x, "e5m2"), given=known))
+    assert found.code == "assumption-missing" and "in_range()" in str(found)
+
+
+def test_a_constant_that_overflows_has_no_value(rejection):
+    found = rejection(lambda D: D.identity("claim", 0 * low(2**200) + x, x))
     assert found.code == "assumption-missing" and "in_range()" in str(found)
 
 
