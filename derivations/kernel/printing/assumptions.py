@@ -27,7 +27,7 @@ def assumption_words(kind: str, args: tuple[Tree, ...], open_: Iterable[Tree], l
         "gaussian": "{all} are Gaussian" if args[1:] else "{0} is Gaussian",
         "product": "the product of {0} and {1} is "
         + {"0": "zero", "1": "the identity"}.get("".join(map(plain, args[2:])), "{2} times the identity"),
-        "representable": "{all} are floating-point numbers" if args[1:] else "{0} is a floating-point number",
+        "representable": "{all} are numbers of fp32" if args[1:] else "{0} is a number of fp32",
         "zero_or_one": "each entry of " * bool(args and args[0].shape) + "{0} is 0 or 1",
         "in range": "no exponent leaves the format's range",
     }[kind].format(*names, all=" and ".join(names))

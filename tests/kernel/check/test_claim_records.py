@@ -111,7 +111,7 @@ ASSUMED = {
     "each entry of q has variance 2": variance(q, 2),
     "q is Gaussian": gaussian(q),
     "q and k are Gaussian": gaussian(q, k),
-    "x and y are floating-point numbers": representable(x, y),
+    "x and y are numbers of fp32": representable(x, y),
     "no exponent leaves the format's range": in_range(),
     "z[i] is positive, for every i": positive(z[i]),
     "A[j, i] is not zero, for every i, for every j": nonzero(A[j, i]),
