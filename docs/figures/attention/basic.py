@@ -2,22 +2,22 @@
 
 import torch
 
-from derivations.kernel.site.diagrams import Picture, beside, heat_map, tokens
+from derivations.kernel.site.diagrams import Picture, beside, heat_map
 from snippets.attention.formula import attention_weights, scores
 from snippets.attention.worked import TOKENS
 
 
 def mixing() -> Picture:
-    weights = attention_weights(TOKENS[0], TOKENS[0], scale=1.0)
-    names = [f"token {i}" for i in range(1, len(weights) + 1)]
-    largest = ", ".join(f"{name} to {names[int(torch.argmax(row))]} with {row.max():.2f}" for name, row in zip(names, weights))
-    return tokens(
-        weights,
-        names,
-        names,
-        heads=("query", "key"),
-        title="Three tokens attend to one another",
-        description=f"The thicker a line, the larger the weight. The largest weight of each token: {largest}.",
+    X = torch.tensor([[1.0, 0.0], [2.0, 0.0]], dtype=torch.float64)
+    weights = attention_weights(X, X, scale=1.0)
+    outputs = weights @ X
+    names = [f"({token[0]:.0f}, {token[1]:.0f})" for token in X.tolist()]
+    said = "; ".join(f"{name} has the weights {row[0]:.2f} and {row[1]:.2f}" for name, row in zip(names, weights.tolist()))
+    means = " and ".join(f"({first:.2f}, {second:.0f})" for first, second in outputs.tolist())
+    return beside(
+        heat_map(weights, names, names, across="key", down="query", title="Weights", description=f"{said}."),
+        heat_map(outputs, digits=2, most=4, title="Outputs", description=f"The rows {means}."),
+        title="Two tokens attend to each other",
     )
 
 

@@ -28,7 +28,7 @@ def _head(tip: tuple[float, float]) -> list[tuple[float, float]]:
 
 def turns() -> Picture:
     omega = torch.tensor([0.3], dtype=torch.float64)
-    query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[0.5], [0.4]]).double()
+    query, key = torch.tensor([[1.0], [0.0]]).double(), torch.tensor([[1.0], [0.0]]).double()
 
     def tip(arrow, place):
         return tuple(torch.stack(rotate_pairs(*arrow, torch.tensor(place), omega)).flatten().tolist())
@@ -51,8 +51,8 @@ def turns() -> Picture:
         y_ticks=(0, 1),
         y_range=(-0.1, 1.1),
         title="A query and a key of two features, rotated by their positions",
-        description="Two pairs of arrows from one point. In each a long arrow, the query, and a shorter one, the key, enclose the same angle, "
-        "drawn as an arc. The second pair is the first one, rotated further.",
+        description="Two pairs of arrows of the same length from one point. In each, the query and the key enclose the angle 0.9, drawn as an arc. "
+        "The second pair is the first one, rotated further.",
     )
     return played(picture, query=query.flatten().tolist(), key=key.flatten().tolist(), omega=omega.item(), places=[1, 4])
 

@@ -27,17 +27,17 @@ def attention() -> Picture:
         [
             ("Q", "dot"),
             ("K", "dot"),
-            ("dot", "scale", "scores, $n × m$"),
+            ("dot", "scale", "products, $n × m$"),
             ("scale", "mask"),
             ("M", "mask"),
-            ("mask", "softmax"),
+            ("mask", "softmax", "scores, $n × m$"),
             ("softmax", "mix", "weights, $n × m$"),
             ("V", "mix"),
             ("mix", "O"),
         ],
         title="Attention, operation by operation",
-        description="The queries Q, n by d_k, and the keys K, m by d_k, are multiplied to n by m scores. The scores are scaled, "
-        "masked with M, and turned into weights by softmax. The weights are multiplied with the values V, "
+        description="The queries Q, n by d_k, and the keys K, m by d_k, are multiplied to n by m products. The products are scaled, "
+        "masked with M, which gives the scores, and turned into weights by softmax. The weights are multiplied with the values V, "
         "m by d_v, and give the output O, n by d_v.",
     )
 

@@ -7,9 +7,9 @@ from snippets.softmax.jacobian import largest_eigenvalue, softmax_jacobian
 
 
 def slopes() -> Picture:
-    weights = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+    weights = torch.tensor([0.125, 0.25, 0.625], dtype=torch.float64)
     matrix = softmax_jacobian(weights).tolist()
-    rows, columns = [f"weight {x:.2f}" for x in weights.tolist()], ["1", "2", "3"]
+    rows, columns = [f"weight {x:.3f}" for x in weights.tolist()], ["1", "2", "3"]
     return heat_map(
         matrix,
         rows,
