@@ -78,7 +78,7 @@ saved = derivation.define(
     "rho",
     anew / kept,
     code=[("snippets.inference.cache.saving", n, d)],
-    title="The factor that a cache saves",
+    title="The factor by which a cache reduces the operations",
 )
 
 derivation.inequality(

@@ -92,7 +92,7 @@ with evaluate(False):  # SymPy keeps what is written
         "quarter",
         Le(Derivative(p[i], z[i]), quarter),
         because=(p[i] - half) ** 2,
-        title="The derivative of a weight by its own score is at most a quarter",
+        title="The derivative of a weight with respect to its own score is at most a quarter",
     )
 
     derivation.identity(

@@ -15,9 +15,9 @@ True
 
 --8<-- [end:example-rnn]
 
-The size of the derivative of the last state by the first, over T steps. W is a rotation times 0.9, then
-times 1.5, without tanh (linear) and with it. In the last two columns a query attends to T tokens: to
-all equally, or to the first with a score of 16.
+The size of the derivative of the last state by the first, over T steps. W is an orthogonal matrix times
+0.9, then times 1.5, without tanh (linear) and with it. In the last two columns a query attends to T
+tokens: to all equally, or to the first with a score of 16.
 
 --8<-- [start:example-reach]
 >>> import torch
@@ -36,7 +36,7 @@ T 64   linear 1e-03 2e+11   tanh 2e-16 5e-07   attention 0.02 1.00
 
 --8<-- [end:example-reach]
 
-With a rotation itself for W, without tanh and with it:
+With an orthogonal matrix itself for W, without tanh and with it:
 
 --8<-- [start:example-rotation]
 >>> generator = torch.Generator().manual_seed(1)
@@ -132,7 +132,7 @@ def reach(
 ) -> Float[Tensor, ""]:
     """The largest factor by which T steps multiply a change of the first state."""
     made = {"dtype": dtype, "device": device}
-    rotation, _ = torch.linalg.qr(
+    orthogonal, _ = torch.linalg.qr(
         torch.randn(d, d, generator=generator, **made)
     )
     tokens = torch.randn(T, d, generator=generator, **made)
@@ -140,7 +140,7 @@ def reach(
 
     def last(h: Tensor) -> Tensor:
         for x in tokens:
-            h = rule(x, h, one, w * rotation)
+            h = rule(x, h, one, w * orthogonal)
         return h
 
     start = torch.zeros(d, **made)

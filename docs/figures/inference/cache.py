@@ -1,4 +1,4 @@
-"""Pictures of a prefill and of decoding, and of the factor that a cache saves."""
+"""Pictures of a prefill and of decoding, and of the factor by which a cache reduces the operations."""
 
 import torch
 
@@ -51,7 +51,7 @@ def factor() -> Picture:
         across="tokens",
         up="factor, divided by tokens",
         y_range=(0.4, 1),
-        title="The factor that a cache saves, divided by the number of tokens",
+        title="The factor by which a cache reduces the operations, divided by the number of tokens",
         description="The ratio starts at 1 and falls. It stays between two curves that approach one half and two thirds. With "
         f"100,000 tokens it is {ends[0]:.3f} at a width of 64 and {ends[1]:.3f} at a width of 1024.",
     )
