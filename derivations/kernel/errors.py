@@ -272,7 +272,11 @@ def unknown_attribute(error: AttributeError) -> str:
 
 
 def explain_type_error(message: str) -> str:
-    """Return the message of a TypeError. If it is about a call of one of the kernel's functions, add the signature and the purpose."""
+    """Return the message of a TypeError with advice.
+
+    If the message is about Python's numbers, the advice is what to write instead. If it is about a call of one of the kernel's functions,
+    the advice is the function's signature and purpose.
+    """
     for prefix, instead in NOT_NUMBERS.items():
         if message.startswith(prefix):
             return f"{message}; {instead}"

@@ -471,7 +471,7 @@ import json, sys
 if {without}:
     sys.modules["quicktions"] = None
 from derivations.kernel.core import claims
-from derivations.kernel.exact.fractions import Fraction
+from derivations.kernel.exact.rational_numbers import Fraction
 from derivations.kernel.exact.witness import exact
 from derivations.kernel.check import worker
 from derivations.kernel.store import project_files

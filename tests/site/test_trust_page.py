@@ -192,10 +192,10 @@ def test_claims_with_one_proof_are_listed_with_links(page, monkeypatch):
 
 
 def test_claims_that_coq_does_not_prove_are_listed_with_reasons(page, monkeypatch):
-    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
+    monkeypatch.setattr(trust_counts.coq_open_claims, "read_reasons", lambda: {"b/two#q": "a reason", "a/one#p": "another"})
     items = BeautifulSoup(page("/// trust | open\n///\n"), "html.parser").select("ul li")
     assert [item.text for item in items] == ["a/one#p: another", "b/two#q: a reason"] and items[0].a["href"].endswith("a/one.md#p")
-    monkeypatch.setattr(trust_counts.coq_exceptions, "read_reasons", dict)
+    monkeypatch.setattr(trust_counts.coq_open_claims, "read_reasons", dict)
     assert "none; Coq proves all that it can state." in page("/// trust | open\n///\n")
 
 

@@ -164,7 +164,10 @@ def mutate_sides(claim: Claim) -> Mutations:
 
 
 def mutate_definitions(claim: Claim) -> Mutations:
-    """Mutate each definition that the claim uses, in the same way everywhere."""
+    """Yield a mutant of the claim for each mutation of one definition that it uses.
+
+    The definition changes in the same way wherever the claim uses it. Mutations that change its shape are left out.
+    """
     context = Context(claim)
     for name in dict.fromkeys(n for tree in claim.trees for n in walk(tree) if n.op == "defined"):
         for operator, path, body in mutate_tree(name.args[0], context):
@@ -202,7 +205,7 @@ def transform_claim(claim: Claim, change: Callable[[Expr], Expr | None]) -> Clai
 def free_an_index(tree: Expr, context: Context) -> Iterator[tuple[str, tuple, Expr]]:
     """Yield the trees in which an index of an entry is replaced by a free one, or a sum is replaced by its body."""
 
-    def slips(e: Expr) -> Iterator[tuple[str, Expr]]:
+    def node_mutations(e: Expr) -> Iterator[tuple[str, Expr]]:
         for at, place in enumerate(e.args[1:] if e.op == "entry" else (), 1):
             size = e.args[0].shape[at - 1]
             for new in (i for i in context.open_for(size) if i != place):
@@ -210,7 +213,7 @@ def free_an_index(tree: Expr, context: Context) -> Iterator[tuple[str, tuple, Ex
         if e.op == "sum":
             yield "index left open", e.args[0]
 
-    return mutate_nodes(tree, slips)
+    return mutate_nodes(tree, node_mutations)
 
 
 def mutate_nonnegative_form(claim: Claim) -> Mutations:

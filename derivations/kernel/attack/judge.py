@@ -44,6 +44,7 @@ from .random_points import (
     uses_operator,
 )
 
+NEAR = mpf(10) ** -6  # the distance from a limit within which a side must come at the values that are tried
 EQUAL_BY_QUADRATURE, DIFFERENT_BY_QUADRATURE = mpf(10) ** -8, mpf(10) ** -5
 
 Verdict = tuple[str, str]  # "true", "false" or "cannot tell", and the reason
@@ -56,23 +57,25 @@ class Options:
 
     partial: bool
     derivatives: bool
+    coarse: bool
     most: int
 
 
-def judge(claim: Claim, partial: bool = False, derivatives: bool = False, most: int = POINTS) -> Verdict:
+def judge(claim: Claim, partial: bool = False, derivatives: bool = False, coarse: bool = False, most: int = POINTS) -> Verdict:
     """Return ("true" | "false" | "cannot tell", reason), after trying the claim at up to `most` points, and at least FEWEST.
 
     By default, a claim is false if a side is undefined at a point at which the assumptions hold, or if the nonnegative form of an
     inequality is wrong; and "cannot tell" is returned if no point is found at which the assumptions hold.
 
     With partial=True, judge as a witness does that ignores where the sides are defined, whether the assumptions can hold, and how a
-    rank was bounded. With derivatives=True in addition, a derivative that does not exist still makes the claim false.
+    rank was bounded. With derivatives=True in addition, a derivative that does not exist still makes the claim false. With coarse=True, a
+    limit is false only if it is off by more than NEAR.
     """
     with mp.workdps(DIGITS):
         try:
             if not partial and (contradiction := find_contradiction(claim)):
                 return "false", contradiction
-            verdict, reason = JUDGES.get(claim.kind, judge_equality)(claim, Options(partial, derivatives, most))
+            verdict, reason = JUDGES.get(claim.kind, judge_equality)(claim, Options(partial, derivatives, coarse, most))
             missing = find_missing_moment(claim) if verdict == "true" and has_expectation(claim) else ""
             return ("false", missing) if missing else (verdict, reason)
         except CannotTell as limitation:
@@ -251,9 +254,9 @@ def judge_limit(claim: Claim, options: Options) -> Verdict:
     def find_problem(env: Environment) -> str:
         for here in index_values((claim.start, right), env):
             gaps = measure_distances(claim.start, right, variable, to, here)
-            if gaps[1] > mpf(10) ** -6:
+            if gaps[1] > NEAR:
                 return f"it stays {mp.nstr(gaps[1], 5)} away"
-            if gaps[1] > max(gaps[0], ZERO):
+            if gaps[1] > max(gaps[0], ZERO) and not options.coarse:
                 return "it moves away"
         return ""
 

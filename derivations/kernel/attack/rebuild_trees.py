@@ -43,14 +43,17 @@ def unfold_definitions(e: Expr) -> Expr:
     return transform_tree(e, lambda n: n.args[0] if n.op == "defined" else None)
 
 
-def mutate_nodes(tree: Expr, slips: Callable[[Expr], Iterable[tuple[str, Expr]]], path: tuple = ()) -> Iterator[tuple[str, tuple, Expr]]:
-    """Yield (operator, path, tree) with one node mutated; `slips(node)` yields (operator, new node).
+def mutate_nodes(
+    tree: Expr, node_mutations: Callable[[Expr], Iterable[tuple[str, Expr]]], path: tuple = ()
+) -> Iterator[tuple[str, tuple, Expr]]:
+    """Yield (name of the mutation, path, tree) for each mutation of one node of the tree.
 
-    Definitions are not mutated here, because a mutated definition has to be mutated everywhere.
+    `node_mutations(node)` yields (name, new node). Trees that would be ill typed are left out. So are the bodies of definitions, because a
+    definition has to be mutated everywhere.
     """
-    yield from ((operator, path, new) for operator, new in slips(tree))
+    yield from ((operator, path, new) for operator, new in node_mutations(tree))
     for k, argument in enumerate(() if tree.op == "defined" else tree.args):
-        for operator, where, new in mutate_nodes(argument, slips, path + (k,)):
+        for operator, where, new in mutate_nodes(argument, node_mutations, path + (k,)):
             try:
                 yield operator, where, rebuild(tree, tree.args[:k] + (new,) + tree.args[k + 1 :])
             except KernelError:  # ill typed

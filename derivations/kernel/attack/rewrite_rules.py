@@ -371,7 +371,7 @@ def replace_node(e: Expr, path: tuple, new: Expr) -> Expr:
 
 
 def rewrite_randomly(e: Expr, generator: Random, times: int) -> Expr:
-    """Return the tree after `times` rewrites, each at a random node that has one."""
+    """Return the tree after up to `times` rewrites, each of a random node to which a rule applies."""
     for _ in range(times):
         choices = list(rewritable_nodes(e))
         generator.shuffle(choices)

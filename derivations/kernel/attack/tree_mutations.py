@@ -257,7 +257,7 @@ def moment_confused(e: Expr, context: Vocabulary) -> Mutations:
 
 
 def constant_off(e: Expr, context: Vocabulary) -> Mutations:
-    """Change a constant by 1; exchange zeros and ones."""
+    """Add 1 to a constant, and subtract 1 from it; exchange a tensor of zeros and a tensor of ones."""
     if e.op == "const":
         yield e.data + 1
         yield e.data - 1

@@ -20,12 +20,12 @@ from ..coq.coq_process import NO_PROOF, STOPPED
 from ..coq.file_audit import imported_preludes
 from ..coq.prelude_files import PRELUDES, add_imports
 from ..core import claims
-from ..store import certificates, coq_proof_cache, coq_results, project_files, rejections
-from ..store.coq_proof_cache import Answer
+from ..store import certificates, coq_results, coq_verdict_cache, project_files, rejections
+from ..store.coq_verdict_cache import Answer
 from ..store.import_closure import hashes
 from ..store.project_files import ROOT
 from ..store.store import digest, settings
-from . import coq_exceptions
+from . import coq_open_claims
 from .dask_cluster import CheckoutMismatch, ClusterExecutor
 from .worker import load_script
 
@@ -45,7 +45,7 @@ def proof_keys(texts: dict[str, str]) -> dict[str, str]:
 
 
 def hash_coq_runner() -> dict[str, str]:
-    """Return the hashes of the module that runs Coq and of everything that it imports."""
+    """Return the hashes of coq_process.py, which runs Coq, and of everything that it imports."""
     return hashes([Path(coq_process.__file__)])
 
 
@@ -65,7 +65,7 @@ def make_local_prover(jobs: int, on_checked: Callable[[int], None]) -> Prover:
             on_answer(key, answer)
             on_checked(len(texts))
 
-        return coq_witness.prove(texts, jobs=jobs, told=report, apart=frozenset(coq_exceptions.read_reasons()))
+        return coq_witness.prove(texts, jobs=jobs, told=report, apart=frozenset(coq_open_claims.read_reasons()))
 
     return prove
 
@@ -74,7 +74,7 @@ def make_cluster_prover(workers: ClusterExecutor, on_checked: Callable[[int], No
     """Return a function that runs Coq on the workers of a cluster. The workers must have the same version of Coq as this machine."""
 
     def prove(texts: dict[str, str], on_answer: OnAnswer) -> dict[str, Answer]:
-        apart, version = frozenset(coq_exceptions.read_reasons()), coq_witness.version()
+        apart, version = frozenset(coq_open_claims.read_reasons()), coq_witness.version()
         found: dict[str, Answer] = {}
         groups = [{key: texts[key] for key in group} for group in group_by_imports(texts, apart, workers.size)]
         for done in as_completed([workers.submit(prove_on_worker, group, apart, version) for group in groups]):
@@ -116,9 +116,9 @@ def run(topics: list[str], fresh: bool, prove: Prover) -> dict[str, dict[str, di
         else:
             results[topic] = stored
     texts = {f"{topic}#{id_}": source.text for topic, found in sources.items() for id_, source in found.items() if source.text}
-    verdicts = coq_proof_cache.prove(texts, proof_keys(texts), prove, is_verdict, fresh)
+    verdicts = coq_verdict_cache.prove(texts, proof_keys(texts), prove, is_verdict, fresh)
     for topic, found in sources.items():
-        exceptions = coq_exceptions.read_reasons(topic)
+        exceptions = coq_open_claims.read_reasons(topic)
         results[topic] = {
             id_: make_result(f"{topic}#{id_}", source, verdicts, exceptions.pop(f"{topic}#{id_}", "")) for id_, source in found.items()
         }
@@ -128,7 +128,7 @@ def run(topics: list[str], fresh: bool, prove: Prover) -> dict[str, dict[str, di
         else:
             coq_results.STORE.delete(topic)
     publish_sources({topic: results[topic] for topic in topics}, every=set(topics) == set(certificates.topics()))
-    coq_proof_cache.STORE.prune()
+    coq_verdict_cache.STORE.prune()
     rejections.end_round()
     return {topic: results[topic] for topic in topics}
 
@@ -143,7 +143,7 @@ def make_result(key: str, source: coq_witness.Source, verdicts: dict[str, Answer
     if exception and ok is False and message.startswith((NO_PROOF, STOPPED)):
         ok, message = None, f"{OPEN_PREFIX}{exception}"
     elif exception and ok is not False:
-        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_exceptions.NAME}"
+        ok, message = False, f"{'Coq proves it' if ok else 'Coq cannot state it'}, so it is not open: take it out of {coq_open_claims.NAME}"
     steps = source.steps if ok else ()
     if ok and not source.whole:
         ok, message = None, f"proved for step {', '.join(map(str, steps))} only: {source.reason}"
@@ -166,7 +166,7 @@ def describe_outcome(result: dict) -> str:
 
 def unknown_claim_result(key: str) -> dict:
     """Return the result for an entry of `derivations/coq_open.toml` that names no claim."""
-    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_exceptions.NAME} names it, and there is no such claim: take it out"}
+    return coq_results.NOT_STATED | {"ok": False, "message": f"{coq_open_claims.NAME} names it, and there is no such claim: take it out"}
 
 
 def publish_sources(results: dict[str, dict[str, dict]], every: bool) -> None:

@@ -319,7 +319,7 @@ def run_worker(topic: str, script: Path, progress: Progress, stop: Event, earlie
     with tempfile.NamedTemporaryFile("r", errors="replace") as output:
         records, sender = CONTEXT.Pipe(duplex=False)
         arguments = (nice, str(script), str(ROOT), sender, output.name, dict(os.environ), packages, earlier)
-        process = CONTEXT.Process(target=start_worker, args=arguments)
+        process = CONTEXT.Process(target=run_in_worker, args=arguments)
         process.start()
         sender.close()
         last, problem = read_records(records, process, result, progress, stop)
@@ -373,7 +373,7 @@ def find_packages() -> dict[str, list[str]]:
 run_in_background = partial(run_worker, nice=BACKGROUND_NICENESS)
 
 
-def start_worker(nice: int, *arguments: Any) -> None:
+def run_in_worker(nice: int, *arguments: Any) -> None:
     """Run the worker in the new process."""
     from . import worker  # imported here so that the parent process does not load SymPy
 

@@ -19,7 +19,7 @@ from ..store import certificates, durations, project_files
 from ..store.certificates import CertificateError
 from . import new_topic, sympy_programs
 from .progress import Progress, print_result
-from .storing import store_options, use_store
+from .store_options import store_options, use_store
 
 cluster_option = click.option("--cluster", metavar="ADDRESS", default="", help="Run the tasks on a Dask cluster; see MAINTAINING.md.")
 
@@ -170,7 +170,7 @@ def flatten_record(result: runner.Result, record: dict[str, Any]) -> dict[str, A
 @store_options
 def coq(targets: tuple[str, ...], fresh: bool, jobs: int, cluster: str, shared: str | None, replay: int, seed: str) -> None:
     """Check claims with Coq. Exit with status 0 only if it proves every claim that it can state, except those known to be open."""
-    from .coq_report import main as run_coq
+    from .check_coq import main as run_coq
 
     wanted = find_targets(targets)
     with report_cluster_errors(), use_store(shared, replay, seed):
@@ -276,7 +276,7 @@ def uses(targets: tuple[str, ...], as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Write the verdicts as JSON to standard output.")
 def code(targets: tuple[str, ...], as_json: bool) -> None:
     """Compare code with the claims that name it. Exit with status 0 if none of it contradicts its claim."""
-    from .code_report import main as read_code
+    from .check_code import main as read_code
 
     sys.exit(read_code(find_targets(targets), as_json))
 

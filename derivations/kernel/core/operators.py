@@ -99,7 +99,11 @@ def is_complex(e: Tree) -> bool:
 
 
 def entry(data: Any, tensor: Tree, *indices: Tree) -> Shape:
-    """Return the scalar shape. Raise KernelError unless each index runs over its axis, or is a number that certainly lies on it."""
+    """Check the indices of an entry, and return its shape, which is always ().
+
+    Raise KernelError for a wrong number of indices, for an index that runs over another size than its axis, and for a number that may lie
+    outside the axis.
+    """
     if not indices or len(indices) != len(tensor.shape):
         raise KernelError(
             f"{quantity(len(indices), 'index', 'indices')} for a tensor of shape {show_shape(tensor.shape)}", code="wrong-number-of-indices"

@@ -14,7 +14,7 @@
   `nonnegativity.py` and `max_facts.py` find signs, `cycle_guard.py` keeps them from circular reasoning. `series_limits.py` takes limits, and
   `growth_scales.py` says which part of an expression grows fastest.
 - counterexamples: `exact_evaluation.py` evaluates trees with the rationals and rigorous balls of `flint_numbers.py`, and near a point
-  with the series of `taylor_series.py`. `counterexample_search.py`, `limit_counterexamples.py` and `random_matrices.py` choose the
+  with the series of `taylor_series.py`. `counterexample_search.py`, `limit_counterexamples.py` and `matrices_for_assumptions.py` choose the
   values. `given_values.py` reads values that an author gives, and `closed_forms.py` writes the two sides of a refutation in closed form.
 - messages: `polynomial_printing.py` prints a normal form as an author would write it, `value_printing.py` a value.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .atom_payloads import Unsupported, function_atom, instantiate, is_real
 from .conjugates import conjugate, is_real_polynomial
-from .fractions import Fraction
 from .normal_form import (
     Facts,
     multiply,
@@ -12,6 +11,7 @@ from .normal_form import (
     reduce_term,
 )
 from .polynomials import Polynomial, constant, scale
+from .rational_numbers import Fraction
 
 
 def absolute_value(p: Polynomial, facts: Facts) -> Polynomial:

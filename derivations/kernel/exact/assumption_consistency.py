@@ -36,7 +36,7 @@ from .counterexample_search import (
 from .exact_evaluation import evaluate
 from .flint_numbers import Undefined, to_fmpq
 from .limit_counterexamples import point_near_limit
-from .random_matrices import generate_with_matrices, has_no_rational_example
+from .matrices_for_assumptions import generate_with_matrices, has_no_rational_example
 
 MAX_SIZE, MAX_SMALL_SIZE = 12, 3  # sizes are tried up to 12, and with more values up to 3
 LARGER_NUMBERS = [Fraction(x) for x in (4, 5, -4, *range(6, MAX_SIZE + 2))]  # a number between index-dependent bounds
@@ -143,7 +143,11 @@ def suggest_size_bound(claim: Claim, sizes: dict[str, int]) -> Assumption | None
 
 
 def list_large_sizes(sizes: list, others: list) -> Iterator[tuple]:
-    """Yield large sizes, all equal or one large and the rest 1, as far as the assumptions can be computed there."""
+    """Yield choices of large sizes, one tuple for each choice: all sizes are equal, or one is large and the others are 1.
+
+    Choices at which the assumptions would need more than MAX_COMPUTED_NUMBERS numbers are left out. If a matrix is assumed to be
+    invertible or to have a stated product, there are none.
+    """
     matrices = any(a.kind in ("invertible", "product") for a in others)  # these take too many numbers
     for k in () if matrices else LARGE_SIZES:
         for choice in dict.fromkeys([(k,) * len(sizes), *(tuple(k if name == n else 1 for name in sizes) for n in sizes)]):

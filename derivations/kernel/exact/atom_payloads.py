@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import permutations
 
 from ..errors import KernelError
-from .fractions import Fraction
 from .polynomials import Polynomial, atom, rename_indices, sort_by_text
+from .rational_numbers import Fraction
 
 
 class Unsupported(KernelError):

@@ -7,9 +7,9 @@ from math import lcm
 from .atom_payloads import instantiate, is_real
 from .clear_denominators import clear_denominators
 from .exponentials_and_logs import exponential
-from .fractions import Fraction
 from .normal_form import Facts, multiply, raise_to_allowed_power
 from .polynomials import Polynomial, add, constant, scale
+from .rational_numbers import Fraction
 
 MAX_POWER = 12  # the largest total power of the arguments that is multiplied out
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .fractions import Fraction
 from .normal_form import FRESH_NUMBERS, Facts, multiply
 from .polynomials import Polynomial, rename_indices
+from .rational_numbers import Fraction
 
 
 def clear_denominators(p: Polynomial, facts: Facts) -> Polynomial:

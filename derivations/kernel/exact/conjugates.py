@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .atom_payloads import is_real
-from .fractions import Fraction
 from .normal_form import Facts, reduce_term
 from .polynomials import Polynomial, add, scale
+from .rational_numbers import Fraction
 
 
 def is_real_polynomial(p: Polynomial, facts: Facts) -> bool:

@@ -8,7 +8,10 @@ from typing import Any
 
 
 def guard_against_cycles(question: Callable[..., bool]) -> Callable[..., bool]:
-    """Decorate a method so that a question that recurs while it is being answered gets the answer False: it must not rest on itself."""
+    """Decorate a method that answers a question, so that circular reasoning ends.
+
+    If the same question is asked again before it is answered, the inner call returns False. An answer therefore never relies on itself.
+    """
 
     @wraps(question)
     def answer(self: Any, p: dict) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .atom_payloads import Unsupported, contains_symbol, instantiate
-from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
-from .integer_powers import split_base_and_count
+from .integer_powers import split_base_and_exponent
 from .matrix_words import INVERSE
 from .normal_form import (
     Facts,
@@ -14,6 +13,7 @@ from .normal_form import (
     reduce_term,
 )
 from .polynomials import Polynomial, add, atom, rename_indices, scale
+from .rational_numbers import Fraction
 
 
 def differentiate(p: Polynomial, head: tuple, where: tuple, facts: Facts) -> Polynomial:
@@ -127,7 +127,7 @@ def differentiate_factor(f: tuple, power: Fraction, head_by: tuple, where: tuple
             result = multiply(result, raise_to_allowed_power(inner, Fraction(-1), facts), facts)
         return multiply(result, chain, facts)
     if head[0] == "whole" and contains_symbol(head, head_by):
-        base, times = split_base_and_count(instantiate(head[1], indices))
+        base, times = split_base_and_exponent(instantiate(head[1], indices))
         facts.require_sign("nonzero", base, f"a power of it is differentiated: {NOT_SHOWN}")
         factor = multiply(differentiate(base, head_by, where, facts), raise_to_allowed_power(base, Fraction(-1), facts), facts)
         return multiply(scale(multiply(times, factor, facts), power), reduce_term({}, [(f, power)], facts), facts)

@@ -29,7 +29,7 @@ from .flint_numbers import (
     to_fmpq,
     to_real,
 )
-from .integer_powers import split_base_and_count
+from .integer_powers import split_base_and_exponent
 from .polynomials import Polynomial, rename_indices
 from .taylor_series import NUMBER_OF_COEFFICIENTS, NoDerivative, Taylor
 
@@ -317,7 +317,7 @@ def evaluate_factors(factors: list, values: dict) -> Any:
             term = term * apply_function("exp", to_fmpq(e) * evaluate_polynomial(dict(instantiate(head[-1], indices)), values))
             continue
         if head[0] in ("whole", "turn"):
-            below, times = split_base_and_count(dict(instantiate(head[-1], indices)))
+            below, times = split_base_and_exponent(dict(instantiate(head[-1], indices)))
             base = to_fmpq(-1) if head[0] == "turn" else evaluate_polynomial(below, values)
             base = raise_to(base, evaluate_polynomial(times, values))
         elif head[0] == "i":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .atom_payloads import instantiate
-from .fractions import Fraction
 from .index_sums import sum_over_index
 from .normal_form import FRESH_NUMBERS, Facts, factor_sign, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import MAXIMUM_INDEX, Polynomial, constant, is_multiple, rename_indices, size_polynomial
+from .rational_numbers import Fraction
 
 
 def mean_of_share(factors: list, facts: Facts) -> Polynomial | None:

@@ -11,11 +11,11 @@ from itertools import combinations, product
 from .atom_payloads import Unsupported, function_atom, instantiate
 from .exchangeable_entries import mean_of_share
 from .exponentials_and_logs import exponential
-from .fractions import Fraction
 from .index_sums import fresh_index, substitute_index, sum_over_index
 from .max_facts import replace_atom
 from .normal_form import Facts, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale, size_polynomial
+from .rational_numbers import Fraction
 
 
 def take_expectation(p: Polynomial, facts: Facts) -> Polynomial:

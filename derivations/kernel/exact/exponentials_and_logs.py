@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .atom_payloads import function_atom, instantiate
-from .fractions import Fraction
 from .normal_form import Facts, factor_sign, is_bit, multiply, raise_to_allowed_power
 from .polynomials import Polynomial, add, atom, constant, factorise, scale, sort_by_text
+from .rational_numbers import Fraction
 
 
 def exponential(p: Polynomial, facts: Facts) -> Polynomial:

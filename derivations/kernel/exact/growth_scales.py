@@ -19,10 +19,10 @@ from .cancelling_logs import exponential_as_quotient
 from .clear_denominators import clear_denominators
 from .conjugates import is_real_polynomial
 from .exponentials_and_logs import exponential, logarithm
-from .fractions import Fraction
 from .normal_form import Facts, multiply, raise_to_allowed_power, take_content
 from .polynomial_printing import show_polynomial
 from .polynomials import ONE_TERM, Polynomial, add, atom, constant, scale
+from .rational_numbers import Fraction
 
 Level = tuple[Fraction, Fraction]  # (p, q) for X^p (log X)^q; (0, 0) for log log X
 Coefficient = Any  # a Fraction, or a frozen polynomial

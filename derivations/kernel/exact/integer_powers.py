@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from .atom_payloads import Unsupported, function_atom
 from .exponentials_and_logs import exponential, logarithm, raise_to
-from .fractions import Fraction
 from .normal_form import Facts, factor_sign, multiply, take_content
 from .polynomials import Polynomial, constant
+from .rational_numbers import Fraction
 
 COUNT_HEADS = ("size", "value")  # the heads of atoms that are positive whole numbers
 
@@ -80,8 +80,11 @@ def count_power(f: tuple, count: tuple, times: int) -> Polynomial:
     return function_atom("whole", {((), inside): Fraction(1)}, times)
 
 
-def split_base_and_count(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Return (base, exponent) of the power in an atom's payload, both as polynomials."""
+def split_base_and_exponent(inside: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """Return the base and the exponent of a power, both as polynomials, from their product, which an atom's payload holds.
+
+    The factors of the exponent are the positive whole numbers, such as sizes.
+    """
     (((_, factors), _),) = inside.items()
     parts = [tuple(x for x in factors if (x[0][0][0] in COUNT_HEADS) is which) for which in (False, True)]
     return tuple({((), part): Fraction(1)} for part in parts)  # type: ignore[return-value]

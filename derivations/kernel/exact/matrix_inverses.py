@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ..core.expr import Expr
 from .atom_payloads import Unsupported, freeze, instantiate, is_random, is_real, outer_indices, rename_polynomial, slot_symmetries
 from .clear_denominators import clear_denominators
-from .fractions import Fraction
 from .index_sums import fresh_index, sum_over_index
 from .matrix_words import END, INVERSE, START, split_word
 from .normal_form import Facts, multiply, reduce_term, substitute_indices
 from .polynomials import Polynomial, add, atom, rename_indices, scale, sort_by_text
+from .rational_numbers import Fraction
 
 INVERTED = {"entry": "inverse", "inverse": "entry"}  # a letter of a word, and its inverse
 MOST_STEPS, MOST_TERMS = 12, 60  # from a difference to 0, and in each difference on the way

@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .atom_payloads import iterate_axis_indices, sort_atom_indices
-from .fractions import Fraction
 from .polynomials import rename_indices
+from .rational_numbers import Fraction
 
 INVERSE = "inverse of"  # a head is (INVERSE, size, payload): the inverse of the matrix whose entry at the slots 0 and 1 is the payload
 NEVER_ZERO = ("size", "prime", "exp")  # heads of factors that may be divided by
@@ -77,7 +77,10 @@ def split_word(bound: tuple, factors: tuple) -> tuple[tuple, Factors] | None:
 
 
 def has_known_sizes(head: tuple) -> bool:
-    """Return whether both indices of an atom are on axes of symbols, which determine their sizes."""
+    """Return whether both sizes of a matrix can be read from the symbols in its head.
+
+    This is so if each of its two indices occurs on an axis of a symbol.
+    """
     return {i for _, i in iterate_axis_indices({((), (((head, (START, END)), Fraction(1)),)): Fraction(1)})} == {START, END}
 
 

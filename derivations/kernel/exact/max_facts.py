@@ -8,11 +8,11 @@ from copy import copy
 from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, contains_symbol, free_bound_indices, instantiate
 from .exponentials_and_logs import exponential, logarithm
-from .fractions import Fraction
 from .index_sums import fresh_index, substitute_index, sum_over_index
 from .max_normal_form import split_marked_entries
 from .normal_form import FRESH_NUMBERS, Facts, factor_sign, is_bit, multiply, raise_to_allowed_power, reduce_term
 from .polynomials import MAXIMUM_INDEX, Polynomial, add, constant, rename_indices, scale
+from .rational_numbers import Fraction
 
 
 def holds_in_every_case(p: Polynomial, question: str, facts: Facts) -> bool:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from ..core.expr import Expr
 from .atom_payloads import Unsupported, instantiate, is_real, make_payload
 from .exponentials_and_logs import exponential
-from .fractions import Fraction
 from .index_renaming import canonical_term
 from .normal_form import Facts, factor_sign, multiply, reduce_term
 from .polynomials import MAXIMUM_INDEX, Polynomial, add, atom, constant, rename_indices, scale
+from .rational_numbers import Fraction
 
 MAX_WRITTEN_OUT = 4  # the largest number of entries that is written out: each may add indices of its own
 

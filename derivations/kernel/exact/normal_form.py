@@ -36,7 +36,6 @@ from .atom_payloads import (
     sort_atom_indices,
 )
 from .cycle_guard import guard_against_cycles
-from .fractions import Fraction
 from .index_renaming import canonical_term
 from .matrix_words import replace_largest_word
 from .polynomial_printing import polynomial_to_tree
@@ -54,6 +53,7 @@ from .polynomials import (
     size_polynomial,
     sort_by_text,
 )
+from .rational_numbers import Fraction
 
 MAX_SUMMED_POWER = 20  # the largest power of an index that is summed in closed form
 FRESH_NUMBERS = count()

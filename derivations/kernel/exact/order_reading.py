@@ -19,7 +19,6 @@ from typing import NamedTuple
 from ..core.assumptions import Assumption
 from ..core.expr import Expr, free_indices, show, symbols, walk
 from ..core.operators import differentiation_symbol, is_partial, is_position
-from .fractions import Fraction
 from .guarded_polynomials import Steps
 from .linear_forms import (
     ONE,
@@ -41,6 +40,7 @@ from .linear_forms import (
 )
 from .order_terms import Sum, Term, are_written_alike, fresh_name, make_term, multiply_sums, restrict_sum, scale_sum
 from .position_polynomials import form_polynomial, number_polynomial, substitute_forms
+from .rational_numbers import Fraction
 
 MOST_WAYS = 100  # of filling the slots of a stored function
 MOST_FACTORS = 6  # the largest power that is multiplied out

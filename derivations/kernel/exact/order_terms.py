@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from .fractions import Fraction
 from .linear_forms import Form, add_forms, negate_form, substitute, variable
 from .position_polynomials import PositionPolynomial, multiply_polynomials, number_polynomial, scale_polynomial, substitute_forms
+from .rational_numbers import Fraction
 
 Head = tuple[str, Any]
 Atom = tuple[Head, tuple[Form, ...]]

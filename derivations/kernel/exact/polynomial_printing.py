@@ -10,9 +10,9 @@ from textwrap import shorten
 from ..core.expr import Expr, walk
 from ..core.operators import INDEXED
 from ..printing.plain_text import plain
-from .fractions import Fraction
 from .matrix_words import INVERSE
 from .polynomials import MAXIMUM_INDEX, Polynomial
+from .rational_numbers import Fraction
 
 INDEX_NAMES = "ijklabc"
 ONE = Expr("const", (), (), Fraction(1))

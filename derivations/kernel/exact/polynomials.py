@@ -19,7 +19,7 @@ from math import comb
 from typing import Any
 
 from ..core.expr import Expr
-from .fractions import Fraction
+from .rational_numbers import Fraction
 
 Index = tuple[Any, ...]
 Polynomial = dict[tuple, Fraction]  # from terms to coefficients

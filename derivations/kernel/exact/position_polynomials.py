@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import reduce
 from math import comb
 
-from .fractions import Fraction
 from .linear_forms import ONE, Form, subtract_forms
 from .polynomials import bernoulli_number
+from .rational_numbers import Fraction
 
 PositionPolynomial = dict[tuple, Fraction]
 

@@ -282,7 +282,10 @@ def evaluate_law_sides(claim: Claim, facts: Facts, at: dict) -> list:
 
 
 def evaluate_sides(claim: Claim) -> list:
-    """Return both sides of a refuted relation at the counterexample, as entries by place."""
+    """Return both sides of a refuted relation at the counterexample.
+
+    Each side is a dictionary from places to entries. A place is a tuple of indices that count from 0; the place of a number is ().
+    """
     at = read_values(claim)
     sides = claim.trees[:2]
     if is_law(*sides):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..core.number_formats import FORMATS
 from .flint_numbers import Undefined, round_to, to_fmpq, to_fraction
-from .fractions import Fraction, split_power_of_two
 from .normal_form import Facts, is_bit
 from .polynomials import Polynomial, constant, scale
+from .rational_numbers import Fraction, split_power_of_two
 
 
 def take_out_power_of_two(p: Polynomial) -> tuple[Polynomial, Fraction]:

@@ -21,7 +21,6 @@ from .absolute_values import absolute_value
 from .atom_payloads import Unsupported, contains_symbol, instantiate
 from .conjugates import is_real_polynomial
 from .exponentials_and_logs import exponential, logarithm
-from .fractions import Fraction
 from .growth_scales import (
     LOG,
     LOG_LOG,
@@ -38,10 +37,11 @@ from .growth_scales import (
     to_power,
 )
 from .index_sums import fresh_index, sum_over_index
-from .integer_powers import split_base_and_count
+from .integer_powers import split_base_and_exponent
 from .normal_form import Facts, multiply, raise_to_allowed_power, reduce_term
 from .polynomial_printing import show_polynomial
 from .polynomials import Polynomial, add, atom, constant, rename_indices, scale
+from .rational_numbers import Fraction
 
 ORDERS = (4, 8, 16)  # numbers of terms of an infinite series to try, in turn
 SIGNS = ("turn", "oscillation")  # the heads of signs that depend on a size: (-1)^n, and x^n / |x|^n
@@ -344,7 +344,7 @@ class Expansion(SeriesArithmetic):
 
         If x is 0, the sign is 0 and so is the term. Its scale |x|^n then makes no difference.
         """
-        base, count = split_base_and_count(instantiate(f[0][1], f[1]))
+        base, count = split_base_and_exponent(instantiate(f[0][1], f[1]))
         if depends_on(base, self.variable):
             raise Unsupported("the limit of a power whose base moves, and may be negative", code="unknown-limit")
         log = logarithm(absolute_value(base, self.facts), self.facts, known_positive=True)
@@ -396,7 +396,7 @@ def replace_signs(p: Polynomial) -> Polynomial:
     (((bound, factors), c),) = p.items()
     result = {(bound, tuple(x for x in factors if x[0][0][0] not in SIGNS)): c}
     for f, _ in (x for x in factors if x[0][0][0] == "oscillation"):
-        result = multiply(result, split_base_and_count(instantiate(f[0][1], f[1]))[0], Facts())
+        result = multiply(result, split_base_and_exponent(instantiate(f[0][1], f[1]))[0], Facts())
     return result
 
 

@@ -11,9 +11,9 @@ from ..core.claims import Claim
 from ..core.expr import named_nodes
 from ..errors import KernelError
 from .assumption_needs import is_sufficient
-from .fractions import Fraction
 from .given_values import ProofFailed
 from .polynomial_printing import INDEX_NAMES
+from .rational_numbers import Fraction
 
 SECONDS = 1  # after which no further assumptions are tried
 VOCABULARY = vars(constructors) | vars(assumptions) | {"Fraction": Fraction}

@@ -17,13 +17,13 @@ from .conjugates import is_real_polynomial
 from .derivatives import differentiate
 from .expectations import delta, take_expectation
 from .exponentials_and_logs import exponential, logarithm, raise_to
-from .fractions import Fraction
 from .index_sums import fresh_index, sum_over
 from .integer_powers import is_whole, raise_to_whole_power
 from .matrix_inverses import heads_of, inverse_atom, is_invertible
 from .max_normal_form import MAX_WRITTEN_OUT, maximum_of, maximum_over
 from .normal_form import Facts, multiply, multiply_out, raise_to_allowed_power, reduce_term
 from .polynomials import Polynomial, add, atom, constant, scale, size_polynomial
+from .rational_numbers import Fraction
 from .roundings import round_exactly, take_out_power_of_two, take_out_sign
 
 

@@ -9,7 +9,7 @@ from flint import acb, arb, fmpq
 from ..core.expr import Expr
 from ..printing.latex import Value, short_latex
 from .flint_numbers import to_fraction
-from .fractions import split_power_of_two
+from .rational_numbers import split_power_of_two
 
 LONG = 20  # characters of a rational that is short enough to be shown as it is
 DIGITS = (6, 12, 24, 40)  # digits shown of a ball: the first number that tells two balls apart

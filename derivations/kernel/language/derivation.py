@@ -283,8 +283,8 @@ class Derivation(claims.Derivation):
     ) -> None:
         """State that `expr` tends to `value` as a size or a scalar symbol tends to "oo", or to 0 from above.
 
-        The sign of the variable near the limit is known and needs no assumption. Counterexamples in `without` give values to all other
-        symbols, and none to the variable.
+        Do not assume the sign of the variable: it is known near the limit. A counterexample in `without` gives a value to every symbol
+        except the variable.
 
         Examples:
             >>> from derivations.kernel import Derivation, sizes

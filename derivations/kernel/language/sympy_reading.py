@@ -17,7 +17,7 @@ class Unreadable(KernelError):
 
 
 class Place(NamedTuple):
-    """The meaning of a SymPy index: an index of the kernel, which counts from 1, and the number from which SymPy counts."""
+    """An index of the kernel, which counts from 1, for an index of SymPy, which counts from `first`: 0 or 1."""
 
     variable: Expr
     first: int

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from ..core.assumptions import Assumption, is_random
 from ..core.expr import Expr
+from .bounded_operations import product
 from .error_bounds import BoundedValue
 from .evaluation import evaluate
-from .tensor_operations import product
 from .trial import Trial
 
 

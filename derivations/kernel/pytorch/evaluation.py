@@ -1,6 +1,6 @@
 """Evaluate a tree of a claim at every point of a trial, with error bounds: one rule for each operator.
 
-The rules evaluate the arguments of a node; the arithmetic is in `error_bounds.py` and `tensor_operations.py`. A rule takes the node `e`, the
+The rules evaluate the arguments of a node; the arithmetic is in `error_bounds.py` and `bounded_operations.py`. A rule takes the node `e`, the
 trial `t`, the leading axis of each free index, `axes`, and the first leading axis that is unused, `deep`.
 """
 
@@ -15,7 +15,7 @@ from ..core.constructors import sqrt
 from ..core.expr import Expr, free_indices, show, walk
 from ..core.number_formats import FORMATS
 from ..core.operators import AVERAGE_OPERATORS, TRANSPARENT, differentiation_symbol
-from . import error_bounds, tensor_operations
+from . import bounded_operations, error_bounds
 from .error_bounds import BoundedValue, gamma, number
 from .errors import CannotDecide, Disagreement
 from .evaluation_cache import cache_key, contains_leaf
@@ -119,7 +119,7 @@ FUNCTIONS: dict[str, Callable[[BoundedValue], BoundedValue] | None] = {
     "sin": error_bounds.sine,
     "tanh": error_bounds.tangent,
     "norm": None,  # `function` writes it as a root
-    "largest": tensor_operations.largest,
+    "largest": bounded_operations.largest,
 }
 
 
@@ -143,24 +143,24 @@ def unary(operation: Callable[[BoundedValue], BoundedValue]) -> Rule:
 
 def matmul(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     a, b = (evaluate(x, t, axes, deep) for x in e.args)
-    return tensor_operations.matmul(a, b, len(e.args[0].shape) == 1, len(e.args[1].shape) == 1)
+    return bounded_operations.matmul(a, b, len(e.args[0].shape) == 1, len(e.args[1].shape) == 1)
 
 
 def inverse(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
-    return tensor_operations.inverse(evaluate(e.args[0], t, axes, deep), show(e.args[0]))
+    return bounded_operations.inverse(evaluate(e.args[0], t, axes, deep), show(e.args[0]))
 
 
 def sum_(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
-    return tensor_operations.sum_along(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
+    return bounded_operations.sum_along(evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1), deep, t.size(e.data[1]))
 
 
 def each(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     body = evaluate(e.args[0], t, {**axes, e.data: deep}, deep + 1)
-    return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
+    return bounded_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
 def array(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
-    return tensor_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
+    return bounded_operations.stack([evaluate(x, t, axes, deep) for x in e.args], t.shape(e))
 
 
 def where(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
@@ -240,7 +240,7 @@ def average(x: BoundedValue, t: Trial) -> BoundedValue:
     if x.value.shape[OUTCOME] == 1:
         return x
     w = t.weights
-    mean = tensor_operations.sum_along(
+    mean = bounded_operations.sum_along(
         BoundedValue(w.value * x.value, w.value * x.error + w.error * x.value.abs() + error_bounds.rounding_error(w.value * x.value)),
         OUTCOME,
         w.value.shape[OUTCOME],
@@ -322,9 +322,9 @@ RULES: dict[str, Rule] = {
     "where": where,
     "entry": entry,
     "function": function,
-    "softmax": unary(tensor_operations.softmax),
+    "softmax": unary(bounded_operations.softmax),
     "derivative": derivative,
-    "rank": unary(tensor_operations.rank),
+    "rank": unary(bounded_operations.rank),
     "rounded": rounded,
     "expectation": expectation,
     "variance": variance,

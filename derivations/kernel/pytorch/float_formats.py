@@ -19,13 +19,13 @@ from torch import Tensor
 from ..core.constructors import sqrt
 from ..core.expr import Expr
 from ..core.operators import TRANSPARENT
-from . import tensor_operations
+from . import bounded_operations
+from .bounded_operations import largest
 from .error_bounds import BoundedValue
 from .errors import CannotDecide
 from .evaluation import RULES as IN_FP64
 from .evaluation import align_scalars, condition_holds, keep_where
 from .evaluation_cache import cache_key
-from .tensor_operations import largest
 from .trial import Trial, take_entry
 
 
@@ -238,7 +238,7 @@ def count_terms(e: Expr, t: Trial) -> int:
 def each(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     """Evaluate an array of entries; only the entries are rounded."""
     body = evaluate_in_format(e.args[0], t, f, {**axes, e.data: deep}, deep + 1)
-    return tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
+    return bounded_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
 def where(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:

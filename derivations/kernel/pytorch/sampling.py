@@ -25,7 +25,7 @@ from .errors import CannotDecide
 from .evaluation import evaluate
 from .expectations import bounds_on_chances, is_smooth_law, put_random
 from .given_values import put_values
-from .matrix_sampling import put_products
+from .matrices_with_products import put_products
 from .trial import Trial, cache_last, involved_trees, symbols_of
 from .trial_sizes import POINTS, is_filtered, large_size, points_drawn
 

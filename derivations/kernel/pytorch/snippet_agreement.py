@@ -127,7 +127,10 @@ def compare_snippet(code: tuple, given: Arguments, point: int, wanted: ExpectedV
 
 
 def find_leaked_answers(code: tuple, given: Arguments, point: int, wanted: ExpectedValues) -> Iterable[str]:
-    """Yield the arguments that have the claim's value at a point. Names and numbers are left out: a side may be one of these."""
+    """Yield the parameters whose argument already has the value of a side of the claim at this point.
+
+    Arguments that are a single name or number are skipped, because a side of the claim may be just that.
+    """
     parameters = [parameter for parameter, x in given.calls.of(code).arguments.items() if is_computed(x)]
     if not parameters:
         return

@@ -17,7 +17,7 @@ from ..core.expr import Expr, free_indices, node_sizes, symbols, walk
 from ..core.operators import BINDERS
 from .evaluation import evaluate
 from .given_values import bindable_names, given_sizes
-from .matrix_sampling import group_products, needs_joint_draw
+from .matrices_with_products import group_products, needs_joint_draw
 from .trial import Trial, cache_last, involved_trees, symbols_of
 from .written_numbers import list_written_sizes
 

@@ -11,7 +11,7 @@ notice a changed certificate: build with `zensical build --clean`.)
                              snippet_text_lint.py reads the comments, docstrings and strings of its code, and code_fence_lint.py,
                              example_rules.py, hardcoded_numbers.py and unshown_code_lint.py check the rest
   code on a page             added_imports.py adds the imports that a region needs; full_source.py adds the whole file at the end of the page;
-                             page_notebooks.py and page_code.py write the files that readers can download with a page
+                             page_notebooks.py and standalone_code.py write the files that readers can download with a page
   mistakes                   stop the build with file and line; `mkdocs serve` shows them in boxes on the page (page_errors.py,
                              rejected_claim_boxes.py)
   rebuilding                 page_dependencies.py records what a page depends on; incremental_build.py finds the pages that a change

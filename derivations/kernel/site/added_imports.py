@@ -73,7 +73,7 @@ def read_blocks(source: Source, root: Path) -> list[CodeBlock]:
             raise source.error(place.first, f"{snippet.file}:{line}: {message}", place.last)
         region = snippet.regions.get(place.section)
         if region is None:
-            continue  # reported by snippet_includes.py
+            continue  # reported by include_errors.py
         try:
             statements = snippet.statements_in(region)
             needs = {} if region.is_example else find_needed_imports(statements, session)

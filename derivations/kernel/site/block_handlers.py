@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element, SubElement
 
-from ..check import coq_exceptions
+from ..check import coq_open_claims
 from ..printing.mathml import MathsError
 from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
@@ -32,7 +32,7 @@ def add_trust_table(page: Page, parent: Element, name: str) -> Element:
         raise page.source.error(line, f"expected '/// trust | NAME' with a name of {', '.join((*TABLES, *LISTS))}, found {name!r}")
     try:
         if name in LISTS:
-            page_dependencies.note_files([coq_exceptions.FILE])
+            page_dependencies.note_files([coq_open_claims.FILE])
             return _add_claims(page, parent, *LISTS[name])
         if name == "runs":
             page_dependencies.note_files([complete_run_counts.FILE])

@@ -60,7 +60,7 @@ from pymdownx.blocks.block import Block
 
 from ..printing.mathml import MathsError, render_notation
 from ..store.project_files import ROOT
-from . import block_handlers, code_fence_lint, course_boxes, formula_layout, full_source, page_errors, role_classes, snippet_includes
+from . import block_handlers, code_fence_lint, course_boxes, formula_layout, full_source, include_errors, page_errors, role_classes
 from .front_matter import check_front_matter, check_front_matter_text
 from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
@@ -97,15 +97,15 @@ class _PageReader(Preprocessor):
 
     def _read(self, source: Source, pieces: list[str]) -> Page:
         check_front_matter(source)
-        snippet_includes.reject_invalid_utf8(source)
-        snippet_includes.reject_missing_includes(source, self.md)
-        snippets = snippet_includes.find_preprocessor(self.md)
+        include_errors.reject_invalid_utf8(source)
+        include_errors.reject_missing_includes(source, self.md)
+        snippets = include_errors.find_preprocessor(self.md)
         code_fence_lint.reject_fence_faults(source, Path(snippets.base_path[0]) if snippets else ROOT)
         return Page(source, self.extension.getConfig("repository"), pieces)
 
     def _complete(self, source: Source) -> list[str]:
         """Return the lines with the imports and whole files that the page's code needs; unchanged if includes are not enabled."""
-        snippets = snippet_includes.find_preprocessor(self.md)
+        snippets = include_errors.find_preprocessor(self.md)
         return full_source.add_imports_and_sources(source, Path(snippets.base_path[0])) if snippets else source.lines
 
 

@@ -239,12 +239,12 @@ class Rebuild:
         return [page for page in outdated if page in due]
 
     def build_urgent(self) -> None:
-        """Make the server build the urgent pages."""
+        """Mark the urgent pages as due, and notify the server, so that it builds them."""
         self.urgent_are_due = True
         rejections.end_round()
 
     def build_all(self) -> None:
-        """Make the server build all outdated pages."""
+        """Mark all outdated pages as due, and notify the server, so that it builds them."""
         self.all_are_due = True
         rejections.end_round()
 

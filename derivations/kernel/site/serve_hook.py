@@ -74,7 +74,7 @@ def log_error(error: PageError) -> None:
 
 
 def on_page_read_source(*, page: Page, **_: Any) -> str | None:
-    """Return a page's text, with invalid UTF-8 replaced by a character that snippet_includes.py rejects with its line."""
+    """Return a page's text, with invalid UTF-8 replaced by a character that include_errors.py rejects with its line."""
     path = page.file.abs_src_path
     return Path(path).read_text(encoding="utf-8-sig", errors="replace") if path and page.file.src_uri.endswith(".md") else None
 

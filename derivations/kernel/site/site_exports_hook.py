@@ -23,11 +23,11 @@ from derivations.kernel.site import (
     change_feed,
     claim_formats,
     page_cache,
-    page_code,
     page_errors,
     page_notebooks,
     page_summary,
     social_cards,
+    standalone_code,
 )
 from derivations.kernel.site.page import Page
 from derivations.kernel.site.page_source import RANKS
@@ -103,8 +103,8 @@ def _make_files(page: SitePage, source: Source, config: MkDocsConfig) -> dict[st
             found[page_notebooks.notebook_name(source)] = page_notebooks.make_notebook(
                 source, address=address, repository=_repository(config)
             )
-        if code := page_code.make_code(source, title=_title_of(page, config), address=address):
-            found[page_code.code_name(source)] = code
+        if code := standalone_code.make_code(source, title=_title_of(page, config), address=address):
+            found[standalone_code.code_name(source)] = code
         return found
 
     name, files = page.file.src_uri, BUILD["files"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
 
-from ..check import coq_exceptions
+from ..check import coq_open_claims
 from ..check.proving_witnesses import provers
 from ..errors import quantity
 from ..store import complete_run_counts, fuzz_results, mutant_results
@@ -135,7 +135,7 @@ def find_claims_with_one_proof() -> list[tuple[str, str]]:
 
 def find_claims_open_in_coq() -> list[tuple[str, str]]:
     """Return the claims that Coq can state but does not prove, each with the reason."""
-    return sorted(coq_exceptions.read_reasons().items())
+    return sorted(coq_open_claims.read_reasons().items())
 
 
 # By name: the function that lists the claims, and the text for an empty list.

@@ -18,7 +18,7 @@ UNLOADED_CHECK_FILES = (
     "dask_cluster",
     "snippet_mutation",
     "coq_run",
-    "coq_exceptions",
+    "coq_open_claims",
     "fuzz_run",
     "mutation_run",
     "process_pool",
@@ -27,7 +27,7 @@ UNLOADED_CHECK_FILES = (
     "affected_topics",
 )
 UNLOADED_STORE_FILES = (
-    "coq_proof_cache",
+    "coq_verdict_cache",
     "coq_results",
     "complete_run_counts",
     "fuzz_results",

@@ -12,7 +12,7 @@ from ..core.assumptions import Assumption
 from ..core.claims import Claim
 from ..core.expr import Expr, contains_average, free_indices, lift, matmul, show, symbols, walk
 from ..core.operators import INDEXED
-from . import counterexamples, laws
+from . import counterexample_reading, laws
 from .errors import Disagrees, NotForSymPy
 from .program_text import Program, assemble, write_function, write_loops, write_reasons, write_sizes, write_steps, write_verdict
 from .symbol_text import SIGNS, indices_of
@@ -199,8 +199,8 @@ def limit(claim: Claim) -> Program:
 
 def refutation(claim: Claim) -> Program:
     """Return the program of a refutation. It evaluates both sides at the counterexample, those of a law for every size if possible."""
-    sizes, texts = counterexamples.read_counterexample(claim)
-    claim = counterexamples.substitute_indices(claim, sizes)
+    sizes, texts = counterexample_reading.read_counterexample(claim)
+    claim = counterexample_reading.substitute_indices(claim, sizes)
     if is_law(claim):
         try:
             return refutation_for_every_size(claim, sizes, texts)

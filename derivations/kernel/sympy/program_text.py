@@ -155,7 +155,7 @@ def mask_patterns(shape: list[int]) -> list[str]:
 
 
 def nest_tuples(entries: list[str], shape: list[int]) -> str:
-    """Return entries as nested tuples of this shape, in source."""
+    """Return the source text of nested tuples with this shape; `entries` are the texts of the innermost elements, row by row."""
     if not shape:
         return entries[0]
     each = len(entries) // shape[0]

@@ -8,10 +8,10 @@ form.
   what is read          `python_subset.py` lists the statements and names that a snippet may use; other code is compared in numbers alone
   running it            `tracing.py` intercepts each operation, `symbolic_sizes.py` holds the sizes, `size_conditions.py` the conditions on
                         them, and `size_queries.py` records which sizes the code itself inspects
-  tensors as trees      `axes.py` gives the length of an axis, `index_positions.py` the positions along it, `entries.py` the entry at a
+  tensors as trees      `axes.py` gives the length of an axis, `position_conversion.py` the positions along it, `entries.py` the entry at a
                         position, `tensor_values.py` the whole tensor
   operations            `operation_rules.py` registers the rules by name: `pointwise_rules.py`, `boolean_values.py`, `reshape_rules.py`,
-                        `split_concat.py`, `reduction_rules.py`, `matmul_rules.py`, `gather_rules.py`, `creation_rules.py`, `autograd_rules.py`
+                        `axis_part_rules.py`, `reduction_rules.py`, `matmul_rules.py`, `gather_rules.py`, `creation_rules.py`, `autograd_rules.py`
   numbers               `float_constants.py` reads a float as the number nearest to it
   the verdict           `comparison.py` compares the normal forms
 

@@ -9,8 +9,8 @@ from ..core.constructors import exp
 from ..core.expr import lift
 from .axes import UNIT_AXIS, Axis
 from .entries import Entry, add_entries, divide_entries, multiply_entries, subtract_entries, to_number
-from .index_positions import position_of_index, same_position
 from .operation_rules import Call, rule
+from .position_conversion import position_of_index, same_position
 from .tensor_values import TensorValue, apply_entrywise, axis_number, broadcast_values, sum_along
 
 

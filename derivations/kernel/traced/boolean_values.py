@@ -25,9 +25,9 @@ from .entries import (
     to_number,
 )
 from .errors import NeedsNumericSize, NotRead
-from .index_positions import split_shift
 from .integer_dtypes import is_zero_or_one
 from .operation_rules import Call, Number, as_value, has_boolean_result, rule
+from .position_conversion import split_shift
 from .tensor_values import TensorValue, apply_entrywise
 from .tracing import Trace
 

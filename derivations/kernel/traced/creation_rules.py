@@ -11,8 +11,8 @@ from .axes import UNIT_AXIS, FixedAxis, SymbolicAxis
 from .boolean_values import as_truth
 from .entries import Entry, add_entries, multiply_entries
 from .errors import NeedsNumericSize, NotRead
-from .index_positions import index_of_position, same_position
 from .operation_rules import Call, has_boolean_result, has_integer_result, rule
+from .position_conversion import index_of_position, same_position
 from .tensor_values import TensorValue
 
 

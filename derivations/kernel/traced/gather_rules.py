@@ -8,8 +8,8 @@ from typing import Any
 from .axes import Axis, FixedAxis, iterate_positions
 from .entries import Entry
 from .errors import NeedsNumericSize, NotRead
-from .index_positions import position_of_entry
 from .operation_rules import Call, rule
+from .position_conversion import position_of_entry
 from .tensor_values import TensorValue, axis_number, broadcast_values
 
 

@@ -245,7 +245,7 @@ def is_passed_on(node: ast.Attribute, parent: ast.AST | None) -> bool:
 
 
 def is_write(node: ast.AST) -> bool:
-    """Return whether a node may write to a tensor: `x += y`, `x[i] = y` or `x.add_(y)`."""
+    """Return whether a node may write to a tensor: `x += y`, the target `x[i]` of `x[i] = y`, or `x.add_(y)`."""
     if isinstance(node, ast.Subscript):
         return isinstance(node.ctx, ast.Store)
     return isinstance(node, ast.AugAssign) or called_name(node).endswith("_") and not called_name(node).startswith("_")

@@ -11,8 +11,8 @@ from .axes import UNIT_AXIS, AxisGroup, FixedAxis, merged_parts, regroup_axes
 from .boolean_values import as_truth, compare_entries
 from .entries import ZERO, Entry, add_entries, is_const, multiply_entries, select_entry
 from .errors import NeedsNumericSize, NotRead
-from .index_positions import index_of_position, position_of_index, same_position
 from .operation_rules import Call, has_boolean_result, rule
+from .position_conversion import index_of_position, position_of_index, same_position
 from .tensor_values import TensorValue, axis_number, expand_to, insert_position
 
 

@@ -103,7 +103,10 @@ class Trace(TorchDispatchMode):
         return type(x)(map(self.as_values, x)) if type(x) in (tuple, list) else x
 
     def hold(self, out: Any, value: Any) -> None:
-        """Store the value of a result. Raise `NeedsNumericSize` if its axes do not have the lengths that PyTorch gives them."""
+        """Store the traced value of a PyTorch result, or of each tensor in a tuple or list of results.
+
+        Raise `NeedsNumericSize` if an axis of the value has another length than the same axis of the result.
+        """
         if isinstance(out, (tuple, list)):
             for tensor, tensor_value in zip(out, value):
                 self.hold(tensor, tensor_value)

@@ -21,6 +21,7 @@ from ..exact.assumption_consistency import certainly_holds, has_example, list_si
 from ..exact.counterexample_search import SIGNS, list_sizes_to_try
 from . import (
     autograd_rules,
+    axis_part_rules,
     boolean_values,
     creation_rules,
     gather_rules,
@@ -28,7 +29,6 @@ from . import (
     pointwise_rules,
     reduction_rules,
     reshape_rules,
-    split_concat,
 )
 from .call_arguments import CallArguments, function, module_and_name, substitute
 from .comparison import compare_with_tree
@@ -42,7 +42,7 @@ from .tracing import Trace, run_traced
 
 OPERATIONS = (
     autograd_rules,
-    split_concat,
+    axis_part_rules,
     gather_rules,
     creation_rules,
     pointwise_rules,

@@ -1,6 +1,7 @@
 """Fuzzing: no witness accepts a false random claim, and a fault planted in a witness or a printer is found."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -196,6 +197,16 @@ def test_the_judge_knows_where_there_is_no_derivative():
     assert judge(corner, partial=True)[0] == "true"
     assert judge(stated("identity", x * diff(absolute(x), x), x, given=[positive(x)]))[0] == "true"
     assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope
+
+
+@pytest.mark.parametrize(("excess", "at_fault"), [(Fraction(1, 10**9), False), (Fraction(1, 10**5), True)])
+def test_a_limit_that_is_off_by_less_than_fp64_shows_is_no_fault_of_pytorch(excess, at_fault):
+    claim = stated("limit", (1 + excess) / x * log(1 + x), x, 0, 1)
+    verdict, why = judge(claim)
+    assert verdict == "false"
+    for name in ("exact", "sympy"):
+        assert fuzz_claim.find_fault(name, claim, verdict, why, "accepted", "")
+    assert bool(fuzz_claim.find_fault("torch", claim, verdict, why, "accepted", "")) is at_fault
 
 
 def test_the_judge_takes_no_cancelled_digits_for_a_limit():

@@ -6,7 +6,7 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 import pytest
 
 from derivations.kernel import absolute, exp, index, log, scalars, sizes, softmax, total, vector
-from derivations.kernel.check import coq_exceptions, worker
+from derivations.kernel.check import coq_open_claims, worker
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
@@ -126,7 +126,7 @@ def test_a_theorem_of_another_name_is_not_the_claim(site, monkeypatch):
 
 
 def test_what_is_open_is_a_claim_that_coq_can_state(site):
-    for key in coq_exceptions.read_reasons():
+    for key in coq_open_claims.read_reasons():
         assert key in site and coq.source(site[key], key.split("#")[0]).text, key
 
 

@@ -34,7 +34,7 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.check import coq_exceptions, coq_run
+from derivations.kernel.check import coq_open_claims, coq_run
 from derivations.kernel.coq import algebraic_structures, coq_process, file_audit, reserved_words, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.coq.notation import Notation
@@ -381,21 +381,21 @@ def test_a_claim_is_open_only_where_coq_states_it_and_finds_no_proof(text, said,
 
 @pytest.fixture
 def open_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(coq_exceptions, "FILE", tmp_path / "open.toml")
-    return coq_exceptions.FILE
+    monkeypatch.setattr(coq_open_claims, "FILE", tmp_path / "open.toml")
+    return coq_open_claims.FILE
 
 
 def test_open_claims_are_read_by_topic(open_file):
-    assert coq_exceptions.read_reasons() == {}
+    assert coq_open_claims.read_reasons() == {}
     open_file.write_text("\"a/b#c\" = 'one'\n\"a/bb#c\" = 'two'\n")
-    assert coq_exceptions.read_reasons("a/b") == {"a/b#c": "one"} and coq_exceptions.read_reasons() == {"a/b#c": "one", "a/bb#c": "two"}
+    assert coq_open_claims.read_reasons("a/b") == {"a/b#c": "one"} and coq_open_claims.read_reasons() == {"a/b#c": "one", "a/bb#c": "two"}
 
 
 @pytest.mark.parametrize("text", ['"a/b#c"', "\"a/b\" = 'why'", "\"a/b#c\" = ' '", '"a/b#c" = 3', "[a]\nb = 'why'", "'a/b#c' = 'as x = y'"])
 def test_a_file_of_open_claims_that_says_something_else_is_refused(open_file, text):
     open_file.write_text(text)
     with pytest.raises(certificates.CertificateError, match=r'open\.toml.*"chapter/topic#claim" = '):
-        coq_exceptions.read_reasons()
+        coq_open_claims.read_reasons()
 
 
 def test_an_open_claim_that_is_none_is_an_error(open_file, monkeypatch, tmp_path):

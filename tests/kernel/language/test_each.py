@@ -253,7 +253,7 @@ def test_a_sympy_witness_that_mistakes_an_index_is_found_out(fault, monkeypatch)
 def outer_axis(e, t, axes, deep):
     """An index that has an axis outside keeps it."""
     body = evaluation.evaluate(e.args[0], t, {e.data: deep, **axes}, deep + 1)
-    return evaluation.tensor_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
+    return evaluation.bounded_operations.move_to_tensor_axis(body, deep, t.size(e.data[1]), t.leading)
 
 
 def behind(e, t, axes, deep):

@@ -5,7 +5,7 @@ import pytest
 from derivations.kernel.check import coq_run
 from derivations.kernel.coq import coq_process
 from derivations.kernel.coq.coq_process import NO_PROOF, STOPPED
-from derivations.kernel.store import coq_proof_cache, import_closure, store
+from derivations.kernel.store import coq_verdict_cache, import_closure, store
 from derivations.kernel.store.store import Differs, Recheck
 from tests.kernel.common import has_code
 
@@ -27,7 +27,7 @@ def coq(tmp_path, monkeypatch):
 
         def prove(self, fresh=False, texts=TEXTS):
             self.asked = []
-            return coq_proof_cache.prove(dict(texts), coq_run.proof_keys(texts), self.ask, coq_run.is_verdict, fresh)
+            return coq_verdict_cache.prove(dict(texts), coq_run.proof_keys(texts), self.ask, coq_run.is_verdict, fresh)
 
         def ask(self, texts, decided):
             self.asked += sorted(texts)
@@ -49,7 +49,7 @@ def test_what_was_decided_before_a_run_was_cut_short_is_kept(coq):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        coq_proof_cache.prove(TEXTS, coq_run.proof_keys(TEXTS), cut_short, coq_run.is_verdict)
+        coq_verdict_cache.prove(TEXTS, coq_run.proof_keys(TEXTS), cut_short, coq_run.is_verdict)
     assert coq.prove() == PROVED and coq.asked == ["two"]
 
 
@@ -111,7 +111,7 @@ def test_a_recheck_that_finds_another_verdict_is_an_error_and_deletes_all(coq, m
     coq.says = PROVED | {"two": (False, f"{NO_PROOF}no")}
     with pytest.raises(Differs, check=has_code("different-result"), match="^two: "):
         coq.prove()
-    assert coq_proof_cache.STORE.keys() == []
+    assert coq_verdict_cache.STORE.keys() == []
     assert coq.prove() == coq.says
 
 

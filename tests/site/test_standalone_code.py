@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from derivations.kernel.site import PageError, Source, page_code, page_lint
+from derivations.kernel.site import PageError, Source, page_lint, standalone_code
 from derivations.kernel.site.included_regions import read_snippet
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def source(topic, text=None):
 
 @cache
 def code_of(topic):
-    return page_code.make_code(source(topic), title=topic)
+    return standalone_code.make_code(source(topic), title=topic)
 
 
 @cache
@@ -130,7 +130,7 @@ def test_functions_of_a_file_give_the_results_of_the_examples(topic):
 def others():
     """Return (page, module) for the other pages, with each module that a page shows and that has examples."""
     pages = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in page_lint.read_pages(ROOT)]
-    shown = {page: {one.file for one in page_code.find_shown(source(page))} for page in pages if page not in QUICK}
+    shown = {page: {one.file for one in standalone_code.find_shown(source(page))} for page in pages if page not in QUICK}
     pairs = [(page, file.removeprefix("snippets/").removesuffix(".py")) for page, files in shown.items() for file in sorted(files)]
     return [(page, module) for page, module in pairs if ">>>" in read_snippet(ROOT, module).docstring]
 
@@ -198,9 +198,9 @@ def written(tmp_path, monkeypatch):
         (tmp_path / "snippets/a/second.py").write_text(SECOND.format(imports=imports, body=body))
         path = tmp_path / "docs" / "a" / "second.md"
         text = '# Two\n\n```python\n--8<-- "snippets/a/second.py:use"\n```\n'
-        return page_code.make_code(Source(text, tmp_path / "docs", path), title="Two")
+        return standalone_code.make_code(Source(text, tmp_path / "docs", path), title="Two")
 
-    monkeypatch.setattr(page_code, "ROOT", tmp_path)
+    monkeypatch.setattr(standalone_code, "ROOT", tmp_path)
     return write
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from .axes import Axis, FixedAxis, JoinedAxis, add_lengths, axis_length, join_axes, locate_in_part, size_names
 from .entries import Entry, select_entry, simplify_truth
 from .errors import NeedsNumericSize
-from .index_positions import position_of_index, same_position
 from .operation_rules import Call, rule
+from .position_conversion import position_of_index, same_position
 from .tensor_values import TensorValue, axis_number
 
 
