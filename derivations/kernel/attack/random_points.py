@@ -21,6 +21,9 @@ from .mpmath_evaluation import DIGITS, ZERO, Undefined, all_places, evaluate_ent
 
 POINTS, DRAWS, MIN_POINTS = 16, 1500, 6  # points wanted, draws to find them, and the fewest points for a verdict
 MAX_OUTCOMES = 5000
+# Of random variables whose mean or variance is not stated. Some variables are small everywhere, so that their moments are below one.
+MEANS = (mpf(-1), mpf(-1) / 2, mpf(0), mpf(1) / 2, mpf(1), mpf(2))
+DEVIATIONS = (mpf(1) / 4, mpf(1) / 4, mpf(1), mpf(2), mpf(3))
 LARGE, LARGE_IF_COSTLY = 9, 5  # the largest sizes; smaller for averages over many outcomes and for derivatives of all entries at once
 FAILURES = 20  # draws at a large size before it is given up
 POINTS_WITH_QUADRATURE = 8  # fewer, because each is an average over a thousand outcomes
@@ -320,7 +323,7 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
         if generator.random() < 0.5:
             drivers |= {e: next(d for other, d in drivers.items() if other[0] == name) for e in followers}
 
-    unstated = {e[0]: (mpf(generator.randint(-1, 2)), mpf(generator.randint(1, 3)) ** 2) for e in entries}
+    unstated = {e[0]: (generator.choice(MEANS), generator.choice(DEVIATIONS) ** 2) for e in entries}
     scales = {name: (parameter("mean", name, m), parameter("variance", name, v)) for name, (m, v) in unstated.items()}
     if any(mp.im(v) or v < -ZERO for _, v in scales.values()):
         raise Undefined("a negative variance")

@@ -99,7 +99,8 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
         k = {1: 48, 2: 40}.get(count, 12) - fewer
     else:
         k = max(3, (2 if gaussian < set(names) else 1) * (len(names) if shared else 1) * int(max(degrees)) // 2 + 1)
-    coins = {source: name for (name, _), source in sources.items() if name in bits}
+    tossed_names = sorted((name for name in names if name in bits), key=lambda name: ("mean", name) in stated)  # a stated mean counts
+    coins = {source: name for coin in tossed_names for (name, _), source in sources.items() if name == coin}
     levels = [2 if source in coins else k for source in range(count)]
     if prod(levels) > MAX_OUTCOMES:
         return False
@@ -149,7 +150,8 @@ def put_outcomes(t: Trial, claim: Claim, named: dict, random: torch.Generator, p
 def assign_sources(t: Trial, claim: Claim, randoms: dict[str, Expr], together: str) -> dict[tuple, int]:
     """Return for each random entry the number of the variable that it is computed from, for a given choice in `DEPENDENCE`.
 
-    A coin shares its variable with coins that have the same mean, and with numbers whose distribution the assumptions leave open.
+    A coin shares its variable with coins that have the same mean or no stated one, and with numbers whose distribution the assumptions
+    leave open.
     """
     groups = [{x.data[0] for x in a.args} for a in claim.given if a.kind == "independent"]
     means = {a.args[0].data[0]: a.args[1] for a in claim.given if a.kind == "mean"}
@@ -158,7 +160,7 @@ def assign_sources(t: Trial, claim: Claim, randoms: dict[str, Expr], together: s
 
     def may_share(name: str, other: str) -> bool:
         if name in bits and other in bits:
-            return means.get(name) == means.get(other)
+            return name not in means or other not in means or means[name] == means[other]
         if name in bits or other in bits:
             free = other if name in bits else name
             return free not in fixed and (together == "always" or randoms[name].shape == randoms[other].shape)

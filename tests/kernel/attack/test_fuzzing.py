@@ -199,6 +199,17 @@ def test_the_judge_knows_where_there_is_no_derivative():
     assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope
 
 
+SMALL = [  # false where the moments of g are below one
+    stated("inequality", E(g) ** 2, E(g**2) * E(g**4), because=E(g**2) * E(g**4) - E(g) ** 2, given=[has_moment(g, 4)]),
+    stated("inequality", Var(g), Var(g) ** 2, because=Var(g) ** 2 - Var(g), given=[has_moment(g, 2)]),
+]
+
+
+@pytest.mark.parametrize("claim", SMALL, ids=["moments", "variance"])
+def test_the_judge_tries_random_variables_that_are_small(claim):
+    assert judge(claim, most=fuzz_claim.MANY)[0] == "false"
+
+
 @pytest.mark.parametrize(("excess", "at_fault"), [(Fraction(1, 10**9), False), (Fraction(1, 10**5), True)])
 def test_a_limit_that_is_off_by_less_than_fp64_shows_is_no_fault_of_pytorch(excess, at_fault):
     claim = stated("limit", (1 + excess) / x * log(1 + x), x, 0, 1)

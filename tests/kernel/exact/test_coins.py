@@ -80,6 +80,7 @@ FALSE = {
     "one over zero": (E(1 / u), 1 / a, [coin, toss, nonzero(a)], "false-claim", False),
     "one entry twice": (E(U[i] * U[j]), a**2, [independent(U), coins, mean(U, a)], "false-claim", True),
     "two coins that may be one": (E(u * v), a * b, [coin, toss, zero_or_one(v), mean(v, b)], "assumption-missing", False),
+    "a coin without a mean, which may be the other": (E(u * v), a * E(v), [coin, toss, zero_or_one(v)], "assumption-missing", True),
     "something that follows the coin": (E(u * w), a * E(w), [coin, toss, has_moment(w, 1)], "assumption-missing", True),
     "something else that follows it": (E(u * w), 0, [coin, mean(w, 0), variance(w, 3)], "assumption-missing", False),
     "entries that may be equal": (Var(total(U[i], i)), n * a * (1 - a), [coins, mean(U, a)], "assumption-missing", True),
