@@ -199,6 +199,12 @@ def test_the_judge_knows_where_there_is_no_derivative():
     assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope
 
 
+def test_large_terms_that_cancel_do_not_hide_small_ones():
+    large = exp(exp(7) + x)
+    assert judge(stated("identity", y + large - large, y))[0] == "true"
+    assert judge(stated("identity", y + large - large, y + 1))[0] == "false"
+
+
 SMALL = [  # false where the moments of g are below one
     stated("inequality", E(g) ** 2, E(g**2) * E(g**4), because=E(g**2) * E(g**4) - E(g) ** 2, given=[has_moment(g, 4)]),
     stated("inequality", Var(g), Var(g) ** 2, because=Var(g) ** 2 - Var(g), given=[has_moment(g, 2)]),
