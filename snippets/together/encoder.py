@@ -101,10 +101,10 @@ class Encoder(NamedTuple):
         total = (keep[..., None] * upcast(last)).sum(-2)  # (batch, d)
         return normalize(total, dim=-1).to(last.dtype)
 
-    def weights_of_block(
+    def queries_keys(
         self, state: Float[Tensor, "n d"], *, block: int
-    ) -> Float[Tensor, "heads n n"]:
-        """The attention weights of a block, from the state before it."""
+    ) -> tuple[Float[Tensor, "heads n d_k"], Float[Tensor, "heads n d_k"]]:
+        """The queries and keys of a block's heads, from the state before it."""
         weights = self.blocks[block]
         projected = torch.nn.functional.linear(
             state,
@@ -112,13 +112,44 @@ class Encoder(NamedTuple):
             weights["self_attn.in_proj_bias"],
         )
         query, key, _ = projected.chunk(3, dim=-1)
-        return attention_weights(
+        return (
             split_heads(query, num_heads=self.num_heads),
             split_heads(key, num_heads=self.num_heads),
         )
 
+    def weights_of_block(
+        self, state: Float[Tensor, "n d"], *, block: int
+    ) -> Float[Tensor, "heads n n"]:
+        """The attention weights of a block, from the state before it."""
+        return attention_weights(*self.queries_keys(state, block=block))
+
 
 # --8<-- [end:encoder]
+
+
+# --8<-- [start:heads]
+def merged_projections(
+    encoder: Encoder, *, block: int
+) -> Float[Tensor, "heads d d"]:
+    """The product of query and key projections of each head of a block."""
+    projections = encoder.blocks[block]["self_attn.in_proj_weight"]
+    W_Q, W_K, _ = projections.chunk(3)  # (d, d) each; rows are features
+    query = W_Q.unflatten(0, (encoder.num_heads, -1))  # (heads, d_k, d)
+    return query.mT @ W_K.unflatten(0, (encoder.num_heads, -1))
+
+
+def without_head(encoder: Encoder, *, block: int, head: int) -> Encoder:
+    """The encoder without what one head adds to the output of its block."""
+    weights = dict(encoder.blocks[block])
+    kept = weights["self_attn.out_proj.weight"].clone()  # (d, heads · d_v)
+    kept.unflatten(1, (encoder.num_heads, -1))[:, head] = 0
+    weights["self_attn.out_proj.weight"] = kept
+    blocks = [*encoder.blocks]
+    blocks[block] = weights
+    return encoder._replace(blocks=blocks)
+
+
+# --8<-- [end:heads]
 
 
 # --8<-- [start:similarity]

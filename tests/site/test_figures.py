@@ -17,6 +17,7 @@ from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, p
 from derivations.kernel.site import svg_picture as pictures_
 from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
 from derivations.kernel.site.svg_picture import number, text, text_width
+from derivations.kernel.site.weight_pictures import head_grid, sentence_weights
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store import dependencies, store
 
@@ -491,6 +492,7 @@ def test_figure_functions_are_shown_and_import_only_allowed_modules():
         "derivations.kernel.site.diagrams",
         "derivations.kernel.site.head_view",
         "derivations.kernel.site.figure_widgets",
+        "derivations.kernel.site.weight_pictures",
     }
     for path in sorted((ROOT / "docs/figures").rglob("*.py")):
         topic = path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix()
@@ -700,3 +702,22 @@ def test_figures_and_mkdocs_yml_of_the_site_have_no_fault():
     topics = [path.relative_to(ROOT / "docs/figures").with_suffix("").as_posix() for path in (ROOT / "docs/figures").rglob("*.py")]
     assert len(topics) > 30
     assert [one for topic in topics for one in page_lint.check_typed_numbers(ROOT, topic)] + page_lint.check_settings(ROOT) == []
+
+
+def test_a_sentence_shows_the_weights_of_one_token():
+    tokens, weights = ["a", "b", "'", "s", "c"], [0.5, 0.003, 0.03, 0.007, 0.46]
+    picture = sentence_weights(tokens, weights, 4, 3, **ABOUT)
+    assert [one.text for one in picture.every("text") if one.text not in tokens] == [number(weight) for weight in (0.5, 0.03, 0.46)]
+    assert len([one for one in picture.every("path")]) == 3  # not to the token itself, nor below half a percent
+    with pytest.raises(DrawingError, match="5 tokens, 4 weights"):
+        sentence_weights(tokens, weights[:4], 4, 3, **ABOUT)
+    with pytest.raises(DrawingError, match="token 1 of a line that begins with 3"):
+        sentence_weights(tokens, weights, 1, 3, **ABOUT)
+
+
+def test_the_squares_of_heads_have_a_path_for_each_step_of_strength():
+    weights = [[1.0, 0.0], [0.7, 0.3]]
+    picture = head_grid([[weights, weights]], **ABOUT)
+    paths = [one for one in picture.every("path") if one.get("class") == "picture__spots"]
+    assert [one.get("fill-opacity") for one in paths] == ["0.75", "1"] * 2
+    assert [one.get("d").count("M") for one in paths] == [1, 2] * 2

@@ -21,6 +21,7 @@ from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
 from snippets.order.rotary import rotated_score
 from snippets.scaling.saturation import entropy
+from snippets.seeing.atlas import stored_atlas
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.temperature import softmax_with_temperature
 
@@ -29,6 +30,7 @@ MODULES = ROOT / "docs/assets/js/play"
 MOST = 60_000  # the most bytes of script on a page
 
 PAGES = {
+    "atlas": "seeing/atlas/",
     "cache": "inference/cache/",
     "cost": "order/cost/",
     "dilution": "softmax/dilution/",
@@ -82,7 +84,7 @@ def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
     # Markdown itself strips line endings.
-    assert f"there is no widget {widget!r}; the widgets are cache, cost, " in message or not widget
+    assert f"there is no widget {widget!r}; the widgets are atlas, cache, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
@@ -437,6 +439,35 @@ def test_dilution(widget):
     shows(256, 4.0)
     one.press("End", "Tab", "ArrowLeft", "ArrowLeft", "ArrowLeft")
     shows(131072, 2.5)
+
+
+def test_atlas(widget):
+    one, atlas = widget("atlas"), stored_atlas()
+    names = one.numbers["names"]
+
+    def shows(layer, head):
+        assert one.texts(".play__heading") == [f"layer {layer}, head {head}"]
+        weights = one.run(f"[...{one.inside}.querySelectorAll('.play__cell')].map(cell => cell.dataset.weight)")
+        percent = (100 * atlas.weights[layer, head]).round() / 100
+        assert weights == printed(percent.flatten().tolist())
+        values = [atlas.measures[name][layer, head].item() for name in names]
+        assert one.texts("dt") == names and one.texts("dd") == [number(value, 3 if value < 0.1 else 2) for value in values]
+
+    shows(3, 1)
+    one.press("ArrowDown")  # sort by the weight of "it" on "animal"
+    weights = atlas.weights[..., atlas.tokens.index("it"), atlas.tokens.index("animal")]
+    assert divmod(weights.argmax().item(), 12) == (3, 1) and one.said.startswith(f"layer 3, head 1: {number(weights.max().item())} ")
+    one.press(*["ArrowDown"] * (1 + names.index("previous token")))
+    values = atlas.measures["previous token"]
+    layer, head = divmod(values.argmax().item(), 12)
+    least = divmod(values.argmin().item(), 12)
+    assert one.said == (
+        f"layer {layer}, head {head}: {number(values.max().item())} · layer {least[0]}, head {least[1]}: {number(values.min().item())}"
+    )
+    one.press("Tab", "Enter")  # the first head of the order
+    shows(layer, head)
+    one.press("Tab", "Tab", "Space")
+    shows(*divmod(values.flatten().argsort(descending=True)[2].item(), 12))
 
 
 def test_permutation(widget):

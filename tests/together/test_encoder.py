@@ -10,7 +10,15 @@ import torch
 from torch import nn
 from torch.nn.functional import layer_norm
 
-from snippets.together.encoder import Encoder, load_encoder, load_minilm, mean_similarity, similarity_of_means
+from snippets.together.encoder import (
+    Encoder,
+    load_encoder,
+    load_minilm,
+    mean_similarity,
+    merged_projections,
+    similarity_of_means,
+    without_head,
+)
 
 D, EPS = 8, 1e-12
 FIELDS = {"model_type": "bert", "num_hidden_layers": 2, "num_attention_heads": 2, "layer_norm_eps": EPS}
@@ -87,6 +95,26 @@ def test_weights_of_a_block_are_those_of_pytorchs_layer():
     state = encoder.hidden_states(TOKENS[:1], KEEP[:1])[1]
     _, expected = layers()[1].self_attn(state, state, state, average_attn_weights=False)
     torch.testing.assert_close(encoder.weights_of_block(state[0], block=1), expected[0].detach())
+
+
+def test_merged_projections_give_the_scores_without_biases():
+    encoder = load_encoder(FIELDS, checkpoint())
+    encoder.blocks[1]["self_attn.in_proj_bias"].zero_()
+    state = encoder.hidden_states(TOKENS[:1], KEEP[:1])[1][0]
+    query, key = encoder.queries_keys(state, block=1)
+    merged = merged_projections(encoder, block=1)
+    assert merged.shape == (2, D, D) and query.shape == key.shape == (2, 5, D // 2)
+    torch.testing.assert_close(state @ merged @ state.T, query @ key.mT)
+
+
+def test_without_a_head_its_output_is_not_added():
+    encoder = load_encoder(FIELDS, checkpoint())
+    whole = encoder.blocks[1]["self_attn.out_proj.weight"].clone()
+    pruned = without_head(encoder, block=1, head=1)
+    found = pruned.blocks[1]["self_attn.out_proj.weight"]
+    assert found[:, D // 2 :].eq(0).all() and found[:, : D // 2].equal(whole[:, : D // 2])
+    assert encoder.blocks[1]["self_attn.out_proj.weight"].equal(whole)  # the encoder itself stays
+    assert pruned.blocks[0] is encoder.blocks[0]
 
 
 def test_sentence_vectors_are_means_without_padding_of_length_one():

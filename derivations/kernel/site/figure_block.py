@@ -29,7 +29,7 @@ from ..check import input_tracking
 from ..store.dependencies import Dependencies, installed_version
 from ..store.project_files import ROOT, file_hash
 from ..store.store import Store
-from . import diagrams, head_view, page_dependencies, svg_picture
+from . import diagrams, head_view, page_dependencies, svg_picture, weight_pictures
 from .figure_widgets import Played
 from .imported_files import find_data_files, find_imported_files
 from .svg_picture import Picture
@@ -47,7 +47,10 @@ def _relative(path: Path) -> str:
 
 _DRAWING_MODULE = re.compile(r"^from derivations\.kernel\.site\.(\w+) import", re.M)
 # Hashes of the drawing modules as this process loaded them; their files may change while it runs.
-_LOADED = {_relative(path): file_hash(path) for path in (Path(module.__file__ or "") for module in (diagrams, head_view, svg_picture))}
+_LOADED = {
+    _relative(path): file_hash(path)
+    for path in (Path(module.__file__ or "") for module in (diagrams, head_view, svg_picture, weight_pictures))
+}
 
 
 class FigureError(ValueError):

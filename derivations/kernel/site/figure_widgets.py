@@ -16,7 +16,7 @@ from html import escape
 from ..printing.handwritten_relations import find_text_fault
 from .svg_picture import DrawingError, Picture
 
-WIDGETS = ("cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
+WIDGETS = ("atlas", "cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
 
 
 class PlayError(ValueError):

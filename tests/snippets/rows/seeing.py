@@ -4,6 +4,7 @@ import torch
 
 from snippets.seeing.recall import LENGTH, FixedHead, Recall, load
 from tests.snippets.input_rows import EVERY, Row, Seeded, T, sample
+from tests.snippets.rows.together import encoder
 
 ROWS_OF_TOKENS, ANSWERS = T(2, LENGTH, kind="whole"), T(2, kind="whole")
 NUMBERS = "it needs the numbers themselves"
@@ -21,6 +22,25 @@ def stored() -> dict[str, list]:
 GIVEN = [T(LENGTH, LENGTH, kind="weights"), None]
 
 ROWS = {
+    "atlas": {
+        "previous_token_weight": [Row(T(2, 5, 5, kind="weights"))],
+        "first_token_weight": [Row(T(2, 5, 5, kind="weights"))],
+        "squares_of_parts": [Row(T(2, 4, 4))],
+        "symmetric_share": [Row(T(2, 4, 4))],
+        "shared_squares": [Row(T(2, 5, 4))],
+        "own_squares": [Row(T(2, 5, 4))],
+        "effective_rank": [Row(T(2, 4, 3), formats=EVERY[:2])],
+        "score_deviation": [Row(T(2, 5, 4), T(2, 3, 4))],
+        "read_atlas": [Row()],
+        "stored_atlas": [Row()],
+    },
+    "measure": {
+        "measure_heads": [Row(encoder, [T(5, 4), T(5, 4)], formats=EVERY[:2])],
+        "measure_pruning": [Row(encoder, T(1, 5, kind="whole"), T(1, 5, kind="keep"), gives=torch.float32, not_on_meta=NUMBERS)],
+        "read_tokens": [Row("A dog.", needs_models=True)],
+        "hash_model": [Row(needs_models=True)],
+        "measure": [Row(needs_models=True)],
+    },
     "heads": {
         "second_head": [Row(T(5, 5), T(2, 5, 5), T(5, 4), T(4, 4), T(4, 4))],
         "other_weights": [Row(T(5, kind="weights"), T(5, 2), formats=EVERY[:2], not_on_meta=NUMBERS)],

