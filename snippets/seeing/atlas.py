@@ -104,6 +104,7 @@ from torch import Tensor
 from snippets.attention.formula import scores
 from snippets.scaling.saturation import entropy
 
+STORED = Path(__file__).parent / "atlas.json"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
@@ -183,9 +184,6 @@ class Atlas(NamedTuple):
     tokens: list[str]
     weights: Float[Tensor, "layers heads n n"]
     measures: dict[str, Float[Tensor, "layers heads"]]
-
-
-STORED = Path(__file__).with_name("atlas.json")
 
 
 def read_atlas() -> dict[str, Any]:

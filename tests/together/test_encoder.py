@@ -16,6 +16,7 @@ from snippets.together.encoder import (
     load_minilm,
     mean_similarity,
     merged_projections,
+    minilm_tokens,
     similarity_of_means,
     without_head,
 )
@@ -201,6 +202,12 @@ def test_a_paraphrase_is_nearer_than_another_subject(minilm):
     cosines = vectors @ vectors.T
     torch.testing.assert_close(cosines.diagonal(), torch.ones(4))
     assert cosines[0, 1] > 0.9 > 0.4 > cosines[0, 3] > 0.1 > cosines[0, 2]
+
+
+def test_tokens_as_text_are_those_of_the_numbers(minilm):
+    tokens, _ = minilm[1](SENTENCES[3:])
+    found = minilm_tokens(SENTENCES[3])
+    assert len(found) == tokens.shape[-1] and found[0] == "[CLS]" and found[1:4] == ["it", "was", "too"]
 
 
 def test_long_sentences_are_cut_as_published(minilm):

@@ -37,7 +37,6 @@ ROWS = {
     "measure": {
         "measure_heads": [Row(encoder, [T(5, 4), T(5, 4)], formats=EVERY[:2])],
         "measure_pruning": [Row(encoder, T(1, 5, kind="whole"), T(1, 5, kind="keep"), gives=torch.float32, not_on_meta=NUMBERS)],
-        "read_tokens": [Row("A dog.", needs_models=True)],
         "hash_model": [Row(needs_models=True)],
         "measure": [Row(needs_models=True)],
     },

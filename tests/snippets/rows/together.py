@@ -209,6 +209,7 @@ ROWS = {
         "mean_similarity": [Row(T(5, 4), T(3, 4))],
         "load_encoder": [Row(BERT, bert)],
         "load_minilm": [Row(needs_models=True)],
+        "minilm_tokens": [Row("A dog.", needs_models=True)],
     },
     "gpt": {
         "RMSNorm.forward": [Row(T(2, 5, 8), of=Row(8))],
