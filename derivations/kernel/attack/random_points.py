@@ -305,7 +305,7 @@ def draw_distribution(claim: Claim, env: dict, generator: Random) -> list:
         return evaluate_scalar(stated[kind, name].args[1], env) if (kind, name) in stated else default
 
     coins = {a.args[0].data[0] for a in claim.given if a.kind == "zero_or_one" and is_random(a.args[0])}
-    usual = mpf(1) / generator.choice((2, 5))
+    usual = generator.choice((mpf(1) / 2, mpf(1) / 5, *(parameter("mean", name, 0) for name in sorted(coins) if ("mean", name) in stated)))
     chances = {name: parameter("mean", name, usual) for name in sorted(coins)}
     if not all(0 < chance < 1 for chance in chances.values()):
         raise Undefined("a coin that has one side, or none")

@@ -199,6 +199,14 @@ def test_the_judge_knows_where_there_is_no_derivative():
     assert judge(stated("identity", diff(absolute(x) * x, x), 2 * absolute(x)))[0] != "false"  # it bends, and has a slope
 
 
+def test_a_coin_without_a_mean_may_have_that_of_another():
+    g, k = random("g"), random("k")
+    law = stated(
+        "identity", Var(g * k), E(g) * Var(k) + Var(g) * E(k) ** 2, given=[zero_or_one(g), zero_or_one(k), mean(g, Fraction(1, 3))]
+    )
+    assert judge(law, most=fuzz_claim.MANY)[0] == "false"
+
+
 def test_large_terms_that_cancel_do_not_hide_small_ones():
     large = exp(exp(7) + x)
     assert judge(stated("identity", y + large - large, y))[0] == "true"

@@ -7,7 +7,7 @@ import sympy as sp
 from sympy import stats
 from sympy.printing.pytorch import torch_code
 
-from derivations.kernel import I, diff, exp, index, log, scalars, sizes, sqrt, total, vector
+from derivations.kernel import Derivation, I, diff, each, exp, index, largest, log, matrix, nonzero, scalars, sizes, sqrt, total, vector
 from derivations.kernel.core.expr import lift
 from derivations.kernel.exact.assumption_facts import collect_facts
 from derivations.kernel.exact.proofs import find_difference
@@ -115,3 +115,16 @@ def test_what_has_no_real_value_has_a_slope_all_the_same(made, sympys, sympy_rej
     v = scalars("v")
     right = lift(1) if slope == 1 else I * exp(v)
     assert "is taken, which is n" in sympy_rejection(lambda D: D.identity("claim", diff(made(v), v), right)).message
+
+
+def test_the_largest_of_what_is_undefined_is_an_error():
+    divisor = sp.Symbol("divisor", real=True)
+    with pytest.raises(ValueError, match="is not comparable"):
+        sp.Max(real / divisor, 1).subs({real: 0, divisor: 0})
+    v, A = scalars("v"), matrix("A", *sizes("n m"))
+    row, column = index("i", A.shape[0]), index("l", A.shape[1])
+    D = Derivation("Tests")
+    largest_ratio = largest(each(v / A[row, column], column))
+    logs = total(log(largest(exp(each(v / A[row, column], column)))), row)
+    D.identity("claim", total(largest_ratio, row), logs, given=[nonzero(A[1, column])])
+    assert sympy_witness.witness(D.claims[-1])[0] == "not applicable"

@@ -130,9 +130,17 @@ def found_where(e, signs, test):
             for s, v in at.items()
         )
         held = fits and all(x.subs(at).is_positive for x in signs.positives) and all(x.subs(at).is_nonzero for x in signs.nonzeros)
-        if held and all(x.subs(at).is_nonnegative for x in signs.known) and test(e.subs(at)):
+        if held and all(x.subs(at).is_nonnegative for x in signs.known) and test(value_at(e, at)):
             return {s: sp.Integer(v) for s, v in at.items()}
     return None
+
+
+def value_at(e, at):
+    """Return the value of e at values of its symbols; nan if it has none, as the largest of 0/0 and 1."""
+    try:
+        return e.subs(at)
+    except ValueError:
+        return sp.nan
 
 
 def moduli(e) -> list:
