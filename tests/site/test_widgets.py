@@ -451,7 +451,10 @@ def test_atlas(widget):
         percent = (100 * atlas.weights[layer, head]).round() / 100
         assert weights == printed(percent.flatten().tolist())
         values = [atlas.measures[name][layer, head].item() for name in names]
-        assert one.texts("dt") == names and one.texts("dd") == [number(value, 3 if value < 0.1 else 2) for value in values]
+        shown, digits = one.texts("dd"), [3 if value < 0.1 else 2 for value in values]
+        assert one.texts("dt") == names and [len(x.partition(".")[2]) for x in shown] == digits
+        # A value such as 0.125 is halfway between two printed numbers.
+        assert all(abs(float(x) - value) <= 0.5 / 10**places + 1e-9 for x, value, places in zip(shown, values, digits, strict=True))
 
     shows(3, 1)
     one.press("ArrowDown")  # sort by the weight of "it" on "animal"
