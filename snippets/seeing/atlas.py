@@ -20,7 +20,7 @@ it       0.06
 
 --8<-- [end:example-stored]
 
-The head that looks at the token before, and the head with the least entropy:
+The head that gives the most weight to the token before:
 
 --8<-- [start:example-notable]
 >>> from snippets.seeing.atlas import previous_token_weight
@@ -30,7 +30,7 @@ The head that looks at the token before, and the head with the least entropy:
 
 --8<-- [end:example-notable]
 
-How symmetric is a random matrix of width 384, and how symmetric are the heads?
+From layer 1 on, how many heads give the first token more than half of their weight?
 
 --8<-- [start:example-sinks]
 >>> from snippets.seeing.atlas import first_token_weight
@@ -39,6 +39,8 @@ How symmetric is a random matrix of width 384, and how symmetric are the heads?
 (32, 60)
 
 --8<-- [end:example-sinks]
+
+The heads that give "animal" and "street" the most weight from "it":
 
 --8<-- [start:example-street]
 >>> for word in ("animal", "street"):
@@ -51,6 +53,8 @@ layer 3, head 1: animal 0.68, street 0.05
 layer 5, head 5: animal 0.13, street 0.22
 
 --8<-- [end:example-street]
+
+How symmetric is a random matrix of width 384, and how symmetric are the heads?
 
 --8<-- [start:example-symmetric]
 >>> import torch

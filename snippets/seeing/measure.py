@@ -30,6 +30,7 @@ from snippets.seeing.atlas import (
     shared_squares,
     symmetric_share,
 )
+from snippets.seeing.train import TOLERANCE, _numbers
 from snippets.together.encoder import (
     Encoder,
     load_minilm,
@@ -37,9 +38,6 @@ from snippets.together.encoder import (
     minilm_tokens,
     without_head,
 )
-
-DIGITS = 4  # of the numbers that are kept
-TOLERANCE = 2 * 10**-DIGITS
 
 
 def hash_model() -> str:
@@ -117,13 +115,6 @@ def measure_pruning(
 # --8<-- [end:measures]
 
 
-def _rounded(tensor: Tensor) -> list:
-    return [
-        _rounded(row) if row.dim() else round(row.item(), DIGITS)
-        for row in tensor
-    ]
-
-
 def measure() -> dict:
     """What the file holds."""
     encoder, tokenize = load_minilm()
@@ -135,8 +126,8 @@ def measure() -> dict:
         "sentence": SENTENCE,
         "model": hash_model(),
         "tokens": minilm_tokens(SENTENCE),
-        "weights": _rounded(weights),
-        "measures": {name: _rounded(rows) for name, rows in measures.items()},
+        "weights": _numbers(weights),
+        "measures": {name: _numbers(rows) for name, rows in measures.items()},
     }
 
 

@@ -443,10 +443,11 @@ def test_dilution(widget):
 
 def test_atlas(widget):
     one, atlas = widget("atlas"), stored_atlas()
-    names = one.numbers["names"]
+    names, pair = one.numbers["names"], (atlas.tokens.index("it"), atlas.tokens.index("animal"))
 
     def shows(layer, head):
-        assert one.texts(".play__heading") == [f"layer {layer}, head {head}"]
+        told = number(atlas.weights[layer, head][pair].item())
+        assert one.texts(".play__heading") == [f"layer {layer}, head {head} · {' to '.join(atlas.tokens[place] for place in pair)}: {told}"]
         weights = one.run(f"[...{one.inside}.querySelectorAll('.play__cell')].map(cell => cell.dataset.weight)")
         percent = (100 * atlas.weights[layer, head]).round() / 100
         assert weights == printed(percent.flatten().tolist())
@@ -458,7 +459,7 @@ def test_atlas(widget):
 
     shows(3, 1)
     one.press("ArrowDown")  # sort by the weight of "it" on "animal"
-    weights = atlas.weights[..., atlas.tokens.index("it"), atlas.tokens.index("animal")]
+    weights = atlas.weights[(..., *pair)]
     assert divmod(weights.argmax().item(), 12) == (3, 1) and one.said.startswith(f"layer 3, head 1: {number(weights.max().item())} ")
     one.press(*["ArrowDown"] * (1 + names.index("previous token")))
     values = atlas.measures["previous token"]

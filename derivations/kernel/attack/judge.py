@@ -173,7 +173,7 @@ def try_points(claim: Claim, options: Options, find_problem: Callable[[Environme
 def with_more_digits(find_problem: Callable[[Environment], str], env: Environment) -> str | None:
     """Return what is wrong at a point if it is computed with more digits, "" if nothing is, and None if a value is undefined.
 
-    They make values such as log(log(exp(exp(-150)))) defined, or almost so, and keep 1 beside two terms of size exp(exp(7)) that cancel.
+    More digits make values such as log(log(exp(exp(-150)))) defined, or almost so. They also keep the 1 in 1 + exp(exp(7)) - exp(exp(7)).
     """
     with mp.workdps(10 * DIGITS):
         try:

@@ -371,7 +371,7 @@ def replace_node(e: Expr, path: tuple, new: Expr) -> Expr:
 
 
 def rewrite_randomly(e: Expr, generator: Random, times: int) -> Expr:
-    """Return the tree after up to `times` rewrites, each of a random node to which a rule applies."""
+    """Rewrite random nodes, up to `times` times, and return the tree. Nodes to which no rule applies are not chosen."""
     for _ in range(times):
         choices = list(rewritable_nodes(e))
         generator.shuffle(choices)

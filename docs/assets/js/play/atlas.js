@@ -38,6 +38,7 @@ export function start(stage, { tokens, perRow, weights, names, pages, values, fi
 
   function show() {
     for (const word of words) word.hidden = order !== 1;
+    tell();
     const heads = weights.map((_, head) => head).sort((one, other) => worth(other) - worth(one) || one - other);
     grid.append(...heads.map((head) => tiles[head]));
     tiles.forEach((tile, head) => tile.setAttribute("aria-label", label(head) + (order ? `: ${shown(worth(head))}` : "")));
@@ -45,10 +46,14 @@ export function start(stage, { tokens, perRow, weights, names, pages, values, fi
     said.textContent = order ? `${label(best)}: ${shown(worth(best))} · ${label(least)}: ${shown(worth(least))}` : "";
   }
 
+  function tell() {
+    title.textContent = `${label(chosen)} · ${places[pair[0]]} to ${places[pair[1]]}: ${shown(weights[chosen][pair[0] * n + pair[1]] / 100)}`;
+  }
+
   function choose(head) {
     tiles[chosen].removeAttribute("aria-current");
     tiles[(chosen = head)].setAttribute("aria-current", "true");
-    title.textContent = label(head);
+    tell();
     cells.forEach((row, i) => row.forEach((one, j) => {
       const weight = weights[head][i * n + j] / 100;
       strength(one, weight, 0.6);
