@@ -1,5 +1,7 @@
 """The measures of the atlas on small cases, and its stored numbers."""
 
+import math
+
 import pytest
 import torch
 
@@ -46,7 +48,10 @@ def test_what_tokens_share_and_their_own_add_up():
 def test_the_effective_rank_counts_equal_directions():
     for rank in (1, 2, 4):
         torch.testing.assert_close(effective_rank(torch.diag(torch.arange(4) < rank).double()), torch.tensor(float(rank)).double())
-    assert 1 < effective_rank(torch.diag(torch.tensor([1.0, 0.5]))) < 2
+    shares = 0.8, 0.2  # of the squares 1 and 0.25
+    torch.testing.assert_close(
+        effective_rank(torch.diag(torch.tensor([1.0, 0.5]))).item(), math.prod(share**-share for share in shares), atol=1e-6, rtol=0
+    )
 
 
 def test_the_deviation_of_scores_is_taken_over_all_pairs():
