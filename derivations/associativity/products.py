@@ -53,7 +53,7 @@ derivation.chain(
     code=[
         ("snippets.associativity.rounding.divide_after", A, B, {"c": c}),
         ("snippets.associativity.rounding.divide_first", A, B, {"c": c}),
-        ("snippets.associativity.products.scalar_placements", A, B, {"c": 1 / c}),
+        ("snippets.associativity.products.scalar_placements", A, B, {"c": c}),
     ],
     title="A scalar can be applied to either factor",
 )

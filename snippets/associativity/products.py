@@ -82,8 +82,8 @@ def scalar_placements(
     Float[Tensor, "*batch n q"],
     Float[Tensor, "*batch n q"],
 ]:
-    """(cA)B, A(cB) and c(AB)."""
-    return (c * A) @ B, A @ (c * B), c * (A @ B)
+    """(A/c)B, A(B/c) and (AB)/c."""
+    return (A / c) @ B, A @ (B / c), (A @ B) / c
 
 
 # --8<-- [end:placements]

@@ -22,6 +22,8 @@ from .evaluation_cache import cache_key, contains_leaf
 from .nondifferentiable_points import reject_corners
 from .trial import OUTCOME, POINT, Trial, along_axis, is_averaged, take_entry
 
+SMALLEST_ORDINARY = 2.0**-256  # a product of four values that are not smaller does not underflow
+
 Rule = Callable[[Expr, Trial, dict, int], BoundedValue]
 
 
@@ -190,7 +192,8 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
     """Differentiate by autograd, and bound the error by the error rules.
 
     Each path from the result to the variable contributes a product of derivatives. Given an error of the variable alone, the error rules add
-    up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node.
+    up the absolute values of these products. The bound is that sum, times gamma for 64 roundings a node. Where a value is so large or so
+    small that its powers may overflow or underflow, autograd may lose a whole path, and the bound is the sum itself.
     """
     body, by = e.args
     target = differentiation_symbol(by)
@@ -221,8 +224,21 @@ def derivative(e: Expr, t: Trial, axes: dict, deep: int) -> BoundedValue:
         gradient = torch.autograd.grad(value.value.sum(), leaf, allow_unused=True)[0] if value.value.requires_grad else None
     gradient = torch.zeros_like(leaf) if gradient is None else gradient
     path_sum = value.error.detach()[(...,) + (None,) * len(target.shape)] / step
-    result = BoundedValue(gradient, gamma(64 * sum(1 for _ in walk(body))) * (path_sum + gradient.abs()).expand(gradient.shape))
+    extreme = has_extreme_values(perturbed).reshape(-1, *(1,) * (gradient.dim() - 1))
+    relative_error = torch.where(extreme, 1.0, gamma(64 * sum(1 for _ in walk(body))))
+    result = BoundedValue(gradient, relative_error * (path_sum + gradient.abs()).expand(gradient.shape))
     return take_entry(result, by.args[1:], t, axes) if by.op == "entry" else result
+
+
+def has_extreme_values(t: Trial) -> torch.Tensor:
+    """Return a mask of the points of a trial where some value that was computed is outside the range of ordinary values."""
+    mask = torch.zeros(1, dtype=torch.bool)
+    for x in t.remembered.found.values():
+        size = x.value.detach().abs()
+        at_most = size + x.error.detach()
+        extreme = (size > 1 / SMALLEST_ORDINARY) | (at_most < SMALLEST_ORDINARY) & (at_most > 0)
+        mask = mask | extreme.flatten(1).any(1)
+    return mask
 
 
 def needed_by(body: Expr, needed: torch.Tensor, axes: dict) -> torch.Tensor:

@@ -170,7 +170,9 @@ def nonexpansive(name: str) -> Rule:
 def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:
     x = evaluate_in_format(e.args[0], t, f, axes, deep)
     v = x.value.exp()
-    return operation(v, v * torch.expm1(x.error), f, 2)
+    low, high = (y.reshape(-1, *(1,) * (v.dim() - 1)) for y in t.exponents)
+    result = operation(v, v * torch.expm1(x.error + f.u * (high - low)), f, 2)
+    return BoundedValue(v, result.error + f.tiny * high.exp())  # a shifted exponential may underflow
 
 
 def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:

@@ -19,7 +19,16 @@ from .expectations import require_moments
 from .sampling import FEW, SCALES, draw, draw_with_values
 from .snippet_agreement import Snippets
 from .trial import Trial
-from .trial_sizes import IN_FORMATS, further_shapes, large_shapes, long_shapes, shapes, shapes_with_one_large, written_shapes
+from .trial_sizes import (
+    IN_FORMATS,
+    further_shapes,
+    large_shapes,
+    long_shapes,
+    shapes,
+    shapes_with_one_large,
+    shapes_with_one_position,
+    written_shapes,
+)
 
 Verdict = tuple[str, str, str, tuple]  # verdict, scope, note, the snippets that ran
 Check = Callable[[Trial, list[BoundedValue], dict], list[Tensor]]
@@ -35,7 +44,7 @@ def identity(claim: Claim) -> Verdict:
             compare(a, b, f"step {k}, " * (len(trees) > 2) + "the two sides differ", sizes)
             for k, (a, b) in enumerate(zip(found, found[1:]), 1)
         ],
-        ends=(0, -1),
+        ends=tuple(range(len(trees))),
     )
 
 
@@ -140,6 +149,8 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
                 compare_certain(claim, [trees[k] for k in ends], options, code)
         for seed, options in enumerate(shapes_with_one_large(claim, sorted(tally.shapes)), 1000):
             check_options(options, seed)
+        for seed, sizes in enumerate(shapes_with_one_position(claim), 2000):
+            check_options([sizes], seed)
         if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
             check_at_small_integers(claim, trees, check)
 

@@ -16,6 +16,7 @@ from .snippet_calls import Bound, call_once
 
 BATCH = ("*batch", "*#batch")
 TOLERANCE = 1e-6  # relative to the largest entry; another axis gives entirely different numbers
+CANCELLED = 2.0**-20  # entries that are smaller than the arguments by this factor may be what rounding left of a sum that is 0
 
 
 def check_leading_axes(name: str, run: Callable, bound: Bound, other: Bound) -> None:
@@ -58,7 +59,12 @@ def compare(name: str, call_with: Callable, arguments: dict, wanted: list[Tensor
     except Disagreement as error:
         raise Disagreement(f"{error}{where}", code=error.code) from None
     for result, want in zip(results, wanted, strict=True):
-        room = TOLERANCE * float(want.abs().nan_to_num(0, 0, 0).max()) if want.numel() else 0
+        room = TOLERANCE * max(largest_entry(want), CANCELLED * max(map(largest_entry, arguments.values())))
         if result.shape != want.shape or not torch.allclose(result, want, rtol=TOLERANCE, atol=room, equal_nan=True):
             shapes = ", ".join(f"{p} of shape {tuple(x.shape)}" for p, x in arguments.items())
             raise Disagreement(f"{name} computes something else, given {shapes}{where}", code="snippet-wrong-with-leading-axes")
+
+
+def largest_entry(x: Tensor) -> float:
+    """Return the largest absolute value of the finite entries of a tensor; 0 if it has none."""
+    return float(x.abs().nan_to_num(0, 0, 0).max()) if x.numel() else 0

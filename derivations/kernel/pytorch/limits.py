@@ -11,7 +11,7 @@ from torch import Tensor
 from ..core.claims import Claim
 from ..core.expr import Expr, node_sizes, show, symbols, walk
 from .comparison import count_points, describe_left_out, first_entries, is_decisive
-from .error_bounds import COVER, number
+from .error_bounds import COVER, U, number
 from .errors import CannotDecide, Disagreement, UndefinedValue
 from .evaluation import evaluate
 from .identities import Verdict
@@ -30,6 +30,7 @@ def limit(claim: Claim) -> Verdict:
 
     Near the limit, each step must reduce the distance between the sides by at least a quarter, or the distance must be within its bound.
     Smaller reductions are enough for now if they are steady, as those of 1/log(n) are. Those of 1 + 1/n fade, since it does not tend to 0.
+    A point tells nothing if the distance has not changed there, or if the sides are still far apart at the last step.
     """
     variable, to = claim.towards
     if to not in ("oo", 0):
@@ -56,14 +57,15 @@ def limit(claim: Claim) -> Verdict:
 
 
 def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: Snippets) -> tuple[int, int]:
-    """Return (the number of points compared, the number of points drawn), over all steps near the limit.
+    """Return (the number of points that tell something, the number of points drawn), over all steps near the limit.
 
     Raise Disagrees if the sides do not come closer at a point.
     """
     last_distance: Tensor | None = None
     last_reduction: Tensor | float = inf
-    far = torch.tensor(False)  # whether the sides are far apart, at each point where they were compared last
-    compared, drawn, name = 0, 0, variable.data[0]
+    first_distance: Tensor | None = None
+    far = moved = torch.tensor(False)  # whether the sides are far apart, and whether their distance has changed, at each point
+    decisive, name = [], variable.data[0]
     for k in range(13):
         point = Fraction(4) ** (k if to == "oo" else -k)
         t.values[name] = t.lead(number(point))
@@ -77,13 +79,14 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
             last_distance, last_reduction = None, inf  # far from the limit, a side may have no value
             continue
         good, distance, bound = is_decisive(a, b), (a.value - b.value).abs(), COVER * (a.error + b.error)
+        first_distance = distance if first_distance is None else first_distance
+        moved = moved | ((distance - first_distance).abs() > bound + 4 * U * (a.value.abs() + b.value.abs()))
         far = torch.where(good, distance > bound + (1 + b.value.abs()) / 10, far)
         reduction = torch.zeros_like(distance) if last_distance is None else 1 - distance / last_distance
         if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
-            compared += count_points(good)
-            drawn += len(good)
+            decisive.append(good)
             slow = good & (distance > bound) & (distance > FAST * last_distance)
-            bad = slow & ~is_steady(reduction, last_reduction)
+            bad = slow & moved & ~is_steady(reduction, last_reduction)
             if bad.any():
                 raise Disagreement(
                     "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
@@ -94,11 +97,9 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         code.compare(t, [a])
     if a.value.isinf().any():  # no such point was compared, and the side may grow without bound there
         raise CannotDecide(f"at {name} = {float(point):g} the left side is too large for fp64")
-    if slow.any():
-        raise CannotDecide("the two sides come closer too slowly to tell from numbers")
-    if far.any():  # sides that come closer may still have different limits, and nearer to the limit a value may overflow
+    if (far & moved & ~good).any():  # sides that come closer may still have different limits
         raise CannotDecide(f"at the values of {name} nearest to its limit that fp64 holds, the two sides are still far apart")
-    return compared, drawn
+    return sum(count_points(good & ~slow & ~far) for good in decisive), sum(map(len, decisive))
 
 
 def is_steady(reduction: Tensor, last_reduction: Tensor | float) -> Tensor:

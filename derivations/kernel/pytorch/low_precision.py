@@ -4,8 +4,8 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
 
   - A point at which a result of zero would pass is not counted. This happens where a step may overflow, where a sum is so long that no digit
     is certain, and where everything cancels.
-  - A snippet may compute the first or the last expression of the claim, but the same one at all points.
-  - It may add in any order, and subtract the largest score before a softmax. A snippet that takes other steps than its expression must stay
+  - A snippet may compute any expression of the claim, but the same one at all points; if it returns several results, each may have its own.
+  - It may add in any order, and subtract the largest exponent from all before it takes exponentials. A snippet that takes other steps than its expression must stay
     within the same bound: its claim should state what it computes.
   - Some cases are reported with a reason: PyTorch lacks an operation in a format, a snippet takes no tensor, or it is outside the bound of one
     side and no bound is derived for the other, such as a derivative. Limits are checked in fp64 alone. A snippet that stops for another reason,
@@ -26,6 +26,7 @@ from .comparison import describe_sizes
 from .error_bounds import BoundedValue
 from .errors import CannotDecide, Disagreement
 from .float_formats import FORMATS, Format, evaluate_in_format
+from .shifted_exponents import exponent_range
 from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet
 from .snippet_calls import CannotRun, describe_inputs, tensors
 from .trial import Trial
@@ -39,7 +40,9 @@ class FormatResults:
     def __init__(self, claim: Claim, calls: Calls | None = None) -> None:
         self.claim, self.free, self.calls = claim, claim.free, calls or Calls()
         self.ran = {f: [0, 0] for f in FORMATS}  # [points that count, points at which a snippet ran]
-        self.computes: dict[tuple, set] = {}  # (number of a snippet, format) -> the ends within whose bounds it has always been
+        self.computes: dict[
+            tuple, set
+        ] = {}  # (number of a snippet, of a result, format) -> the ends within whose bounds it has always been
         self.left_out: dict[tuple, str] = {}  # (number of a snippet, format) -> the reason
 
     def compare(self, t: Trial, ends: list, which: list, formats: Iterable[Format] = FORMATS) -> None:
@@ -49,12 +52,13 @@ class FormatResults:
             low = rounded(self.claim, t, f) if numbers else None
             if low is None:
                 continue
+            low.exponents = exponent_range(ends, low)
             sides, reasons = {}, []
             for end, e in enumerate(ends):
                 try:
                     sides[end] = evaluate_in_format(e, low, f)
                 except CannotDecide as reason:
-                    reasons.append(str(reason))
+                    reasons += [str(reason)] if end in (0, len(ends) - 1) else []
             if not sides:
                 self.left_out.update({(k, f): reasons[0] for k in numbers})
                 continue
@@ -96,15 +100,16 @@ class FormatResults:
         if reason:
             self.left_out[k, f] = reason
             return False
-        possible = self.computes.setdefault((k, f), set(wanted))
-        last = next(iter(possible))
-        possible -= {end for end in possible if any(outside(r, wanted[end]).any() for r in results)}
-        if not possible and reasons:
-            self.left_out[k, f] = f"{name} is outside the bound of one side, and for the other {reasons[0]}"
-            return False
-        if not possible:
-            want = wanted[last]
-            result, bad = next((r, outside(r, want)) for r in results if outside(r, want).any())
+        for number, result in enumerate(results):
+            possible = self.computes.setdefault((k, number, f), set(wanted))
+            want = wanted[next(iter(possible))]
+            possible -= {end for end in possible if outside(result, wanted[end]).any()}
+            if possible:
+                continue
+            if reasons:
+                self.left_out[k, f] = f"{name} is outside the bound of one side, and for the other {reasons[0]}"
+                return False
+            bad = outside(result, want)
             x, v, e = (y.expand(bad.shape)[tuple(bad.nonzero()[0])].item() for y in (result.double(), *want))
             raise Disagreement(
                 f"{name} gives {x:.9g} in {f.name} where the claim has {v:.9g}, and the rounding bound of {f.name} "

@@ -1,6 +1,6 @@
 """Compare the snippets that a claim names with the claim at the points of a trial.
 
-The roundings of a snippet are not bounded themselves: it may err by 16 times the larger bound of the claim's first and last expression.
+The roundings of a snippet are not bounded themselves: it may err by 16 times the largest bound of the claim's expressions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .errors import Disagreement
 from .input_layouts import LAYOUTS
 from .leading_axes import check_leading_axes
 from .low_precision import FormatResults
+from .shifted_exponents import exponent_range
 from .snippet_arguments import Arguments, Calls, as_snippet_sees, at_one_point, call_snippet, describe_calls, prepare_call
 from .snippet_calls import Bound, call_in_layouts, describe_inputs, is_same_value, select_result
 from .snippet_run_schedule import Rotation, Selection
@@ -50,7 +51,9 @@ class Snippets:
         if not which:
             return
         points = max(len(x.value) for x in (*values, *t.values.values()))
-        wanted, given = ExpectedValues([as_snippet_sees(x, t, self.free) for x in values], points), Arguments(t, calls=self.calls)
+        low, high = exponent_range([self.claim.start, *(s.expr for s in self.claim.steps)], t)
+        wanted = ExpectedValues([as_snippet_sees(x, t, self.free) for x in values], points, high - low)
+        given = Arguments(t, calls=self.calls)
         look = self.turns.setdefault(which, Rotation()).look(t.sizes, points, bool(trees), t.scaled)
         for point in look.points:
             for k in which:
@@ -91,11 +94,13 @@ class Snippets:
 
 
 class ExpectedValues:
-    """The values that a snippet may return: the ends of the claim, where they are defined, and the allowed error."""
+    """The values that a snippet may return: those of the claim's expressions, where they are defined, and the allowed error."""
 
-    def __init__(self, values: list, points: int) -> None:
+    def __init__(self, values: list, points: int, exponents: torch.Tensor) -> None:
+        """`exponents` is the range of the exponents at each point: a snippet may shift them all before it takes exponentials."""
         bounded = torch.stack(torch.broadcast_tensors(*(x.value.isfinite() & x.error.isfinite() for x in values))).all(0)
-        room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.error + U * x.value.abs() for x in values))).amax(0)
+        relative = U * (1 + exponents.reshape(-1, *(1,) * (bounded.dim() - 1)))
+        room = COVER * ROUNDINGS * torch.stack(torch.broadcast_tensors(*(x.error + relative * x.value.abs() for x in values))).amax(0)
         self.values, self.bounded, self.room = [x.value.unbind() for x in values], bounded.unbind(), room.unbind()
         self.any = at_points(bounded, points)  # by point: whether there is something to compare
         self.tells = at_points(is_decisive(*values), points)  # by point: whether the bounds are small enough to count it

@@ -117,6 +117,13 @@ def shapes_with_one_large(claim: Claim, compared_at: list) -> Iterator[list[dict
             yield [sizes for sizes in options if max_entries(involved_trees(claim), sizes) <= MAX_ENTRIES]
 
 
+def shapes_with_one_position(claim: Claim) -> Iterator[dict]:
+    """Yield shapes in which one size is 1 and the others are not, for a claim with conditions on positions: some hold only there."""
+    names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
+    if len(names) > 1 and any(n.op == "where" for tree in claim.trees for n in walk(tree)):
+        yield from (dict.fromkeys(names, 4) | {name: 1} for name in names)
+
+
 @cache_last
 def large_size(claim: Claim) -> int:
     """Return the least value at which a size of the claim counts as large."""

@@ -1,6 +1,7 @@
 """The sizes at which SymPy is asked, the point that is looked at where what is assumed is an equation of matrices, and the points at which
 code is tried at many sizes."""
 
+import pytest
 import sympy as sp
 import torch
 
@@ -28,6 +29,7 @@ from derivations.kernel import (
     variance,
     vector,
 )
+from derivations.kernel.core.claims import Rejected
 from derivations.kernel.pytorch.identities import further_trials
 from derivations.kernel.pytorch.sampling import draw, draw_entries
 from derivations.kernel.pytorch.trial_sizes import LONG
@@ -178,3 +180,12 @@ def test_a_law_holds_beside_what_is_rounded():
     D = Derivation("Tried")
     D.identity("claim", E(exp(b * (x + y + z))) + rounded(b), exp(3 * b**2 / 2) + rounded(b), given=given)
     assert witness(D.claims[0])[0] == "agrees"
+
+
+def test_each_size_is_one_beside_larger_ones_if_a_claim_has_conditions():
+    n, m = sizes("n m")
+    y, k = scalars("y"), index("k", m)
+    derivation = Derivation("test")
+    derivation.identity("claim", total(y, k, where=m > 2), total(y, k, where=[m > 2, n > 1]), title="Wrong for one n alone")
+    with pytest.raises(Rejected, match="at m = 4, n = 1"):
+        witness(derivation.claims[0])
