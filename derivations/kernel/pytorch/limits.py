@@ -16,12 +16,14 @@ from .errors import CannotDecide, Disagreement, UndefinedValue
 from .evaluation import evaluate
 from .identities import Verdict
 from .sampling import draw
+from .shifted_exponents import exponent_range
 from .snippet_agreement import Snippets
 from .trial import Trial
 from .trial_sizes import LARGE
 
 FIRST_STEP_THAT_COUNTS = 6  # only steps after these are near the limit, and count
 FAST = 0.75  # the largest part of the distance that a step may leave
+HIDES = 36  # 1 + exp(-HIDES) is almost rounded to 1
 STEADY = 0.8  # a slow approach is steady if each step reduces the distance by at least this part of the previous relative reduction
 
 
@@ -30,7 +32,7 @@ def limit(claim: Claim) -> Verdict:
 
     Near the limit, each step must reduce the distance between the sides by at least a quarter, or the distance must be within its bound.
     Smaller reductions are enough for now if they are steady, as those of 1/log(n) are. Those of 1 + 1/n fade, since it does not tend to 0.
-    A point tells nothing if the distance has not changed there, or if the sides are still far apart at the last step.
+    A point tells nothing if the sides are still far apart at the last step, or if the distance has not changed beside a large exponential.
     """
     variable, to = claim.towards
     if to not in ("oo", 0):
@@ -66,6 +68,7 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
     first_distance: Tensor | None = None
     far = moved = torch.tensor(False)  # whether the sides are far apart, and whether their distance has changed, at each point
     decisive, name = [], variable.data[0]
+    ordinary = torch.tensor(True)  # whether the exponentials at a point differ so little that none hides the others in fp64
     for k in range(13):
         point = Fraction(4) ** (k if to == "oo" else -k)
         t.values[name] = t.lead(number(point))
@@ -79,14 +82,17 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
             last_distance, last_reduction = None, inf  # far from the limit, a side may have no value
             continue
         good, distance, bound = is_decisive(a, b), (a.value - b.value).abs(), COVER * (a.error + b.error)
-        first_distance = distance if first_distance is None else first_distance
+        if first_distance is None:
+            first_distance = distance
+            low, high = exponent_range([claim.start], t)
+            ordinary = (high - low < HIDES).reshape(-1, *(1,) * (distance.dim() - 1))
         moved = moved | ((distance - first_distance).abs() > bound + 4 * U * (a.value.abs() + b.value.abs()))
         far = torch.where(good, distance > bound + (1 + b.value.abs()) / 10, far)
         reduction = torch.zeros_like(distance) if last_distance is None else 1 - distance / last_distance
         if last_distance is not None and k > FIRST_STEP_THAT_COUNTS:
             decisive.append(good)
             slow = good & (distance > bound) & (distance > FAST * last_distance)
-            bad = slow & moved & ~is_steady(reduction, last_reduction)
+            bad = slow & (moved | ordinary) & ~is_steady(reduction, last_reduction)
             if bad.any():
                 raise Disagreement(
                     "at {} = {:g} the two sides are {:.17g} and {:.17g}, and they do not come closer".format(
