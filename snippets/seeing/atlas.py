@@ -102,7 +102,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from snippets.attention.formula import scores
@@ -110,6 +110,8 @@ from snippets.scaling.saturation import entropy
 
 STORED = Path(__file__).parent / "atlas.json"
 SENTENCE = "The animal didn't cross the street because it was too tired."
+LAYER, HEAD = 3, 1  # of the head whose queries, keys and values are stored
+SHOWN = 6  # how many features of each token's row are stored
 
 
 # --8<-- [start:places]
@@ -190,6 +192,17 @@ class Atlas(NamedTuple):
     measures: dict[str, Float[Tensor, "layers heads"]]
 
 
+class OneHead(NamedTuple):
+    """What one head computes with, for one sentence."""
+
+    tokens: list[str]
+    numbers: Int[Tensor, " n"]
+    rows: Float[Tensor, "n shown"]  # the first features of the tokens' rows
+    query: Float[Tensor, "n d_k"]
+    key: Float[Tensor, "n d_k"]
+    value: Float[Tensor, "n d_v"]
+
+
 def read_atlas() -> dict[str, Any]:
     """What atlas.json holds."""
     return json.loads(STORED.read_text(encoding="utf-8"))
@@ -207,6 +220,17 @@ def stored_atlas(*, device: torch.device | str = "cpu") -> Atlas:
             for name, rows in found["measures"].items()
         },
     )
+
+
+def stored_head(*, device: torch.device | str = "cpu") -> OneHead:
+    """Layer 3, head 1 on the example's sentence, from atlas.json, in fp64."""
+    found = read_atlas()
+    kind = {"dtype": torch.float64, "device": device}
+    parts = {
+        name: torch.tensor(rows, **kind) for name, rows in found["head"].items()
+    }
+    numbers = parts.pop("numbers").long()
+    return OneHead(tokens=list(found["tokens"]), numbers=numbers, **parts)
 
 
 # --8<-- [end:stored]

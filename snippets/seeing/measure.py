@@ -19,8 +19,12 @@ from torch.nn.functional import cosine_similarity
 from snippets.attention.formula import attention_weights
 from snippets.scaling.saturation import entropy
 from snippets.seeing.atlas import (
+    HEAD,
+    LAYER,
     SENTENCE,
+    SHOWN,
     STORED,
+    OneHead,
     effective_rank,
     first_token_weight,
     own_squares,
@@ -57,7 +61,7 @@ def measure_heads(
     block and after the last."""
     weights, measures = [], []
     for block in range(len(encoder.blocks)):
-        query, key = encoder.queries_keys(states[block], block=block)
+        query, key, _ = encoder.queries_keys_values(states[block], block=block)
         P = attention_weights(query, key)
         merged = merged_projections(encoder, block=block)
         bias = encoder.blocks[block]["self_attn.in_proj_bias"].chunk(3)[1]
@@ -112,6 +116,22 @@ def measure_pruning(
     )
 
 
+def read_head(
+    encoder: Encoder,
+    tokens: Int[Tensor, "1 n"],
+    states: list[Float[Tensor, "n d"]],
+    *,
+    words: list[str],
+    block: int,
+    head: int,
+) -> OneHead:
+    """What one head computes with, and the first features of the tokens' rows
+    in the table."""
+    query, key, value = encoder.queries_keys_values(states[block], block=block)
+    rows = encoder.embeddings["token"][tokens[0], :SHOWN]
+    return OneHead(words, tokens[0], rows, query[head], key[head], value[head])
+
+
 # --8<-- [end:measures]
 
 
@@ -122,12 +142,17 @@ def measure() -> dict:
     states = [state[0] for state in encoder.hidden_states(tokens, keep)]
     weights, measures = measure_heads(encoder, states)
     measures["without it"] = measure_pruning(encoder, tokens, keep)
+    words = minilm_tokens(SENTENCE)
+    head = read_head(
+        encoder, tokens, states, words=words, block=LAYER, head=HEAD
+    )._asdict()
     return {
         "sentence": SENTENCE,
         "model": hash_model(),
-        "tokens": minilm_tokens(SENTENCE),
+        "tokens": head.pop("tokens"),
         "weights": _numbers(weights),
         "measures": {name: _numbers(rows) for name, rows in measures.items()},
+        "head": {name: _numbers(rows) for name, rows in head.items()},
     }
 
 

@@ -101,27 +101,27 @@ class Encoder(NamedTuple):
         total = (keep[..., None] * upcast(last)).sum(-2)  # (batch, d)
         return normalize(total, dim=-1).to(last.dtype)
 
-    def queries_keys(
+    def queries_keys_values(
         self, state: Float[Tensor, "n d"], *, block: int
-    ) -> tuple[Float[Tensor, "heads n d_k"], Float[Tensor, "heads n d_k"]]:
-        """The queries and keys of a block's heads, from the state before it."""
+    ) -> list[Float[Tensor, "heads n d_k"]]:
+        """Queries, keys and values of a block's heads, from the state before."""
         weights = self.blocks[block]
         projected = torch.nn.functional.linear(
             state,
             weights["self_attn.in_proj_weight"],
             weights["self_attn.in_proj_bias"],
         )
-        query, key, _ = projected.chunk(3, dim=-1)
-        return (
-            split_heads(query, num_heads=self.num_heads),
-            split_heads(key, num_heads=self.num_heads),
-        )
+        return [
+            split_heads(part, num_heads=self.num_heads)
+            for part in projected.chunk(3, dim=-1)
+        ]
 
     def weights_of_block(
         self, state: Float[Tensor, "n d"], *, block: int
     ) -> Float[Tensor, "heads n n"]:
         """The attention weights of a block, from the state before it."""
-        return attention_weights(*self.queries_keys(state, block=block))
+        query, key, _ = self.queries_keys_values(state, block=block)
+        return attention_weights(query, key)
 
 
 # --8<-- [end:encoder]

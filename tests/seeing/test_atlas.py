@@ -5,9 +5,14 @@ import math
 import pytest
 import torch
 
+from snippets.attention.formula import attention_weights
 from snippets.seeing.atlas import (
+    HEAD,
+    LAYER,
     SENTENCE,
+    SHOWN,
     Atlas,
+    OneHead,
     effective_rank,
     first_token_weight,
     own_squares,
@@ -17,6 +22,7 @@ from snippets.seeing.atlas import (
     shared_squares,
     squares_of_parts,
     stored_atlas,
+    stored_head,
     symmetric_share,
 )
 
@@ -69,3 +75,12 @@ def test_the_stored_atlas_has_weights_and_measures_of_every_head():
     assert {rows.shape for rows in atlas.measures.values()} == {(6, 12)}
     torch.testing.assert_close(atlas.measures["first token"], first_token_weight(atlas.weights), atol=1e-4, rtol=0)
     torch.testing.assert_close(atlas.measures["previous token"], previous_token_weight(atlas.weights), atol=1e-4, rtol=0)
+
+
+def test_the_stored_head_gives_its_weights_in_the_atlas():
+    head, atlas = stored_head(), stored_atlas()
+    assert isinstance(head, OneHead) and head.tokens == atlas.tokens and head.rows.shape == (len(head.tokens), SHOWN)
+    torch.testing.assert_close(attention_weights(head.query, head.key), atlas.weights[LAYER, HEAD], atol=1e-4, rtol=0)
+    first, second = (place for place, token in enumerate(head.tokens) if token == "the")
+    assert head.numbers[first] == head.numbers[second] and torch.equal(head.rows[first], head.rows[second])
+    assert head.value.shape == head.key.shape == (len(head.tokens), 32)

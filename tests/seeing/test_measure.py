@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from snippets.attention.formula import attention_weights
 from snippets.seeing import measure as module
-from snippets.seeing.atlas import SENTENCE, read_atlas
-from snippets.seeing.measure import TOLERANCE, _furthest, _main, hash_model, measure, measure_heads, measure_pruning
+from snippets.seeing.atlas import SENTENCE, SHOWN, read_atlas
+from snippets.seeing.measure import TOLERANCE, _furthest, _main, hash_model, measure, measure_heads, measure_pruning, read_head
 from snippets.together.encoder import load_encoder, minilm_tokens, without_head
 
 D, HEADS, BLOCKS = 6, 2, 2
@@ -40,6 +41,17 @@ def test_the_measures_of_heads_are_those_of_each_head():
     torch.testing.assert_close(measures["first token"], weights[..., 0].mean(-1))
     bias = encoder.blocks[1]["self_attn.in_proj_bias"][D : 2 * D]
     torch.testing.assert_close(measures["length of the key bias"][1, 1], bias[D // 2 :].norm())
+
+
+def test_a_head_is_read_from_its_layer():
+    encoder = small_encoder()
+    states = [state[0] for state in encoder.hidden_states(TOKENS, KEEP)]
+    read = read_head(encoder, TOKENS, states, words=list("abcde"), block=1, head=0)
+    assert read.numbers.tolist() == TOKENS[0].tolist()
+    torch.testing.assert_close(read.rows, encoder.embeddings["token"][1:6, :SHOWN])
+    torch.testing.assert_close(attention_weights(read.query, read.key), encoder.weights_of_block(states[1], block=1)[0])
+    value = encoder.blocks[1]["self_attn.in_proj_weight"][2 * D :] @ states[1][4] + encoder.blocks[1]["self_attn.in_proj_bias"][2 * D :]
+    torch.testing.assert_close(read.value[4], value[: D // HEADS])
 
 
 def test_pruning_compares_the_vector_without_each_head():

@@ -15,9 +15,21 @@ from bs4 import BeautifulSoup
 
 from derivations.kernel.site import diagrams, figure_block, hardcoded_numbers, page_lint
 from derivations.kernel.site import svg_picture as pictures_
-from derivations.kernel.site.diagrams import DrawingError, bars, below, beside, curves, heat_map, mask, operations, shapes, tokens
+from derivations.kernel.site.diagrams import (
+    MAX_OPACITY,
+    DrawingError,
+    bars,
+    below,
+    beside,
+    curves,
+    heat_map,
+    mask,
+    operations,
+    shapes,
+    tokens,
+)
 from derivations.kernel.site.svg_picture import number, text, text_width
-from derivations.kernel.site.weight_pictures import head_grid, sentence_weights
+from derivations.kernel.site.weight_pictures import Column, head_grid, sentence_weights, token_columns
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store import dependencies, store
 
@@ -721,3 +733,15 @@ def test_the_squares_of_heads_have_a_path_for_each_step_of_strength():
     paths = [one for one in picture.every("path") if one.get("class") == "picture__spots"]
     assert [one.get("fill-opacity") for one in paths] == ["0.75", "1"] * 2
     assert [one.get("d").count("M") for one in paths] == [1, 2] * 2
+
+
+def test_columns_of_numbers_stand_beside_the_tokens():
+    columns = [Column("label", [7, 8], 0, labels=True), Column("score", [-2.0, 1.0])]
+    picture = token_columns(["a", "it"], columns, query=1, **ABOUT)
+    assert [one.text for one in picture.every("text")] == ["a", "it", "label", "7", "8", "score", number(-2.0, 2), number(1.0, 2)]
+    cells = [one for one in picture.every("rect") if "picture__cell" in one.get("class")]
+    assert [float(one.get("fill-opacity")) for one in cells] == [0, 0, MAX_OPACITY, pytest.approx(MAX_OPACITY / 2, abs=0.01)]
+    assert ["minus" in one.get("class") for one in cells] == [False, False, True, False]
+    assert [one.get("class") for one in picture.every("rect")][-1] == "picture__mark"
+    with pytest.raises(DrawingError, match="2 tokens; the columns score have another number"):
+        token_columns(["a", "it"], [Column("score", [1.0])], **ABOUT)

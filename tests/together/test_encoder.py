@@ -102,7 +102,7 @@ def test_merged_projections_give_the_scores_without_biases():
     encoder = load_encoder(FIELDS, checkpoint())
     encoder.blocks[1]["self_attn.in_proj_bias"].zero_()
     state = encoder.hidden_states(TOKENS[:1], KEEP[:1])[1][0]
-    query, key = encoder.queries_keys(state, block=1)
+    query, key, _ = encoder.queries_keys_values(state, block=1)
     merged = merged_projections(encoder, block=1)
     assert merged.shape == (2, D, D) and query.shape == key.shape == (2, 5, D // 2)
     torch.testing.assert_close(state @ merged @ state.T, query @ key.mT)

@@ -1,9 +1,11 @@
-"""Pictures of the attention weights of a sentence: many heads at once, and one token of one head."""
+"""Pictures of the attention of a sentence: the weights of many heads, those of one token, and numbers beside each token."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from .svg_picture import DrawingError, Picture, box, muted_text, number, part, text, text_width
+from .diagrams import MAX_OPACITY
+from .svg_picture import DrawingError, Picture, box, max_text_width, muted_text, number, part, text, text_width
 
 STEPS = (0.04, 0.12, 0.3, 0.6)  # a cell is drawn as strongly as the last of these steps that its weight reaches
 SIDE, GAP = 46.0, 6.0  # the side of a head's square, and the space between two
@@ -34,6 +36,43 @@ def _draw_head(weights: Rows, x: float, y: float) -> Element:
             data = "".join(f"M{j * cell:g} {i * cell:g}h{cell:g}v{cell:g}h-{cell:g}z" for i, j in at)
             paths.append(part("path", "picture__spots", d=data, fill_opacity=(order + 1) / len(STEPS)))
     return part("g", "", *paths, transform=f"translate({x:g} {y:g})")
+
+
+class Column(NamedTuple):
+    """One number for each token, under a name; the largest has the strongest colour, unless the numbers are labels."""
+
+    name: str
+    values: Sequence[float]
+    digits: int = 2
+    labels: bool = False
+
+
+def token_columns(tokens: Sequence[str], columns: Sequence[Column], *, title: str, description: str, query: int | None = None) -> Picture:
+    """Draw the tokens of a sentence one below the other, each with a number from every column; the token `query` gets a frame.
+
+    Raise DrawingError if a column has not as many numbers as there are tokens.
+    """
+    if wrong := [column.name for column in columns if len(column.values) != len(tokens)]:
+        raise DrawingError(f"{len(tokens)} tokens; the columns {', '.join(wrong)} have another number of values")
+    height, left, top = 25.0, max_text_width(tokens) + 14, 30.0
+    elements = [
+        text(left - 10, top + (row + 0.5) * height, token, anchor="end", css="picture__quiet" if token.startswith("[") else "")
+        for row, token in enumerate(tokens)
+    ]
+    x = left
+    for column in columns:
+        shown = [number(value, column.digits) for value in column.values]
+        width, most = max(max_text_width([*shown, column.name]) + 14, 52.0), max(map(abs, column.values)) or 1
+        elements.append(muted_text(x + width / 2, 12, column.name))
+        for row, (value, words) in enumerate(zip(column.values, shown)):
+            css = "picture__cell" + (" picture__cell--minus" if value < 0 else "")
+            opacity = 0 if column.labels else MAX_OPACITY * abs(value) / most
+            elements.append(box(x, top + row * height, width, height, css, fill_opacity=opacity))
+            elements.append(text(x + width / 2, top + (row + 0.5) * height, words, css="picture__number"))
+        x += width + 8
+    if query is not None:
+        elements.append(box(1, top + query * height, x - 9, height, "picture__mark"))
+    return Picture(title, description, x - 7, top + len(tokens) * height + 1, tuple(elements))
 
 
 Word = tuple[float, float, float]  # the middle of a word, and the width of its box

@@ -3,7 +3,9 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, below, beside, heat_map, operations
-from snippets.attention.formula import attention_steps
+from derivations.kernel.site.weight_pictures import Column, token_columns
+from snippets.attention.formula import attention_steps, attention_weights, scores
+from snippets.seeing.atlas import stored_head
 
 
 def steps() -> Picture:
@@ -70,4 +72,24 @@ def block() -> Picture:
         "d_v. Queries and keys are multiplied to n by n products. These are scaled and masked, which makes scores, and softmax turns scores "
         "into weights. "
         "The weights are multiplied with the values, and the result with W_O, which gives the output Y, n by d.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    query = head.tokens.index("it")
+    rows = {
+        "product": scores(head.query, head.key, scale=1.0)[query],
+        "score": scores(head.query, head.key)[query],
+        "weight": attention_weights(head.query, head.key)[query],
+    }
+    largest = rows["weight"].argmax().item()
+    return token_columns(
+        head.tokens,
+        [Column(name, values.tolist()) for name, values in rows.items()],
+        title="The query of the word it, in one head of a trained model",
+        description=f"For each token: the dot product of its key with the query of it, the score, and the weight. The largest product, "
+        f"{rows['product'][largest]:.2f}, is with {head.tokens[largest]}; its score is {rows['score'][largest]:.2f} and its weight "
+        f"{rows['weight'][largest]:.2f}.",
+        query=query,
     )

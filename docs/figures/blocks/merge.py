@@ -2,9 +2,11 @@
 
 import torch
 
-from derivations.kernel.site.diagrams import Picture, curves, operations
+from derivations.kernel.site.diagrams import Picture, curves, heat_map, operations
 from derivations.kernel.site.figure_widgets import played
+from snippets.attention.formula import scores
 from snippets.blocks.merge import attention_state, merge_states
+from snippets.seeing.atlas import stored_head
 
 SCORES, VALUES = [1, 0, 2, 1, 3, 0, 4, 2, 1, 0, 3, 5], [2, 5, 1, 4, 3, 7, 6, 0, 8, 2, 5, 9]
 
@@ -71,4 +73,21 @@ def running() -> Picture:
         description=f"{len(keys)} scores arrive one by one. The reference, the largest so far, jumps {jumps} times, "
         f"from {largest[0]:.2f} to {largest[-1]:.2f}. The logarithm of the sum grows with every key "
         f"and ends at {log_sums[-1]:.2f}.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    row = scores(head.query, head.key)[head.tokens.index("it")]
+    blocks = [row[: 2 * k] for k in range(1, 9)]
+    largest = [block.max() for block in blocks]
+    sums = [(block - most).exp().sum() for block, most in zip(blocks, largest)]
+    return heat_map(
+        [[*pair] for pair in zip(largest, sums)],
+        rows=[" ".join(head.tokens[2 * k : 2 * k + 2]) for k in range(8)],
+        columns=["largest", "sum"],
+        title="The scores of the word it, two keys at a time",
+        description="After each block of two keys, the largest score so far and the sum of the exponentials: "
+        + "; ".join(f"{most:.2f} and {total:.2f}" for most, total in zip(largest, sums))
+        + ".",
     )

@@ -4,6 +4,7 @@ import torch
 
 from derivations.kernel.site.diagrams import Picture, below, heat_map
 from snippets.heads.split import split_heads, split_heads_wrong
+from snippets.seeing.atlas import LAYER, stored_atlas
 
 TOKENS, FEATURES, HEADS = 4, 6, 2
 
@@ -24,4 +25,19 @@ def owners() -> Picture:
         drawn(split_heads, "A view and a transpose"),
         drawn(split_heads_wrong, "A view alone"),
         title="The head that each number of the input goes to",
+    )
+
+
+def sentence() -> Picture:
+    atlas = stored_atlas()
+    rows = atlas.weights[LAYER, :, atlas.tokens.index("it")]  # (heads, n)
+    favourites = [atlas.tokens[key] for key in rows.argmax(-1).tolist()]
+    return heat_map(
+        rows.T,
+        rows=atlas.tokens,
+        columns=[str(head) for head in range(len(rows))],
+        across="head",
+        numbers=False,
+        title="The weights of the word it, in the twelve heads of a layer",
+        description="The largest weight of each head, in order, is that of " + ", ".join(favourites) + ".",
     )

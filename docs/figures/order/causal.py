@@ -3,7 +3,9 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, heat_map
-from snippets.attention.formula import attention
+from derivations.kernel.site.weight_pictures import sentence_weights
+from snippets.attention.formula import attention, attention_weights
+from snippets.seeing.atlas import stored_head
 
 
 def slopes() -> Picture:
@@ -22,4 +24,19 @@ def slopes() -> Picture:
         description="rows "
         + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in steepest.tolist())
         + ". Above the diagonal all are 0.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    query = head.tokens.index("it")
+    row = attention_weights(head.query, head.key, is_causal=True)[query]
+    return sentence_weights(
+        head.tokens,
+        row.tolist(),
+        query,
+        head.tokens.index("because"),
+        title="The weights of the word it under a causal mask",
+        description=f"From the word it, lines lead to the tokens before it, as thick as their weights: {head.tokens[row.argmax()]} has "
+        f"{row.max():.2f}. No line leads to a token after it.",
     )

@@ -4,8 +4,10 @@ import torch
 
 from derivations.kernel.site.diagrams import Picture, bars, curves, operations
 from derivations.kernel.site.figure_widgets import played
-from snippets.attention.formula import scores
+from derivations.kernel.site.weight_pictures import Column, token_columns
+from snippets.attention.formula import attention_weights, scores
 from snippets.scaling.saturation import concentration, two_key_gradient, two_key_weight
+from snippets.seeing.atlas import stored_head
 
 WIDTHS = [2**power for power in range(11)]
 
@@ -77,3 +79,17 @@ def products() -> torch.Tensor:
     generator = torch.Generator().manual_seed(0)
     query, key = (torch.randn(tokens, WIDTHS[-1], generator=generator, dtype=torch.float64) for tokens in (1, 16))
     return torch.cat([scores(query[:, :d_k], key[:, :d_k], scale=1.0) for d_k in WIDTHS])
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    query = head.tokens.index("it")
+    unscaled, scaled = (attention_weights(head.query, head.key, scale=scale)[query] for scale in (1.0, None))
+    return token_columns(
+        head.tokens,
+        [Column("without the scale", unscaled.tolist(), 4), Column("with it", scaled.tolist(), 4)],
+        title="The weights of the word it, without the scale and with it",
+        description=f"Without the scale, one token has the weight {unscaled.max():.5f}. With it, the same token has {scaled.max():.4f}, and "
+        f"{(scaled > 0.01).sum()} tokens have more than 0.01.",
+        query=query,
+    )

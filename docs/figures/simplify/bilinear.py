@@ -1,6 +1,8 @@
 """Pictures of the scores as a bilinear form."""
 
-from derivations.kernel.site.diagrams import Picture, below, curves, shapes
+from derivations.kernel.site.diagrams import Picture, below, curves, heat_map, shapes
+from snippets.attention.formula import scores
+from snippets.seeing.atlas import stored_head
 from snippets.simplify.bilinear import merged_multiplications, merging_saves, split_multiplications
 
 
@@ -39,4 +41,21 @@ def costs() -> Picture:
         description=f"With two projections the cost grows in proportion to the width of the head, from {split[0]:.1f} to "
         f"{split[-1]:.1f} million multiplications. Merged it is {once[0]:.1f} million at every width. "
         f"Merging saves from width {saves} on.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    words = ("animal", "street", "it", "tired")
+    places = [head.tokens.index(word) for word in words]
+    found = scores(head.query, head.key)[places][:, places]
+    return heat_map(
+        found,
+        rows=words,
+        columns=words,
+        across="key",
+        down="query",
+        title="Scores among four words, in one head of a trained model",
+        description=f"The query of it scores {found[2, 0]:.2f} with the key of animal; the query of animal scores {found[0, 2]:.2f} with the key "
+        "of it.",
     )

@@ -3,6 +3,9 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
+from derivations.kernel.site.weight_pictures import Column, token_columns
+from snippets.attention.formula import scores
+from snippets.seeing.atlas import stored_head
 from snippets.softmax.axes import mix_values
 
 
@@ -21,4 +24,24 @@ def hull() -> Picture:
         description="Four values at the corners of a quadrangle, and 150 outputs for random scores, which all lie inside it. "
         f"The outputs reach from {outputs[:, 0].min():.2f} to {outputs[:, 0].max():.2f} across and "
         f"from {outputs[:, 1].min():.2f} to {outputs[:, 1].max():.2f} up.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    query = head.tokens.index("it")
+    row = scores(head.query, head.key)[query]
+    gaps = row - row.max()
+    return token_columns(
+        head.tokens,
+        [
+            Column("score", row.tolist()),
+            Column("minus the largest", gaps.tolist()),
+            Column("exponential", gaps.exp().tolist(), 3),
+            Column("weight", row.softmax(-1).tolist(), 3),
+        ],
+        title="From scores to weights, for the word it",
+        description=f"The scores lie between {row.min():.2f} and {row.max():.2f}. After the largest is subtracted, the exponentials add up to "
+        f"{gaps.exp().sum():.2f}, and the largest weight is {row.softmax(-1).max():.2f}.",
+        query=query,
     )

@@ -33,10 +33,12 @@ ROWS = {
         "score_deviation": [Row(T(2, 5, 4), T(2, 3, 4))],
         "read_atlas": [Row()],
         "stored_atlas": [Row()],
+        "stored_head": [Row()],
     },
     "measure": {
         "measure_heads": [Row(encoder, [T(5, 4), T(5, 4)], formats=EVERY[:2])],
         "measure_pruning": [Row(encoder, T(1, 5, kind="whole"), T(1, 5, kind="keep"), gives=torch.float32, not_on_meta=NUMBERS)],
+        "read_head": [Row(encoder, T(1, 5, kind="whole"), [T(5, 4), T(5, 4)], words=["a"] * 5, block=0, head=1)],
         "hash_model": [Row(needs_models=True)],
         "measure": [Row(needs_models=True)],
     },

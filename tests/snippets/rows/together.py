@@ -201,7 +201,7 @@ ROWS = {
         "Encoder.embed": [Row(T(3, 5, kind="whole"), of=encoder)],
         "Encoder.hidden_states": [Row(*TOKENS_AND_MASK, of=encoder)],
         "Encoder.sentence_vectors": [Row(*TOKENS_AND_MASK, of=encoder, source="Reimers and Gurevych (2019)")],
-        "Encoder.queries_keys": [Row(T(5, 4), block=0, of=encoder)],
+        "Encoder.queries_keys_values": [Row(T(5, 4), block=0, of=encoder)],
         "Encoder.weights_of_block": [Row(T(5, 4), block=0, of=encoder)],
         "merged_projections": [Row(encoder, block=0)],
         "without_head": [Row(encoder, block=0, head=1)],
