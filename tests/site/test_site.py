@@ -102,7 +102,7 @@ def test_tab_title_begins_with_the_page_title(built, crawler):
 def test_sidebar_unfolds_only_the_current_chapter(built):
     html = (built / "scaling/variance/index.html").read_text(encoding="utf-8")
     side = html.partition('data-md-type="navigation"')[2].partition('data-md-type="toc"')[0]
-    assert "../saturation/" in side and "Softmax, closely" in side and "../../softmax/temperature/" not in side
+    assert "../saturation/" in side and "Why √d" in side and "../../softmax/temperature/" not in side
 
 
 def test_formulas_outside_claims_state_no_relation(built, asked):

@@ -281,6 +281,8 @@ def add_page(config: str, chapter: str, topic: str, title: str) -> str:
         return "\n".join(lines[: last + 1] + [f"{indent}- {title}: {topic}.md"] + lines[last + 1 :]) + "\n"
     while end > start and not lines[end - 1].strip():
         end -= 1
-    place = next((k for k in range(start + 1, end) if re.match(r" {2}- (Trust|Labs):| {2}- .*: wrong\.md$", lines[k])), end)
+    reference = next((k for k in range(start + 1, end) if re.match(r" +- (Trust|Labs):| +- .*: wrong\.md$", lines[k])), end)
+    groups = [k for k in range(start + 1, reference + 1) if k < end and lines[k].startswith("  - ")]
+    place = groups[-1] if groups and reference < end else end
     chapter_title = chapter.replace("_", " ").capitalize()
     return "\n".join(lines[:place] + [f"  - {chapter_title}:", f"      - {title}: {topic}.md"] + lines[place:]) + "\n"

@@ -25,8 +25,8 @@ from .trial_sizes import (
     large_shapes,
     long_shapes,
     shapes,
+    shapes_for_conditions,
     shapes_with_one_large,
-    shapes_with_one_position,
     written_shapes,
 )
 
@@ -149,7 +149,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
                 compare_certain(claim, [trees[k] for k in ends], options, code)
         for seed, options in enumerate(shapes_with_one_large(claim, sorted(tally.shapes)), 1000):
             check_options(options, seed)
-        for seed, sizes in enumerate(shapes_with_one_position(claim), 2000):
+        for seed, sizes in enumerate(shapes_for_conditions(claim), 2000):
             check_options([sizes], seed)
         if not laws and any(may_vanish(n) for tree in trees for n in walk(tree)):
             check_at_small_integers(claim, trees, check)

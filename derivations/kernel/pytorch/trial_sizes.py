@@ -22,6 +22,7 @@ from .trial import Trial, cache_last, involved_trees, symbols_of
 from .written_numbers import list_written_sizes
 
 SHAPES = 10  # shapes of ordinary sizes
+MAX_COMBINED = {2: 4, 3: 3}  # number of sizes -> the largest one in all combinations of small sizes; else 2
 POINTS, CANDIDATES = 8, 128  # points that are drawn; candidates, if the assumptions may discard some of them
 FILTERING = ("positive", "nonnegative", "nonzero", "invertible", "variance")  # assumptions that a drawn number may violate
 MAX_GRID_SIZE, MAX_TIGHT = (
@@ -117,11 +118,12 @@ def shapes_with_one_large(claim: Claim, compared_at: list) -> Iterator[list[dict
             yield [sizes for sizes in options if max_entries(involved_trees(claim), sizes) <= MAX_ENTRIES]
 
 
-def shapes_with_one_position(claim: Claim) -> Iterator[dict]:
-    """Yield shapes in which one size is 1 and the others are not, for a claim with conditions on positions: some hold only there."""
+def shapes_for_conditions(claim: Claim) -> Iterator[dict]:
+    """Yield all combinations of small sizes, for a claim with conditions on positions: some conditions hold at few of them."""
     names = sorted(n for n, s in symbols_of(claim).items() if s.data[1] == "size")
     if len(names) > 1 and any(n.op == "where" for tree in claim.trees for n in walk(tree)):
-        yield from (dict.fromkeys(names, 4) | {name: 1} for name in names)
+        for chosen in product(range(1, MAX_COMBINED.get(len(names), 2) + 1), repeat=len(names)):
+            yield dict(zip(names, chosen))
 
 
 @cache_last

@@ -265,6 +265,14 @@ def test_before_a_witness_is_said_to_refuse_what_is_true_the_judge_looks_at_many
     assert judge(claim, most=400)[0] == "false"
 
 
+@pytest.mark.parametrize("other", [t**2, 2 * t], ids=str)
+def test_the_judge_rounds_equal_numbers_to_two_formats(other):
+    """Rounding is monotone in one format; of two equal numbers, two formats may round either up."""
+    gap = rounded(x, "bf16") - rounded(other, "fp16")
+    claim = stated("inequality", y, y + gap, because=gap, given=[nonnegative(x - other), in_range()])
+    assert judge(claim, most=400)[0] == "false"
+
+
 def test_the_judge_multiplies_by_no_zero_at_a_large_size():
     """What shows at one size only is a multiple of something, and where that is zero nothing shows."""
     for seed in range(20):

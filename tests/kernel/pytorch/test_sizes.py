@@ -182,10 +182,17 @@ def test_a_law_holds_beside_what_is_rounded():
     assert witness(D.claims[0])[0] == "agrees"
 
 
-def test_each_size_is_one_beside_larger_ones_if_a_claim_has_conditions():
+@pytest.mark.parametrize(
+    ("here", "there", "at"),
+    [
+        (lambda m, n: m > 2, lambda m, n: [m > 2, n > 1], "m = 3, n = 1"),
+        (lambda m, n: [n <= 1, m <= 1], lambda m, n: [n - 1 < 2, m <= 1], "m = 1, n = 2"),
+    ],
+)
+def test_small_sizes_are_combined_if_a_claim_has_conditions(here, there, at):
     n, m = sizes("n m")
     y, k = scalars("y"), index("k", m)
     derivation = Derivation("test")
-    derivation.identity("claim", total(y, k, where=m > 2), total(y, k, where=[m > 2, n > 1]), title="Wrong for one n alone")
-    with pytest.raises(Rejected, match="at m = 4, n = 1"):
+    derivation.identity("claim", total(y, k, where=here(m, n)), total(y, k, where=there(m, n)), title="Wrong at one shape alone")
+    with pytest.raises(Rejected, match=f"at {at}"):
         witness(derivation.claims[0])
