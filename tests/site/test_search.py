@@ -29,6 +29,10 @@ QUERIES = {
     "multi-head parameters": "heads/parameters",
     "shift invariance": "softmax/distribution",
     "flash attention": "io/flash",
+    "softmax gradient": "softmax/jacobian",
+    "softmax derivative": "softmax/jacobian",
+    "backpropagation": "blocks/backward",
+    "scaled_dot_product_attention": "attention/formula",
 }
 ALIKE = [
     ["QK^T", r"Q K^\top", r"QK^{\top}", "QKᵀ", "Q @ K.T"],

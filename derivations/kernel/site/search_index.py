@@ -95,6 +95,7 @@ def write(site: Path) -> None:
         {
             "version": version,
             "rules": tokenizer.RULES,
+            "synonyms": tokenizer.find_synonyms(),
             "pages": [page.url for page in pages],
             "records": [len(page.records) for page in pages],
             "words": first_words,

@@ -40,6 +40,7 @@ TEXT: list[tuple[str, str]] = [
     ("∂", " partial "),
     ("∞", " infinity "),
     (r"square root(?: of)?", "sqrt"),
+    ("(?<=[a-z]{2})_(?=[a-z]{2})", " "),  # scaled_dot_product_attention, but not d_k
     ("_", ""),
     ("['’]s" + NO_LETTER, ""),
 ]
@@ -51,6 +52,8 @@ STEM: list[tuple[str, str]] = [
     (r"([a-z]{3})(?:ing|ed|ion|e)$", "$1"),
     (r"([bdfgmnprt])\1$", "$1"),
 ]
+# Words that a reader may use for one another; each finds what the others find, with less weight.
+SYNONYMS = (("derivative", "gradient", "jacobian", "slope"), ("backpropagation", "backprop", "backward"))
 RULES = {"formula": FORMULA, "text": TEXT, "stem": STEM}
 
 
@@ -82,3 +85,9 @@ def split_words(text: str) -> list[str]:
 def fold_formula(formula: str) -> str:
     """Return a formula in the form that search compares, in which a product is one word."""
     return _apply_rules("formula", unicodedata.normalize("NFKC", formula))
+
+
+def find_synonyms() -> dict[str, list[str]]:
+    """Return the stems that a query's stem stands for as well."""
+    groups = [[stem(word) for word in words] for words in SYNONYMS]
+    return {word: [other for other in group if other != word] for group in groups for word in group}

@@ -8,6 +8,7 @@ const LEAST = 0.15; // of the best, what counts as found
 const LEAST_ON_A_PAGE = 0.3;
 const PAIR = 0.7; // what two neighbours as one word count for
 const MOST_WORDS = 24; // of a query
+const SYNONYM = 0.7; // what a synonym counts for
 const WHOLE = 1.25; // what a page counts for beside a place on it
 
 const kept = new Map();
@@ -83,9 +84,15 @@ function strength(word, term, isLast) {
 }
 
 async function placesOf(found, word, isLast) {
-  const like = await wordsLike(found, word);
+  const synonyms = found.synonyms[word] ?? [];
+  const [like, ...others] = await Promise.all([word, ...synonyms].map((one) => wordsLike(found, one)));
   let terms = Object.keys(like).map((term) => [term, strength(word, term, isLast)]).filter(([, s]) => s);
   if (!terms.length && word.length > 4) terms = Object.keys(like).filter((term) => nearby(word, term)).map((term) => [term, 0.4]);
+  synonyms.forEach((synonym, k) => {
+    if (!others[k][synonym]) return;
+    like[synonym] = others[k][synonym];
+    terms = [...terms.filter(([term]) => term !== synonym), [synonym, SYNONYM]];
+  });
   const places = new Map();
   for (const [term, s] of terms) {
     const list = like[term];
