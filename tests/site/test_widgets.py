@@ -553,7 +553,11 @@ def test_variance(widget):
         measured = sample_moments(q, k)[1].sqrt().item() * scale
         predicted = predicted_moments(d)[1] ** 0.5 * scale
         assert one.said == f"standard deviation of these 200 scores {number(measured)} · in theory {number(predicted)}"
-        assert one.run(f"{one.inside}.querySelectorAll('circle').length") == 200
+        dots = exact(one.run(f"[...{one.inside}.querySelectorAll('circle')].map(dot => dot.cx.baseVal.value)"))
+        band = one.run(f"{one.inside}.querySelector('.play__band').width.baseVal.value")
+        assert len(dots) == 200 and dots.std().item() / (band / 2) == pytest.approx(
+            measured / predicted, rel=0.02
+        )  # scores have two digits
 
     shows(64)
     one.press("ArrowLeft", "ArrowLeft")
@@ -660,7 +664,10 @@ def test_softcap(widget):
         rows = one.rows("scores and weights")
         weights = capped_weights(given[None], cap=cap)[0]
         assert rows[0] == [f"{score:.0f}" for score in given.tolist()]
-        assert rows[1] == printed(soft_cap(given, cap=cap).tolist())
+        capped = soft_cap(given, cap=cap)
+        assert rows[1] == printed(capped.tolist())
+        dots = exact(one.run(f"[...{one.inside}.querySelectorAll('circle')].map(dot => dot.cy.baseVal.value)"))
+        assert (dots - dots[0]) / (dots[-1] - dots[0]) == pytest.approx((capped - capped[0]) / (capped[-1] - capped[0]), abs=1e-5)
         assert rows[2:] == [printed(row.tolist(), 3) for row in (weights, torch.softmax(given, -1))]
         ceiling = bounded_weights(cap, len(given))[1]
         assert one.said == f"largest weight {number(weights.max().item(), 4)} · ceiling for this cap {number(ceiling, 4)}"
@@ -720,10 +727,12 @@ def test_interpolation(widget):
         ends = [omega[pair - 1].item() * 4 * trained for omega in (plain, scaled, plain / s)]
         assert one.texts(".play__number") == [number(angle, 2 if angle < 100 else 0) for angle in ends]
         reach = plain[pair - 1].item() * trained
-        assert one.said == f"in training, the angle reached {number(reach, 2 if reach < 100 else 0)} · within it: {inside}"
+        assert one.said == f"in training the angle reached {number(reach, 2 if reach < 100 else 0)} · within this range: {inside}"
         assert [name for name, angle in zip(("unchanged", "NTK-aware", "PI"), ends) if angle < reach * (1 + 1e-12)] == (
             inside.split(" and ") if inside != "none" else []
         )
+        lines = one.run(f"[...{one.inside}.querySelectorAll('.play__plot > .picture__curve')].map(line => line.getBBox().height)")
+        assert exact(lines) / lines[0] == pytest.approx(exact(ends) / ends[0], abs=1e-3)
 
     shows(4.0, 48, "PI")
     one.press("ArrowRight", "ArrowRight", "ArrowRight")

@@ -6,7 +6,7 @@ import { chart, draw, make, readout, shown, slider, words } from "./parts.js";
 
 const FACTORS = [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16];
 
-export const caption = "The angle of a pair of features, by position. The shaded rectangle holds the positions and the angles of the training.";
+export const caption = "The angle of a pair of features, by position. The shaded rectangle holds the positions and the angles of training.";
 
 const short = (angle) => shown(angle, angle < 100 ? 2 : 0);
 
@@ -36,7 +36,7 @@ export function start(stage, { omega, base, trained, times, factor, pair: first 
     });
     labels.forEach((label, k) => (label.textContent = short(reach * (k ? times : 1))));
     const inside = ways.filter((_, k) => ends[k] <= reach * (1 + 1e-9)).map(({ name }) => name);
-    said.textContent = `in training, the angle reached ${short(reach)} · within it: ${inside.length ? inside.join(" and ") : "none"}`;
+    said.textContent = `in training the angle reached ${short(reach)} · within this range: ${inside.length ? inside.join(" and ") : "none"}`;
   }
 
   const knobs = [
