@@ -15,12 +15,13 @@ def angles() -> Picture:
     plain = frequencies(WIDTH, base=BASE, dtype=torch.float64)
     scaled = frequencies(WIDTH, base=ntk_base(BASE, TIMES, d_k=WIDTH), dtype=torch.float64)
     slowed = {"unchanged": plain[pair - 1], "NTK-aware": scaled[pair - 1], "PI": plain[pair - 1] / TIMES}
-    position = torch.arange(0, end + 1, TRAINED // 16, dtype=torch.float64)
-    reach = plain[pair - 1].item() * TRAINED
+    position = torch.arange(0, end + 1, TRAINED, dtype=torch.float64)
+    angle = plain[pair - 1] * position  # unchanged; the training ends at the second of them
+    reach = angle[1].item()
     picture = curves(
         [
             *((name, position, position * omega) for name, omega in slowed.items()),
-            ("range of training", [0, TRAINED, TRAINED], [reach, reach, 0]),
+            ("range of training", position[[0, 1, 1]], angle[[1, 1, 0]]),
         ],
         across="position",
         up=f"angle of pair {pair}, in radians",
