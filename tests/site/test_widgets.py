@@ -15,32 +15,48 @@ from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax
 from snippets.blocks.merge import attention_state, merge_states, state_output
+from snippets.bounds.qknorm import bounded_weights
+from snippets.bounds.softcap import capped_weights, soft_cap
 from snippets.example.integers import project_tokens
+from snippets.heads.nothing import softmax_plus_one
+from snippets.heads.split import split_heads
 from snippets.inference.cache import attend
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
+from snippets.order.positions import frequencies
 from snippets.order.rotary import rotated_score
+from snippets.positions.alibi import alibi_weights, decay, slopes
+from snippets.positions.interpolation import ntk_base
 from snippets.scaling.saturation import entropy
+from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.softmax.dilution import most_weight, needed_gap
+from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "docs/assets/js/play"
-MOST = 60_000  # the most bytes of script on a page
+MOST = 30_000  # the most bytes of script that a page with one widget loads
 
 PAGES = {
+    "alibi": "positions/alibi/",
     "atlas": "seeing/atlas/",
     "cache": "inference/cache/",
     "cost": "order/cost/",
     "dilution": "softmax/dilution/",
+    "heads": "heads/split/",
     "integers": "example/integers/",
+    "interpolation": "positions/interpolation/",
+    "jacobian": "softmax/jacobian/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
+    "nothing": "heads/nothing/",
     "permutation": "order/permutation/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
+    "softcap": "bounds/softcap/",
     "temperature": "softmax/temperature/",
+    "variance": "scaling/variance/",
 }
 
 
@@ -84,7 +100,7 @@ def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
     # Markdown itself strips line endings.
-    assert f"there is no widget {widget!r}; the widgets are atlas, cache, " in message or not widget
+    assert f"there is no widget {widget!r}; the widgets are alibi, atlas, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
@@ -98,7 +114,8 @@ def test_widgets_are_small_modules_each_used_by_one_page():
     listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
     assert [one for one, _ in listed] == [other for _, other in listed] == sorted(figure_widgets.WIDGETS) == list(figure_widgets.WIDGETS)
     assert set(modules) == {*figure_widgets.WIDGETS, "play", "parts"} and set(PAGES) == set(figure_widgets.WIDGETS)
-    assert sum(path.stat().st_size for path in modules.values()) <= MOST
+    sizes = {name: path.stat().st_size for name, path in modules.items()}
+    assert max(sizes[name] for name in figure_widgets.WIDGETS) + sizes["play"] + sizes["parts"] <= MOST
     for widget, page in PAGES.items():
         text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")
         assert re.findall(r"^/// figure \| .* play=(\w+)$", text, flags=re.M) == [widget]
@@ -197,7 +214,7 @@ def test_picture_remains_without_javascript(browse, name):
 
 
 def test_page_loads_only_its_own_widget(browse):
-    for page, modules in ((PAGES["masks"], ["masks", "parts", "play"]), ("softmax/jacobian/", ["play"])):
+    for page, modules in ((PAGES["masks"], ["masks", "parts", "play"]), ("softmax/axes/", ["play"])):
         browser = browse(page)
         browser.until(f"document.querySelectorAll('[data-played]').length == {len(modules) > 1:d}")
         loaded = browser.run("performance.getEntriesByType('resource').map(one => one.name).filter(name => name.includes('/js/play/'))")
@@ -524,3 +541,207 @@ def test_cost(widget):
     shows(4096, 512)
     one.press("Tab", "ArrowRight", "ArrowRight", "ArrowRight")
     shows(4096, 4096)
+
+
+def test_variance(widget):
+    one = widget("variance")
+    generator = torch.Generator().manual_seed(0)
+    pairs = {d: draw(2, 2000, d, generator=generator) for d in one.numbers["widths"]}
+
+    def shows(d, *, divided=False):
+        scale = d**-0.5 if divided else 1.0
+        q, k = pairs[d][:, :200]
+        measured = sample_moments(q, k)[1].sqrt().item() * scale
+        predicted = predicted_moments(d)[1] ** 0.5 * scale
+        assert one.said == f"standard deviation of these 200 scores {number(measured)} · in theory {number(predicted)}"
+        dots = exact(one.run(f"[...{one.inside}.querySelectorAll('circle')].map(dot => dot.cx.baseVal.value)"))
+        band = one.run(f"{one.inside}.querySelector('.play__band').width.baseVal.value")
+        assert len(dots) == 200 and dots.std().item() / (band / 2) == pytest.approx(
+            measured / predicted, rel=0.02
+        )  # scores have two digits
+
+    shows(64)
+    one.press("ArrowLeft", "ArrowLeft")
+    shows(16)
+    one.press("Tab", "ArrowRight")
+    shows(16, divided=True)
+    one.browser.press("Tab", shift=True)
+    one.press("End")
+    shows(1024, divided=True)
+    one.press("Home", "Tab", "ArrowLeft")
+    shows(1)
+
+
+def test_jacobian(widget):
+    one = widget("jacobian")
+    given = exact(one.numbers["scores"])
+
+    def shows(moved):
+        weights = torch.softmax(given, -1)
+        # Entries such as 0.1875 are halfway between two printed numbers.
+        for label, expected in (("weights", weights[:, None]), ("derivatives of the weights", softmax_jacobian(weights))):
+            shown = [[float(entry.replace("−", "-")) for entry in row] for row in one.rows(label)]
+            assert exact(shown) == pytest.approx(expected, abs=0.0005 + 1e-9), label
+        trace = softmax_jacobian(weights).trace().item()
+        assert one.said == f"largest weight {number(weights.max().item(), 3)} · trace {number(trace, 3)}"
+        cells = f"[...{one.inside}.querySelectorAll('[aria-label=\"derivatives of the weights\"] .play__cell')]"
+        assert one.run(f"{cells}.map((cell, place) => cell.hasAttribute('data-marked') ? place % 3 : -1)") == [
+            column if column == moved else -1 for _ in range(3) for column in range(3)
+        ]
+
+    shows(2)
+    assert one.rows("weights") == [["0.125"], ["0.250"], ["0.625"]]
+    one.press("ArrowRight", "ArrowRight", "ArrowRight")
+    given[0] += 0.75
+    shows(0)
+    one.press("Tab", "ArrowLeft")
+    given[1] -= 0.25
+    shows(1)
+    one.press("Tab", "End")  # one weight is close to one, and all derivatives are small
+    given[2] += 4
+    shows(2)
+
+
+def test_heads(widget):
+    one = widget("heads")
+    names = one.numbers["names"]
+    Q, K = (exact(one.numbers[what]) for what in ("queries", "keys"))
+
+    def shows(word, width):
+        query = names.index(word)
+        parts = ((slice(None, width)), slice(width, None), slice(None))
+        rows = torch.stack([attention_weights(Q[:, part], K[:, part])[query] for part in parts])
+        if width == 2:
+            torch.testing.assert_close(rows[:2], attention_weights(*(split_heads(x, num_heads=2) for x in (Q, K)))[:, query])
+        assert one.rows("weights") == printed(rows.tolist())
+        assert one.texts(".play__head--row > span") == [f"head 1, width {width}", f"head 2, width {4 - width}", "one head, width 4"]
+
+    shows("her", 2)
+    assert one.said == "head 1: most to Anna · head 2: most to book · one head: most to Anna"
+    one.press("ArrowLeft", "ArrowLeft")
+    shows("gave", 2)
+    assert one.said.startswith("head 1: most to Anna and Ben · head 2: most to book · ")
+    one.press("Tab", "ArrowRight")
+    shows("gave", 3)
+    one.press("ArrowLeft", "ArrowLeft")
+    shows("gave", 1)
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowLeft", "Tab", "ArrowRight", "ArrowRight")
+    shows("Anna", 3)
+    assert " · head 2: to all alike · " in one.said
+
+
+def test_nothing(widget):
+    one = widget("nothing")
+    given, shift = exact(one.numbers["scores"]), 0
+
+    def shows():
+        weights = torch.stack([torch.softmax(given + shift, -1), softmax_plus_one(given + shift)])
+        total = weights.sum(-1).tolist()
+        assert one.rows("scores and weights")[1:] == printed(weights.tolist(), 4)
+        assert one.texts(".play__number") == printed(total, 4)
+        assert one.said == f"plus one: {number(total[1], 4)} of the weight goes to keys, {number(1 - total[1], 4)} to nothing"
+        drawn = one.run(f"[...{one.inside}.querySelectorAll('.play__bar')].map(bar => +bar.style.getPropertyValue('--strength'))")
+        torch.testing.assert_close(exact(drawn), weights.flatten(), atol=1e-6, rtol=0)
+
+    shows()
+    one.press("ArrowLeft", "ArrowLeft")
+    shift = -2
+    shows()
+    one.press("Home")
+    shift = -20
+    shows()
+    assert one.texts(".play__number") == ["1.0000", "0.0000"]
+    one.press("End", "Tab", "-", "9", "Tab", "ArrowUp")
+    shift, given[0], given[1] = 20, -9, 1
+    shows()
+
+
+def test_softcap(widget):
+    one = widget("softcap")
+    given, cap = exact(one.numbers["scores"]), float(one.numbers["cap"])
+
+    def shows():
+        rows = one.rows("scores and weights")
+        weights = capped_weights(given[None], cap=cap)[0]
+        assert rows[0] == [f"{score:.0f}" for score in given.tolist()]
+        capped = soft_cap(given, cap=cap)
+        assert rows[1] == printed(capped.tolist())
+        dots = exact(one.run(f"[...{one.inside}.querySelectorAll('circle')].map(dot => dot.cy.baseVal.value)"))
+        assert (dots - dots[0]) / (dots[-1] - dots[0]) == pytest.approx((capped - capped[0]) / (capped[-1] - capped[0]), abs=1e-5)
+        assert rows[2:] == [printed(row.tolist(), 3) for row in (weights, torch.softmax(given, -1))]
+        ceiling = bounded_weights(cap, len(given))[1]
+        assert one.said == f"largest weight {number(weights.max().item(), 4)} · ceiling for this cap {number(ceiling, 4)}"
+
+    shows()
+    one.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
+    cap = 4.0
+    shows()
+    one.press("Home", "Tab", "ArrowDown", "ArrowDown", "Tab", "-", "1", "2")
+    cap, given[0], given[1] = 1.0, -2, -12
+    shows()
+    one.browser.press("Tab", shift=True)
+    one.browser.press("Tab", shift=True)
+    one.press("End")
+    cap = 100.0
+    shows()
+
+
+def test_alibi(widget):
+    one = widget("alibi")
+    distance, of_heads = torch.arange(32, -1, -1), slopes(8, dtype=torch.float64).tolist()
+    assert one.texts(".play__choice label") == [f"1/{1 / slope:.0f}" for slope in of_heads]
+
+    def shows(head, lead):
+        content = torch.zeros(33, dtype=torch.float64)
+        content[0] = lead
+        weights = alibi_weights(content, distance, slope=of_heads[head])
+        step = decay(torch.tensor(1.0, dtype=torch.float64), slope=of_heads[head]).item()
+        assert one.said == (
+            f"farthest key {number(weights[0].item(), 4)} · own key {number(weights[-1].item(), 4)} · "
+            f"one step back multiplies a weight by {number(step, 3)}"
+        )
+        # The highest of the three lines of the drawing has the weight that is printed beside it.
+        heights = exact(one.run(f"[...{one.inside}.querySelectorAll('rect')].map(bar => bar.height.baseVal.value)"))
+        whole = one.run(
+            f"(() => {{ const lines = [...{one.inside}.querySelectorAll('.picture__grid')].map(line => line.getBBox().y); return Math.max(...lines) - Math.min(...lines); }})()"
+        )
+        most = max(float(said) for said in one.texts("svg text") if "." in said)
+        torch.testing.assert_close(heights / whole * most, weights, atol=1e-4, rtol=0)
+
+    shows(2, 0.0)
+    one.press("ArrowRight", "ArrowRight")
+    shows(4, 0.0)
+    one.press("ArrowLeft", "ArrowLeft", "Tab", *["ArrowRight"] * 10)
+    shows(2, 5.0)
+    one.browser.press("Tab", shift=True)
+    one.press(*["ArrowLeft"] * 2, "Tab", "End")
+    shows(0, 10.0)
+
+
+def test_interpolation(widget):
+    one = widget("interpolation")
+    trained, plain = 2048, frequencies(128, dtype=torch.float64)
+
+    def shows(s, pair, inside):
+        scaled = frequencies(128, base=ntk_base(10000.0, s, d_k=128), dtype=torch.float64)
+        ends = [omega[pair - 1].item() * 4 * trained for omega in (plain, scaled, plain / s)]
+        assert one.texts(".play__number") == [number(angle, 2 if angle < 100 else 0) for angle in ends]
+        reach = plain[pair - 1].item() * trained
+        assert one.said == f"in training the angle reached {number(reach, 2 if reach < 100 else 0)} · within this range: {inside}"
+        assert [name for name, angle in zip(("unchanged", "NTK-aware", "PI"), ends) if angle < reach * (1 + 1e-12)] == (
+            inside.split(" and ") if inside != "none" else []
+        )
+        lines = one.run(f"[...{one.inside}.querySelectorAll('.play__plot > .picture__curve')].map(line => line.getBBox().height)")
+        assert exact(lines) / lines[0] == pytest.approx(exact(ends) / ends[0], abs=1e-3)
+
+    shows(4.0, 48, "PI")
+    one.press("ArrowRight", "ArrowRight", "ArrowRight")
+    shows(7.0, 48, "NTK-aware and PI")
+    one.press("Tab", *["ArrowLeft"] * 8)
+    shows(7.0, 40, "PI")
+    one.press("Home")
+    shows(7.0, 1, "PI")
+    one.browser.press("Tab", shift=True)
+    one.press("Home", "ArrowRight")
+    shows(1.5, 1, "none")

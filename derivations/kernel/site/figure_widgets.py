@@ -16,7 +16,26 @@ from html import escape
 from ..printing.handwritten_relations import find_text_fault
 from .svg_picture import DrawingError, Picture
 
-WIDGETS = ("atlas", "cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
+WIDGETS = (
+    "alibi",
+    "atlas",
+    "cache",
+    "cost",
+    "dilution",
+    "heads",
+    "integers",
+    "interpolation",
+    "jacobian",
+    "masks",
+    "merge",
+    "nothing",
+    "permutation",
+    "rotary",
+    "scale",
+    "softcap",
+    "temperature",
+    "variance",
+)
 
 
 class PlayError(ValueError):

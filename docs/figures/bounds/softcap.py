@@ -3,13 +3,14 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
+from derivations.kernel.site.figure_widgets import played
 from snippets.bounds.softcap import soft_cap
 
 
 def caps() -> Picture:
     xs = torch.linspace(-150, 150, 121, dtype=torch.float64)
     soft, hard = soft_cap(xs, cap=50.0), xs.clamp(-50, 50)
-    return curves(
+    picture = curves(
         [("soft cap", xs.tolist(), soft.tolist()), ("clip", xs.tolist(), hard.tolist())],
         x_ticks=(-150, -50, 0, 50, 150),
         y_ticks=(-50, 0, 50),
@@ -19,6 +20,7 @@ def caps() -> Picture:
         description="The clip follows the score from -50 to 50 and is constant beyond. The soft cap bends away earlier: "
         f"at a score of 50 it has reached {soft[80]:.1f}, at 100 {soft[100]:.1f}, and it keeps rising towards 50.",
     )
+    return played(picture, scores=[0, 4, 8, 16], cap=8)
 
 
 def slopes() -> Picture:

@@ -3,17 +3,19 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, bars, curves
-from snippets.scaling.variance import draw, predicted_moments, sample_moments
+from derivations.kernel.site.figure_widgets import played
+from snippets.scaling.variance import dot, draw, predicted_moments, sample_moments
 
 WIDTHS = [2**power for power in range(11)]
+SHOWN = 200  # of the pairs of each width, in the widget
 
 
 def growth() -> Picture:
-    generator = torch.Generator().manual_seed(0)
-    measured = [sample_moments(*draw(2, 2000, d, generator=generator))[1].sqrt().item() for d in WIDTHS]
+    pairs = random_pairs()
+    measured = [sample_moments(q, k)[1].sqrt().item() for q, k in pairs]
     predicted = [predicted_moments(d)[1] ** 0.5 for d in WIDTHS]
     scaled = [deviation * d**-0.5 for deviation, d in zip(measured, WIDTHS)]
-    return curves(
+    picture = curves(
         [("measured", WIDTHS, measured, True), ("predicted", WIDTHS, predicted), ("scaled", WIDTHS, scaled, True)],
         log="xy",
         across="width $d$",
@@ -23,6 +25,14 @@ def growth() -> Picture:
         f"{measured[-1]:.1f} at width {WIDTHS[-1]:,}; the predictions are {predicted[0]:.0f} and {predicted[-1]:.0f}. "
         f"Scaled, it stays between {min(scaled):.2f} and {max(scaled):.2f}.",
     )
+    return played(picture, widths=WIDTHS, first=64, scores=[[round(score, 2) for score in dot(q, k)[:SHOWN].tolist()] for q, k in pairs])
+
+
+def random_pairs() -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """2,000 queries with one key each, for each width in `WIDTHS`."""
+    generator = torch.Generator().manual_seed(0)
+    drawn = (draw(2, 2000, d, generator=generator) for d in WIDTHS)
+    return [(q, k) for q, k in drawn]
 
 
 def failures() -> Picture:

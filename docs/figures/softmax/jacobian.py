@@ -3,6 +3,7 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, heat_map
+from derivations.kernel.site.figure_widgets import played
 from snippets.softmax.jacobian import largest_eigenvalue, softmax_jacobian
 
 
@@ -10,7 +11,7 @@ def slopes() -> Picture:
     weights = torch.tensor([0.125, 0.25, 0.625], dtype=torch.float64)
     matrix = softmax_jacobian(weights).tolist()
     rows, columns = [f"weight {x:.3f}" for x in weights.tolist()], ["1", "2", "3"]
-    return heat_map(
+    picture = heat_map(
         matrix,
         rows,
         columns,
@@ -19,6 +20,7 @@ def slopes() -> Picture:
         title="The Jacobian of softmax for three weights",
         description="; ".join(f"{name}: " + ", ".join(f"{x:.4f}" for x in row) for name, row in zip(rows, matrix)) + ".",
     )
+    return played(picture, scores=(weights / weights[0]).log().tolist())
 
 
 def eigenvalues() -> Picture:

@@ -125,6 +125,22 @@ export function button(label, act) {
   return made;
 }
 
+// Drawings ----------------------------------------------------------------------------------------------------------------
+
+export const words = (x, y, said, anchor = "middle") => draw("text", { x, y, "font-size": 13, "text-anchor": anchor, class: "picture__number" }, said);
+
+// Two axes from the first to the last of their marks, each mark a number and what is printed there; `path` connects points, given by
+// their numbers. The drawing is hidden from those who hear the page: a readout says what it shows.
+export function chart(across, up, high = 130) {
+  const [left, wide, top] = [38, 300, 8];
+  const along = (marks, size) => (value) => (size * (value - marks[0][0])) / (marks.at(-1)[0] - marks[0][0]);
+  const [x, y] = [(value) => left + along(across, wide)(value), (value) => top + high - along(up, high)(value)];
+  const element = draw("svg", { class: "picture__svg play__plot", viewBox: `0 0 ${2 * left + wide} ${top + high + 26}`, width: `${(2 * left + wide) / 20}rem`, "aria-hidden": "true" },
+    ...up.flatMap(([value, said]) => [draw("path", { class: "picture__grid", d: `M${left} ${y(value)}h${wide}` }), words(left - 8, y(value) + 4.5, said, "end")]),
+    ...across.map(([value, said]) => words(x(value), top + high + 22, said)));
+  return { element, x, y, path: (points) => `M${points.map(([one, other]) => `${x(one)} ${y(other)}`).join("L")}` };
+}
+
 // Matrices ----------------------------------------------------------------------------------------------------------------
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

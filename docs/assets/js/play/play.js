@@ -4,17 +4,24 @@
 // Until then, and wherever anything fails, the picture stands.
 
 const WIDGETS = {
+  alibi: () => import("./alibi.js"),
   atlas: () => import("./atlas.js"),
   cache: () => import("./cache.js"),
   cost: () => import("./cost.js"),
   dilution: () => import("./dilution.js"),
+  heads: () => import("./heads.js"),
   integers: () => import("./integers.js"),
+  interpolation: () => import("./interpolation.js"),
+  jacobian: () => import("./jacobian.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
+  nothing: () => import("./nothing.js"),
   permutation: () => import("./permutation.js"),
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
+  softcap: () => import("./softcap.js"),
   temperature: () => import("./temperature.js"),
+  variance: () => import("./variance.js"),
 };
 
 function caption(place, text) {
