@@ -106,7 +106,7 @@ def test_style_sheet_has_rules_for_each_head():
 
 
 def test_view_on_the_site_has_unique_ids():
-    html = "".join(render_figure("seeing/heads:view", ROOT / "docs", number)[0] for number in (1, 2))
+    html = "".join(render_figure("seeing/heads:view", ROOT / "docs", name)[0] for name in ("picture-1", "picture-2"))
     assert ID_PLACEHOLDER not in html
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids)) == 4

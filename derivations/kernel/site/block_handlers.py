@@ -139,10 +139,12 @@ def add_api(page: Page, parent: Element, chapter: str) -> Element:
 
 def add_figure(page: Page, parent: Element, argument: str) -> Element:
     """Append a figure, and return the element for its caption. A figure with a widget also gets the widget's name and numbers."""
-    page.figures += 1
     try:
         name, widget = figure_widgets.parse_argument(argument)
-        html, identifier, numbers = render_figure(name, page.source.docs, page.figures)
+        page.figures.append(name.rpartition(":")[2])
+        times = page.figures.count(page.figures[-1])
+        identifier = f"picture-{page.figures[-1]}" + (f"-{times}" if times > 1 else "")  # a name, so that links to the figure last
+        html, numbers = render_figure(name, page.source.docs, identifier)
     except (FigureError, figure_widgets.PlayError) as error:
         about = f"the figure {argument}: " if argument else ""
         raise page.source.error(_find_figure_line(page, argument), about + str(error)) from None

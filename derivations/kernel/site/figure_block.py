@@ -57,8 +57,8 @@ class FigureError(ValueError):
     """A figure cannot be drawn. The message says what is wrong and what to do, without the line of the page."""
 
 
-def render_figure(name: str, docs: Path, number: int) -> tuple[str, str, dict]:
-    """Return a figure as HTML, its id, and the numbers for its widget. Raise FigureError if it cannot be drawn."""
+def render_figure(name: str, docs: Path, identifier: str) -> tuple[str, dict]:
+    """Return a figure as HTML, and the numbers for its widget. Raise FigureError if it cannot be drawn."""
     match = _NAME.fullmatch(name)
     if not match:
         found = repr(name) if name else "nothing"
@@ -68,9 +68,8 @@ def render_figure(name: str, docs: Path, number: int) -> tuple[str, str, dict]:
     if not path.is_file():
         file = f"docs/figures/{chapter}/{topic}.py"
         raise FigureError(f"there is no {file}; create it, with a function '{function}' that returns a Picture")
-    identifier = f"picture-{number}"
     content = _draw_or_reuse(path, function)
-    return _to_html(content, identifier), identifier, content.get("numbers", {})
+    return _to_html(content, identifier), content.get("numbers", {})
 
 
 def _to_html(content: dict, identifier: str) -> str:

@@ -56,7 +56,7 @@ class Page:
         self.blocks: list[tuple[Opening, str, list[dict]]] = []  # each with its topic and its claims
         self.rejected: dict[int, rejected_claim_boxes.RejectedClaims] = {}  # rejected claims to show as a box, by the line of their block
         self.number = 0  # of claims, figures and exercises rendered so far
-        self.figures = 0
+        self.figures: list[str] = []  # the functions of its figures
         self.exercises = 0
         for opening in source.openings():
             if opening.name in (*RANKS, "derivation"):
