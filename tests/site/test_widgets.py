@@ -31,16 +31,23 @@ MOST = 60_000  # the most bytes of script on a page
 
 PAGES = {
     "atlas": "seeing/atlas/",
+    "bytes": "inference/groups/",
     "cache": "inference/cache/",
+    "causal": "order/causal/",
     "cost": "order/cost/",
+    "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
+    "flash": "io/flash/",
     "integers": "example/integers/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
     "permutation": "order/permutation/",
+    "ring": "io/ring/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
+    "state": "linear/attention/",
     "temperature": "softmax/temperature/",
+    "window": "sparse/window/",
 }
 
 

@@ -16,7 +16,26 @@ from html import escape
 from ..printing.handwritten_relations import find_text_fault
 from .svg_picture import DrawingError, Picture
 
-WIDGETS = ("atlas", "cache", "cost", "dilution", "integers", "masks", "merge", "permutation", "rotary", "scale", "temperature")
+WIDGETS = (
+    "atlas",
+    "bytes",
+    "cache",
+    "causal",
+    "cost",
+    "delta",
+    "dilution",
+    "flash",
+    "integers",
+    "masks",
+    "merge",
+    "permutation",
+    "ring",
+    "rotary",
+    "scale",
+    "state",
+    "temperature",
+    "window",
+)
 
 
 class PlayError(ValueError):

@@ -125,6 +125,19 @@ export function button(label, act) {
   return made;
 }
 
+// A button that takes a step and one that takes it back; `act` gets the number of steps taken. `go(at, last)` goes there, of as many as `last`.
+export function steps(on, act) {
+  let [at, last] = [0, 0];
+  const by = (change) => () => go(at + change);
+  const buttons = [button("one back", by(-1)), button(on, by(1))];
+  function go(to, most = last) {
+    [at, last] = [to, most];
+    buttons.forEach((one, which) => (one.disabled = at === [0, last][which]));
+    act(at);
+  }
+  return { element: make("div", { class: "play__buttons" }, ...buttons), go };
+}
+
 // Matrices ----------------------------------------------------------------------------------------------------------------
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

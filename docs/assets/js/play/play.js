@@ -5,16 +5,23 @@
 
 const WIDGETS = {
   atlas: () => import("./atlas.js"),
+  bytes: () => import("./bytes.js"),
   cache: () => import("./cache.js"),
+  causal: () => import("./causal.js"),
   cost: () => import("./cost.js"),
+  delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
+  flash: () => import("./flash.js"),
   integers: () => import("./integers.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
   permutation: () => import("./permutation.js"),
+  ring: () => import("./ring.js"),
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
+  state: () => import("./state.js"),
   temperature: () => import("./temperature.js"),
+  window: () => import("./window.js"),
 };
 
 function caption(place, text) {
