@@ -3,7 +3,7 @@
 
 import { make, readout, shown, slider, strength } from "./parts.js";
 
-export const caption = "A model with 32 layers and 32 query heads of width 128, at two bytes a number. Each latent row serves all heads.";
+export const caption = "Llama 2 7B with other numbers of key-value heads, at two bytes a number. MLA keeps one latent row for all heads.";
 
 export function start(stage, { layers, heads, width, itemsize, kept, first, latents, latent, lengths, length }) {
   const strips = ["query heads", "keys and values"].map((name) => {
@@ -36,7 +36,7 @@ export function start(stage, { layers, heads, width, itemsize, kept, first, late
   };
   const knobs = [
     slider("key-value heads", kept, first, moved("groups"), (value) => `${value} ${name(value)}`),
-    slider("latent row", latents, latent, moved("latent")),
+    slider("latent width", latents, latent, moved("latent")),
     slider("tokens", lengths, length, moved("length")),
   ];
   const head = make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "KiB for each token"));

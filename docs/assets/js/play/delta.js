@@ -49,7 +49,7 @@ export function start(stage, { keys, names, values, rates, rate, most }) {
   });
   const told = names.map((name) => `${name} reads`);
   stage.append(
-    make("div", { class: "play__line" }, choose, make("div", { class: "play__both" }, make("span", { class: "play__title" }, "value"), ...cells)),
+    make("div", { class: "play__line play__line--keys" }, choose, make("div", { class: "play__both" }, make("span", { class: "play__title" }, "value"), ...cells)),
     knob.element,
     make("div", { class: "play__buttons" }, button("write", () => write(typed)), button("write zeros", () => write(values.map(() => 0))), button("empty the states", empty)),
     make("div", { class: "play__line" }, ...rules.map(({ name, state, reads }) => titled(name, make("div", { class: "play__stack" },

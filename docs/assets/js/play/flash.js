@@ -66,10 +66,10 @@ export function start(stage, { scores, values, width, sizes, size, plain }) {
   stage.append(
     choose,
     make("div", { class: "play__line play__line--tiles" },
-      titled("values, and scores in fast memory", matrix("tiles", [slow, fast, ...squares], { rows, columns: tokens, corner: "token" })),
-      titled("state in fast memory, and output", matrix("states", states, { columns: ["maximum", "sum", "weighted", "output"], css: "play__states" }))),
+      titled("values, and scores of the tile", matrix("tiles", [slow, fast, ...squares], { rows, columns: tokens, corner: "token" })),
+      titled("state in fast memory, and output", matrix("states", states, { rows: tokens, columns: ["maximum", "sum", "weighted", "output"], corner: "query", css: "play__states" }))),
     walk.element,
-    make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "numbers moved so far, and by plain attention")),
+    make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "numbers moved")),
     row("FlashAttention", bar, number),
     row("plain attention", all, total),
     said,

@@ -3,7 +3,7 @@
 
 import { cell, choice, draw, each, make, matrix, put, readout, steps, sum, titled } from "./parts.js";
 
-export const caption = "Four devices with 24 tokens. Take a step, and each piece of keys and values moves to the next device.";
+export const caption = "Four devices in a ring. Take a step, and each piece of keys and values moves to the next device.";
 const [RADIUS, SIZE] = [70, 22];
 
 export function start(stage, { names, pairs }) {

@@ -3,7 +3,7 @@
 
 import { cell, each, matrix, put, readout, shown, slider } from "./parts.js";
 
-export const caption = "How many percent of the last output come from each token, through one layer and through more. Weights within a window are equal.";
+export const caption = "The weight of each token in the last output, in percent, through one layer and more. All weights within a window are equal.";
 
 export function start(stage, { tokens, windows, window, depths, depth }) {
   const most = depths[depths.length - 1];
@@ -26,7 +26,7 @@ export function start(stage, { tokens, windows, window, depths, depth }) {
     }));
     const reach = chosen.depth * (chosen.window - 1);
     const far = shown(100 * weights[chosen.depth][tokens - 1 - reach]);
-    said.textContent = `${reach + 1} tokens reach the last output · the farthest is ${reach} back and has ${far} percent of the weight`;
+    said.textContent = `tokens within reach ${reach + 1} · the farthest is ${reach} back and has ${far} percent of the weight`;
   }
 
   const knobs = [
