@@ -97,7 +97,7 @@ def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
     # Markdown itself strips line endings.
-    assert f"there is no widget {widget!r}; the widgets are atlas, cache, " in message or not widget
+    assert f"there is no widget {widget!r}; the widgets are atlas, bytes, cache, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
@@ -621,7 +621,7 @@ def test_bytes(widget):
         cache = bytes_per_token(model.layers, heads, model.d_k, 2)
         row = bytes_per_token(model.layers, 1, latent, 2) / 2  # one row in place of a key and a value
         assert one.texts(".play__number") == [number(size / 2**10, 0) for size in (cache, row)]
-        assert [len(strip) for strip in one.run(f"[...{one.inside}.querySelectorAll('.play__strip')].map(one => [...one.children])")] == [32, heads]
+        assert one.run(f"[...{one.inside}.querySelectorAll('.play__strip')].map(one => one.childElementCount)") == [32, heads]
         whole = [number(size * tokens / 2**30) for size in (cache, row)]
         assert one.said == f"after {number(tokens, 0)} tokens: {name} {whole[0]} GiB · MLA {whole[1]} GiB"
 
@@ -629,11 +629,11 @@ def test_bytes(widget):
     one.press("End")
     shows("MHA", 32, 576, 4096)
     one.press("Tab", "ArrowLeft", "ArrowLeft", "Tab", "End")
-    shows("MHA", 32, 128, 131072)
+    shows("MHA", 32, 128, 65536)
     one.browser.press("Tab", shift=True)
     one.browser.press("Tab", shift=True)
     one.press("Home")
-    shows("MQA", 1, 128, 131072)
+    shows("MQA", 1, 128, 65536)
 
 
 def test_delta(widget):

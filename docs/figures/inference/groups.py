@@ -23,7 +23,7 @@ def family() -> Picture:
         first=8,
         latents=[64, 128, 256, 576, 1024, 2048],
         latent=576,
-        lengths=[2**k for k in range(10, 18)],
+        lengths=[2**k for k in range(10, 17)],
         length=4096,
     )
 

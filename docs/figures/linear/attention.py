@@ -28,12 +28,16 @@ def forms() -> Picture:
             down="query",
             across="key",
             title="Scores",
-            description="rows " + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in scores.tolist()) + ". Above the diagonal all are 0.",
+            description="rows "
+            + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in scores.tolist())
+            + ". Above the diagonal all are 0.",
         ),
         heat_map(
             state,
             title="State",
-            description="rows " + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in state.tolist()) + f". The last query reads {last}.",
+            description="rows "
+            + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in state.tolist())
+            + f". The last query reads {last}.",
         ),
         title="Linear attention in two forms",
     )

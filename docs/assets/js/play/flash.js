@@ -3,7 +3,7 @@
 
 import { cell, choice, dot, each, make, matrix, put, readout, shown, steps, strength, sum, titled } from "./parts.js";
 
-export const caption = "Four tokens with two features. Take a step, and a tile of keys and values moves into fast memory, where its scores are computed.";
+export const caption = "Four tokens with two features. With each step, a tile of keys and values moves into fast memory.";
 
 const state = (scores, values) => {
   const largest = Math.max(...scores);

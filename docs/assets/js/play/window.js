@@ -3,7 +3,7 @@
 
 import { cell, each, matrix, put, readout, shown, slider } from "./parts.js";
 
-export const caption = "The weight of each token in the last output, in percent, through one layer and more. All weights within a window are equal.";
+export const caption = "The weight of each token in the last output, in percent. Weights within a window are equal.";
 
 export function start(stage, { tokens, windows, window, depths, depth }) {
   const most = depths[depths.length - 1];
@@ -19,7 +19,7 @@ export function start(stage, { tokens, windows, window, depths, depth }) {
     while (weights.length <= chosen.depth) weights.push(below(weights[weights.length - 1]));
     cells.forEach((line, layer) => line.forEach((one, j) => {
       const weight = weights[layer]?.[j];
-      if (weight) put(one, 100 * weight, 60);
+      if (weight) put(one, 100 * weight, 60, weight < 0.01 ? 1 : 0);
       else one.replaceChildren();
       one.classList.toggle("play__cell--later", !weight);
       one.toggleAttribute("data-marked", weight > 0 && layer === chosen.depth);
