@@ -570,7 +570,10 @@ def test_flash(widget):
             assert state == [*(entries if here else ["", "", ""]), output]
 
     shows(2, 1)
-    one.press("Tab", "Tab", "Space")
+    one.press("Tab", "Space")
+    assert one.said == "step 0 of 4: FlashAttention has read 0 numbers and written 0"
+    assert {text for row in one.rows("states") for text in row} == {""}
+    one.press("Space", "Space")
     shows(2, 2)
     one.press("Enter")
     shows(2, 3)
@@ -608,6 +611,8 @@ def test_ring(widget):
     shows(causal, 2)
     one.press("Space")
     shows(causal, 3)
+    one.press("Space")  # at the last step the focus has moved to the other button
+    shows(causal, 2)
     one.run(f"{one.inside}.querySelector(':checked').focus()")
     one.press("ArrowRight", "Tab", "Enter")
     shows(fair, 1)

@@ -132,7 +132,9 @@ export function steps(on, act) {
   const buttons = [button("one back", by(-1)), button(on, by(1))];
   function go(to, most = last) {
     [at, last] = [to, most];
+    const pressed = buttons.indexOf(document.activeElement);
     buttons.forEach((one, which) => (one.disabled = at === [0, last][which]));
+    if (buttons[pressed]?.disabled) buttons[1 - pressed].focus(); // a disabled button would lose the focus of the keyboard
     act(at);
   }
   return { element: make("div", { class: "play__buttons" }, ...buttons), go };
