@@ -13,7 +13,7 @@ from derivations.kernel.site import figure_widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention_weights, scores
-from snippets.attention.masks import lower_right, mask_scores, masked_softmax
+from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
 from snippets.blocks.merge import attention_state, merge_states, state_output
 from snippets.bounds.qknorm import bounded_weights
 from snippets.bounds.softcap import capped_weights, soft_cap
@@ -21,6 +21,11 @@ from snippets.example.integers import project_tokens
 from snippets.heads.nothing import softmax_plus_one
 from snippets.heads.split import split_heads
 from snippets.inference.cache import attend
+from snippets.inference.memory import MODELS, bytes_per_token
+from snippets.io.flash import SlowMemory, flash_tile, plain_moved
+from snippets.io.ring import contiguous, step_pairs, zigzag
+from snippets.linear.attention import masked_product, positive_features, running_state
+from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
 from snippets.order.positions import frequencies
@@ -33,17 +38,22 @@ from snippets.seeing.atlas import stored_atlas
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
+from snippets.sparse.window import distance_shares, tokens_within_reach
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "docs/assets/js/play"
-MOST = 30_000  # the most bytes of script that a page with one widget loads
+MOST = 60_000  # the most bytes of script that a page loads before a reader does anything
 
 PAGES = {
     "alibi": "positions/alibi/",
     "atlas": "seeing/atlas/",
+    "bytes": "inference/groups/",
     "cache": "inference/cache/",
+    "causal": "order/causal/",
     "cost": "order/cost/",
+    "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
+    "flash": "io/flash/",
     "heads": "heads/split/",
     "integers": "example/integers/",
     "interpolation": "positions/interpolation/",
@@ -52,11 +62,14 @@ PAGES = {
     "merge": "blocks/merge/",
     "nothing": "heads/nothing/",
     "permutation": "order/permutation/",
+    "ring": "io/ring/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
     "softcap": "bounds/softcap/",
+    "state": "linear/attention/",
     "temperature": "softmax/temperature/",
     "variance": "scaling/variance/",
+    "window": "sparse/window/",
 }
 
 
@@ -100,7 +113,7 @@ def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
     # Markdown itself strips line endings.
-    assert f"there is no widget {widget!r}; the widgets are alibi, atlas, " in message or not widget
+    assert f"there is no widget {widget!r}; the widgets are alibi, atlas, bytes, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
@@ -114,8 +127,9 @@ def test_widgets_are_small_modules_each_used_by_one_page():
     listed = re.findall(r'^  (\w+): \(\) => import\("\./(\w+)\.js"\),$', modules["play"].read_text(encoding="utf-8"), flags=re.M)
     assert [one for one, _ in listed] == [other for _, other in listed] == sorted(figure_widgets.WIDGETS) == list(figure_widgets.WIDGETS)
     assert set(modules) == {*figure_widgets.WIDGETS, "play", "parts"} and set(PAGES) == set(figure_widgets.WIDGETS)
-    sizes = {name: path.stat().st_size for name, path in modules.items()}
-    assert max(sizes[name] for name in figure_widgets.WIDGETS) + sizes["play"] + sizes["parts"] <= MOST
+    size = {path.stem: path.stat().st_size for path in (*modules.values(), *MODULES.parent.glob("*.js"))}
+    everywhere = sum(size.values()) - sum(size[one] for one in figure_widgets.WIDGETS)
+    assert everywhere + max(size[one] for one in figure_widgets.WIDGETS) <= MOST
     for widget, page in PAGES.items():
         text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")
         assert re.findall(r"^/// figure \| .* play=(\w+)$", text, flags=re.M) == [widget]
@@ -745,3 +759,212 @@ def test_interpolation(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home", "ArrowRight")
     shows(1.5, 1, "none")
+
+
+def test_flash(widget):
+    one = widget("flash")
+    given, values, width = exact(one.numbers["scores"]), exact(one.numbers["values"]), one.numbers["width"]
+    n = len(given)
+    rows = torch.zeros(n, width)
+
+    def shows(size, step):
+        tiles = n // size
+        query, done = divmod(step - 1, tiles)
+        first, last = done * size, (done + 1) * size
+        memory = SlowMemory()
+        for seen in (*[n] * query, last):
+            flash_tile(rows[:size], rows[:seen], rows[:seen], first=0, block_size=size, is_causal=False, memory=memory)
+        written = (step // tiles) * size * width
+        read = memory.moved - (query + 1) * size * width  # the snippet has written a tile of outputs for each tile of queries
+        assert one.said == f"step {step} of {tiles**2}: FlashAttention has read {read} numbers and written {written}"
+        assert one.texts(".play__number") == printed([read + written, plain_moved(n, width, size)], 0)
+        slow, fast, *squares = one.rows("tiles")
+        assert slow == printed(values.tolist(), 0)
+        assert fast == [text if first <= j < last else "" for j, text in enumerate(slow)]
+        for i, (row, state) in enumerate(zip(squares, one.rows("states"), strict=True)):
+            here = i // size == query
+            assert row == [number(x, 0) if here and first <= j < last else "" for j, x in enumerate(given[i].tolist())]
+            kept = attention_state(given[i, :last], values[:last, None]) if here else attention_state(given[i], values[:, None])
+            entries = [number(kept.reference.item(), 0), number(kept.total.item(), 3), number(kept.mixed.item())]
+            output = number(state_output(kept).item()) if i // size < query or (here and last == n) else ""
+            assert state == [*(entries if here else ["", "", ""]), output]
+
+    shows(2, 1)
+    one.press("Tab", "Space")
+    assert one.said == "step 0 of 4: FlashAttention has read 0 numbers and written 0"
+    assert {text for row in one.rows("states") for text in row} == {""}
+    one.press("Space", "Space")
+    shows(2, 2)
+    one.press("Enter")
+    shows(2, 3)
+    one.browser.press("Tab", shift=True)
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowLeft", "Tab", "Tab", *["Space"] * 9)
+    shows(1, 10)
+    one.browser.press("Tab", shift=True)
+    one.press("Space")
+    shows(1, 9)
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowRight", "ArrowRight")
+    shows(4, 1)
+
+
+def test_ring(widget):
+    one = widget("ring")
+    causal, fair = step_pairs(contiguous(24, 4)), step_pairs(zigzag(24, 4))
+
+    def shows(pairs, step):
+        held = torch.stack([torch.arange(4).roll(s) for s in range(step + 1)])  # the piece on each device in each step
+        assert one.texts("svg .role--key") == printed((held[step] + 1).tolist(), 0)
+        expected = [[""] * 4 for _ in range(4)]
+        for s in range(step + 1):
+            for device in range(4):
+                expected[device][held[s, device]] = number(pairs[s, device].item(), 0)
+        assert one.rows("pairs") == expected
+        slowest = pairs[: step + 1].amax(1)
+        assert one.said == f"step {step + 1}: the slowest device computes {slowest[-1]} pairs, {slowest.sum()} since the start"
+
+    shows(torch.full((4, 4), 6**2), 0)
+    one.press("ArrowRight")
+    shows(causal, 0)
+    one.press("Tab", "Space", "Space")
+    shows(causal, 2)
+    one.press("Space")
+    shows(causal, 3)
+    one.press("Space")  # at the last step the focus has moved to the other button
+    shows(causal, 2)
+    one.run(f"{one.inside}.querySelector(':checked').focus()")
+    one.press("ArrowRight", "Tab", "Enter")
+    shows(fair, 1)
+
+
+def test_bytes(widget):
+    one = widget("bytes")
+    model = next(model for model in MODELS if model.name == "Llama 2 7B")
+
+    def shows(name, heads, latent, tokens):
+        cache = bytes_per_token(model.layers, heads, model.d_k, 2)
+        row = bytes_per_token(model.layers, 1, latent, 2) / 2  # one row in place of a key and a value
+        assert one.texts(".play__number") == [number(size / 2**10, 0) for size in (cache, row)]
+        assert one.run(f"[...{one.inside}.querySelectorAll('.play__strip')].map(one => one.childElementCount)") == [32, heads]
+        whole = [number(size * tokens / 2**30) for size in (cache, row)]
+        assert one.said == f"after {number(tokens, 0)} tokens: {name} {whole[0]} GiB · MLA {whole[1]} GiB"
+
+    shows("GQA", 8, 576, 4096)
+    one.press("End")
+    shows("MHA", 32, 576, 4096)
+    one.press("Tab", "ArrowLeft", "ArrowLeft", "Tab", "End")
+    shows("MHA", 32, 128, 65536)
+    one.browser.press("Tab", shift=True)
+    one.browser.press("Tab", shift=True)
+    one.press("Home")
+    shows("MQA", 1, 128, 65536)
+
+
+def test_delta(widget):
+    one = widget("delta")
+    keys, value = exact(one.numbers["keys"]), exact([one.numbers["values"]])
+    states = {name: torch.zeros(2, 2, dtype=torch.float64) for name in ("delta rule", "plain addition")}
+
+    def wrote(key, value, beta=1.0):
+        for (name, state), step in zip(states.items(), (delta_step, additive_step), strict=True):
+            states[name] = step(state, keys[key : key + 1], value, beta=beta)
+
+    def shows(key, did):
+        for name, state in states.items():
+            assert one.rows(f"state, {name}") == printed(state.tolist())
+            assert one.rows(f"reads, {name}") == printed((keys @ state).tolist())
+        read = [", ".join(printed((keys[key] @ state).tolist())) for state in states.values()]
+        assert one.said == f"{did}: {'abc'[key]} reads {read[0]} by the delta rule · {read[1]} by plain addition"
+
+    wrote(0, value)
+    shows(0, "wrote 3, 5 under a")
+    one.press("ArrowRight", "ArrowRight", "Tab", "-", "7", "Tab", "Tab", "Tab", "Space")
+    value = exact([[-7, 5]])
+    wrote(2, value)
+    shows(2, "wrote −7, 5 under c")
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowLeft", "Tab", "Enter")  # the rate is 0.75
+    wrote(2, value, beta=0.75)
+    shows(2, "wrote −7, 5 under c")
+    one.press("Tab", "Space")
+    wrote(2, 0 * value, beta=0.75)
+    shows(2, "wrote 0, 0 under c")
+    one.press("Tab", "Space")
+    states |= {name: torch.zeros(2, 2, dtype=torch.float64) for name in states}
+    shows(2, "empty")
+
+
+def test_window(widget):
+    one = widget("window")
+
+    def shows(window, layers):
+        weights = one.rows("weights")
+        for depth, row in enumerate(weights):
+            shares = distance_shares(layers=depth, window=window).flip(0) if depth <= layers else exact([])
+            assert row[: len(row) - len(shares)] == [""] * (len(row) - len(shares))
+            # A weight such as 12.5 is halfway between two printed numbers.
+            assert exact([float(x) for x in row[len(row) - len(shares) :]]) == pytest.approx(100 * shares, abs=0.5 + 1e-9)
+        reach = tokens_within_reach(layers=layers, window=window)
+        far = number(100 * distance_shares(layers=layers, window=window)[-1].item())
+        assert one.said == f"tokens within reach {reach} · the farthest is {reach - 1} back and has {far} percent of the weight"
+
+    shows(3, 2)
+    one.press("ArrowLeft", "Tab", "ArrowRight")
+    shows(2, 3)
+    one.press("End")
+    shows(2, 4)
+    one.browser.press("Tab", shift=True)
+    one.press("End")
+    shows(4, 4)
+    one.press("Home")
+    shows(1, 4)
+
+
+def test_state(widget):
+    one = widget("state")
+    queries, keys, values = (exact(one.numbers[name]) for name in ("queries", "keys", "values"))
+
+    def shows(n, features=lambda x: x):
+        F, G = features(queries), features(keys)
+        expected = [[number(x, 1) if j <= i < n else "" for j, x in enumerate(row)] for i, row in enumerate((F @ G.mT).tolist())]
+        assert one.rows("scores") == expected
+        outputs, state = running_state(F[:n], G[:n], values[:n])
+        assert one.rows("state") == printed(state.tolist())
+        both = [", ".join(printed(x[-1].tolist())) for x in (masked_product(F[:n], G[:n], values[:n]), outputs)]
+        assert both[0] == both[1] and one.said == f"output {n}: from its scores {both[0]} · from the state {both[1]}"
+
+    shows(3)
+    one.press("ArrowRight", "ArrowRight")
+    shows(5)
+    one.press("Tab", "ArrowRight")
+    shows(5, positive_features)
+    one.browser.press("Tab", shift=True)
+    one.press("End")
+    shows(6, positive_features)
+
+
+def test_causal(widget):
+    one = widget("causal")
+    given = exact(one.numbers["scores"])
+    n = given.shape[-1]
+
+    def shows(lengths, left=False):
+        own = padding_mask(torch.tensor(lengths), m=n)[:, 0]  # (2, 1, n)
+        own = own.flip(-1) if left else own
+        kept = own & torch.ones(n, n, dtype=torch.bool).tril()
+        weights = masked_softmax(mask_scores(given, attn_mask=kept))
+        for text in (0, 1):
+            expected = [[number(x) if keep else "" for x, keep in zip(*rows)] for rows in zip(weights[text].tolist(), kept[text].tolist())]
+            assert one.rows(f"weights in text {text + 1}") == expected
+        pairs = (kept & own.mT).sum((1, 2)).tolist()
+        assert one.said == f"text 1 keeps {pairs[0]} of {n**2} pairs · text 2 keeps {pairs[1]} of {n**2} pairs"
+
+    shows([5, 3])
+    one.press("ArrowLeft", "Tab", "ArrowLeft", "ArrowLeft")
+    shows([4, 1])
+    one.press("Tab", "ArrowRight")
+    shows([4, 1], left=True)
+    one.browser.press("Tab", shift=True)
+    one.press("End")
+    shows([4, 5], left=True)

@@ -19,9 +19,13 @@ from .svg_picture import DrawingError, Picture
 WIDGETS = (
     "alibi",
     "atlas",
+    "bytes",
     "cache",
+    "causal",
     "cost",
+    "delta",
     "dilution",
+    "flash",
     "heads",
     "integers",
     "interpolation",
@@ -30,11 +34,14 @@ WIDGETS = (
     "merge",
     "nothing",
     "permutation",
+    "ring",
     "rotary",
     "scale",
     "softcap",
+    "state",
     "temperature",
     "variance",
+    "window",
 )
 
 

@@ -1,13 +1,30 @@
 """Pictures of query heads that share keys and values, and of the sizes that shrink."""
 
 from derivations.kernel.site.diagrams import Picture, below, curves, operations
+from derivations.kernel.site.figure_widgets import played
 from snippets.inference.groups import grouped_operations, grouped_parameters
+from snippets.inference.memory import MODELS
 
 
 def family() -> Picture:
-    return below(
+    picture = below(
         *(shared(name, heads) for name, heads in (("MHA", 4), ("GQA", 2), ("MQA", 1))),
-        title="Four query heads, with four, two and one heads of keys and values",
+        title="Query heads that share heads of keys and values",
+    )
+    # Llama 2 7B with other heads of keys and values, beside latent rows as wide as those of DeepSeek-V2 and narrower or wider ones.
+    llama = next(model for model in MODELS if model.name == "Llama 2 7B")
+    return played(
+        picture,
+        layers=llama.layers,
+        heads=llama.num_heads,
+        width=llama.d_k,
+        itemsize=2,
+        kept=[1, 2, 4, 8, 16, 32],
+        first=8,
+        latents=[64, 128, 256, 576, 1024, 2048],
+        latent=576,
+        lengths=[2**k for k in range(10, 17)],
+        length=4096,
     )
 
 

@@ -1,9 +1,12 @@
 """Pictures of FlashAttention: a tile on its way, and the numbers moved for several tiles."""
 
 from derivations.kernel.site.diagrams import Picture, bars, operations
+from derivations.kernel.site.figure_widgets import played
 from snippets.io.flash import plain_moved, tiled_moved
 
 TOKENS, WIDTH = 8192, 64
+# Four tokens with two features, as in the example of the page; the first query has scores of its other example.
+SCORES, VALUES, NARROW, SIZES = [[0, 1, 3, 2], [2, 0, 1, 1], [1, 3, 0, 2], [0, 2, 2, 4]], [10, 20, 30, 40], 2, [1, 2, 4]
 
 
 def tile() -> Picture:
@@ -24,13 +27,15 @@ def tile() -> Picture:
         ("values", "state"),
         ("state", "output"),
     ]
-    return operations(
+    picture = operations(
         nodes,
         arrows,
         title="One tile of queries on its way",
         description="A tile of queries is read once. Tiles of keys and values are read one after another. Scores and exponentials of a "
         "tile exist only in fast memory. The largest score and the sums are kept there. At the end, a tile of outputs is written once.",
     )
+    plain = [plain_moved(len(SCORES), NARROW, size) for size in SIZES]
+    return played(picture, scores=SCORES, values=VALUES, width=NARROW, sizes=SIZES, size=2, plain=plain)
 
 
 def moved() -> Picture:

@@ -1,6 +1,9 @@
 """Pictures of a ring: the keys on each device in each step, and the pairs of each device."""
 
+import torch
+
 from derivations.kernel.site.diagrams import Picture, bars, heat_map
+from derivations.kernel.site.figure_widgets import played
 from snippets.io.ring import contiguous, step_pairs, striped, zigzag
 
 
@@ -9,7 +12,7 @@ def moves() -> Picture:
     pieces = [[(device - step) % 4 + 1 for step in steps] for device in devices]
     seen = [(d, s) for s, d in step_pairs(contiguous(24, 4)).nonzero().tolist()]
     said = "; ".join(f"device {device}: {', '.join(map(str, row))}" for device, row in zip(devices, pieces))
-    return heat_map(
+    picture = heat_map(
         pieces,
         [f"device {device}" for device in devices],
         [f"step {step}" for step in steps],
@@ -17,6 +20,9 @@ def moves() -> Picture:
         title="The keys on each of four devices, step by step",
         description=f"The number of the piece of keys in four steps. {said}. A piece is framed where it is the device's own or an earlier one.",
     )
+    unmasked = torch.full((4, 4), (24 // 4) ** 2)
+    pairs = [unmasked, step_pairs(contiguous(24, 4)), step_pairs(zigzag(24, 4))]
+    return played(picture, names=["none", "causal", "causal, zigzag"], pairs=[one.tolist() for one in pairs])
 
 
 def pairs() -> Picture:

@@ -1,11 +1,47 @@
-"""A picture of the error of values read back from a state, as more are stored."""
+"""Pictures of the two forms of causal linear attention, and of the error of values read back from a state, as more are stored."""
 
 import torch
 
-from derivations.kernel.site.diagrams import Picture, curves
-from snippets.linear.attention import read_state, write_state
+from derivations.kernel.site.diagrams import Picture, beside, curves, heat_map
+from derivations.kernel.site.figure_widgets import played
+from snippets.linear.attention import masked_product, read_state, running_state, write_state
 
 WIDTH, MOST, REPEATS = 64, 128, 200
+# Queries, keys and values of six tokens with two features.
+QUERIES, KEYS = [[1, 0], [0, 1], [1, 1], [2, -1], [0, 2], [1, -1]], [[1, 1], [2, 0], [0, 1], [1, -1], [-1, 1], [1, 2]]
+VALUES = [[1, 0], [2, 1], [0, 3], [1, 1], [3, 2], [2, 0]]
+
+
+def forms() -> Picture:
+    """The scores of six tokens under a causal mask, and the state that the same tokens leave."""
+    F, G, V = (torch.tensor(rows, dtype=torch.float64) for rows in (QUERIES, KEYS, VALUES))
+    scores = (F @ G.mT).tril()
+    outputs, state = running_state(F, G, V)
+    if not torch.equal(outputs, masked_product(F, G, V)):
+        raise ValueError("the two forms differ")
+    names, last = [f"{i}" for i in range(1, 7)], ", ".join(f"{x:.0f}" for x in outputs[-1].tolist())
+    picture = beside(
+        heat_map(
+            scores,
+            names,
+            names,
+            down="query",
+            across="key",
+            title="Scores",
+            description="rows "
+            + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in scores.tolist())
+            + ". Above the diagonal all are 0.",
+        ),
+        heat_map(
+            state,
+            title="State",
+            description="rows "
+            + "; ".join(", ".join(f"{x:.0f}" for x in row) for row in state.tolist())
+            + f". The last query reads {last}.",
+        ),
+        title="Linear attention in two forms",
+    )
+    return played(picture, queries=QUERIES, keys=KEYS, values=VALUES, first=3, most=12)
 
 
 def error(key: torch.Tensor) -> float:

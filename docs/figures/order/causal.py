@@ -1,11 +1,41 @@
-"""Pictures of the derivatives of causal attention."""
+"""Pictures of the weights of two padded texts, and of the derivatives of causal attention."""
 
 import torch
 
-from derivations.kernel.site.diagrams import Picture, heat_map
+from derivations.kernel.site.diagrams import Picture, beside, heat_map
+from derivations.kernel.site.figure_widgets import played
 from derivations.kernel.site.weight_pictures import sentence_weights
 from snippets.attention.formula import attention, attention_weights
+from snippets.attention.masks import mask_scores, masked_softmax, padding_mask
 from snippets.seeing.atlas import stored_head
+
+# The scores of two texts in a batch, and how many of the five tokens are theirs.
+SCORES = [
+    [[1, 0, 2, 1, 0], [2, 1, 0, 3, 1], [0, 2, 1, 1, 2], [1, 3, 0, 2, 1], [2, 0, 1, 3, 1]],
+    [[2, 1, 0, 1, 3], [0, 1, 2, 0, 1], [1, 0, 2, 3, 0], [2, 2, 0, 1, 1], [1, 3, 1, 0, 2]],
+]
+LENGTHS = [5, 3]
+
+
+def batch() -> Picture:
+    scores = torch.tensor(SCORES, dtype=torch.float64)
+    kept = padding_mask(torch.tensor(LENGTHS), m=5)[:, 0] & torch.ones(5, 5, dtype=torch.bool).tril()  # (2, 5, 5)
+    weights = masked_softmax(mask_scores(scores, attn_mask=kept))
+    names = [str(k) for k in range(1, 6)]
+    pictures = [
+        heat_map(
+            table,
+            names,
+            names,
+            down="query",
+            across="key",
+            title=f"Text {text}, {length} tokens",
+            description="rows " + "; ".join(", ".join(f"{x:.2f}" for x in row) for row in table.tolist()) + ".",
+        )
+        for text, (length, table) in enumerate(zip(LENGTHS, weights), 1)
+    ]
+    picture = beside(*pictures, title="Causal attention in two texts of a batch")
+    return played(picture, scores=SCORES, lengths=LENGTHS)
 
 
 def slopes() -> Picture:

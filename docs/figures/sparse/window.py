@@ -1,7 +1,8 @@
 """Pictures of a sliding window, and of the weights of tokens through a stack of windows."""
 
 from derivations.kernel.site.diagrams import Picture, beside, curves, mask
-from snippets.sparse.window import distance_shares, window_mask
+from derivations.kernel.site.figure_widgets import played
+from snippets.sparse.window import distance_shares, tokens_within_reach, window_mask
 
 
 def masks() -> Picture:
@@ -13,11 +14,10 @@ def masks() -> Picture:
     right = mask(
         two, across="tokens", down="outputs", title="Two layers", description="Each output depends on its own token and four before it."
     )
-    return beside(
-        left,
-        right,
-        title="A window of three: one layer, and two layers",
-    )
+    picture = beside(left, right, title="A window, in one layer and through several")
+    windows, depths = [1, 2, 3, 4], [1, 2, 3, 4]
+    tokens = tokens_within_reach(layers=depths[-1], window=windows[-1])
+    return played(picture, tokens=tokens, windows=windows, window=3, depths=depths, depth=2)
 
 
 def shares() -> Picture:

@@ -125,6 +125,21 @@ export function button(label, act) {
   return made;
 }
 
+// A button that takes a step and one that takes it back; `act` gets the number of steps taken. `go(at, last)` goes there, of as many as `last`.
+export function steps(on, act) {
+  let [at, last] = [0, 0];
+  const by = (change) => () => go(at + change);
+  const buttons = [button("one back", by(-1)), button(on, by(1))];
+  function go(to, most = last) {
+    [at, last] = [to, most];
+    const pressed = buttons.indexOf(document.activeElement);
+    buttons.forEach((one, which) => (one.disabled = at === [0, last][which]));
+    if (buttons[pressed]?.disabled) buttons[1 - pressed].focus(); // a disabled button would lose the focus of the keyboard
+    act(at);
+  }
+  return { element: make("div", { class: "play__buttons" }, ...buttons), go };
+}
+
 // Drawings ----------------------------------------------------------------------------------------------------------------
 
 export const words = (x, y, said, anchor = "middle") => draw("text", { x, y, "font-size": 13, "text-anchor": anchor, class: "picture__number" }, said);

@@ -6,9 +6,13 @@
 const WIDGETS = {
   alibi: () => import("./alibi.js"),
   atlas: () => import("./atlas.js"),
+  bytes: () => import("./bytes.js"),
   cache: () => import("./cache.js"),
+  causal: () => import("./causal.js"),
   cost: () => import("./cost.js"),
+  delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
+  flash: () => import("./flash.js"),
   heads: () => import("./heads.js"),
   integers: () => import("./integers.js"),
   interpolation: () => import("./interpolation.js"),
@@ -17,11 +21,14 @@ const WIDGETS = {
   merge: () => import("./merge.js"),
   nothing: () => import("./nothing.js"),
   permutation: () => import("./permutation.js"),
+  ring: () => import("./ring.js"),
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
   softcap: () => import("./softcap.js"),
+  state: () => import("./state.js"),
   temperature: () => import("./temperature.js"),
   variance: () => import("./variance.js"),
+  window: () => import("./window.js"),
 };
 
 function caption(place, text) {
