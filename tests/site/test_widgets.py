@@ -130,9 +130,12 @@ def test_widgets_are_small_modules_each_used_by_one_page():
     size = {path.stem: path.stat().st_size for path in (*modules.values(), *MODULES.parent.glob("*.js"))}
     everywhere = sum(size.values()) - sum(size[one] for one in figure_widgets.WIDGETS)
     assert everywhere + max(size[one] for one in figure_widgets.WIDGETS) <= MOST
+    tried = (ROOT / "docs/try.md").read_text(encoding="utf-8")
     for widget, page in PAGES.items():
         text = (ROOT / "docs" / f"{page.rstrip('/')}.md").read_text(encoding="utf-8")
-        assert re.findall(r"^/// figure \| .* play=(\w+)$", text, flags=re.M) == [widget]
+        (name,) = re.findall(rf"^/// figure \| [\w/]+:(\w+) play={widget}$", text, flags=re.M)
+        assert text.count(" play=") == 1
+        assert f"]({page.rstrip('/')}.md#picture-{name})" in tried, widget
 
 
 # In a browser -----------------------------------------------------------------------------------------------------------
