@@ -20,6 +20,7 @@ async function standalone(figure) {
     if (part.localName === "text" || part.localName === "tspan") families.add(style.fontFamily);
     part.removeAttribute("class");
   });
+  for (const name of ["class", "data-search-exclude", "width"]) copy.removeAttribute(name);
   const { width, height } = original.viewBox.baseVal;
   const size = [width + 2 * MARGIN, height + 2 * MARGIN];
   copy.setAttribute("viewBox", [-MARGIN, -MARGIN, ...size].join(" "));
