@@ -53,7 +53,8 @@ def inequality(claim: Claim) -> Verdict:
     left, right = claim.start, claim.steps[0].expr
 
     def check(t: Trial, found: list[BoundedValue], sizes: dict) -> list[Tensor]:
-        smaller, larger, expected, form = found
+        expected = found[2]
+        smaller, larger, form = (real_part(x, sizes) for x in (found[0], found[1], found[3]))
         compared = is_decisive(smaller, larger)
         bad = compared & (smaller.value - larger.value > COVER * (smaller.error + larger.error))
         if bad.any():
@@ -68,6 +69,15 @@ def inequality(claim: Claim) -> Verdict:
         return [compared]
 
     return check_at_shapes(claim, [left, right, *expressions_to_compare(claim)], check)
+
+
+def real_part(x: BoundedValue, sizes: dict) -> BoundedValue:
+    """Return what is compared by size as a real number. Raise Disagreement if it has an imaginary part."""
+    if not x.value.is_complex():
+        return x
+    if (x.value.imag.abs() > COVER * x.error).any():
+        raise Disagreement(f"a side, or the certificate, is not a real number{describe_sizes(sizes)}")
+    return BoundedValue(x.value.real, x.error)
 
 
 def expressions_to_compare(claim: Claim) -> list[Expr]:

@@ -122,4 +122,4 @@ def _draw_weight(start: Word, end: Word, weight: float) -> Element:
     bend, enter = (60, v + 15) if v < y else (30, v - 15)
     control = enter + bend if v < y else enter - bend
     data = f"M{x:.1f} {y - 15:.1f}C{x:.1f} {y - 15 - bend:.1f} {u:.1f} {control:.1f} {u:.1f} {enter:.1f}"
-    return part("path", "picture__thread", d=data, stroke_opacity=0.08 + 0.92 * weight, stroke_width=0.75 + 5 * weight)
+    return part("path", "picture__thread", d=data, pathLength=1, stroke_opacity=0.08 + 0.92 * weight, stroke_width=0.75 + 5 * weight)
