@@ -640,10 +640,12 @@ def test_rounding_is_to_the_nearest_number_of_fp32():
     assert (value.value != exact).any()
 
 
-@pytest.mark.parametrize("sides", [lambda x, y: (y, I, x * y), lambda x, y: (y, y + 0, 2 * x + I * (x + y) - absolute(x))])
-def test_an_inequality_between_numbers_that_are_not_real_is_rejected(sides):
-    x, y = scalars("x y")
-    smaller, larger, certificate = sides(x, y)
+COMPLEX_SIDES = {"a side": (y, I, x * y), "the certificate": (y, y + 0, 2 * x + I * (x + y) - absolute(x))}
+
+
+@pytest.mark.parametrize("which", COMPLEX_SIDES)
+def test_an_inequality_between_numbers_that_are_not_real_is_rejected(which):
+    smaller, larger, certificate = COMPLEX_SIDES[which]
     derivation = Derivation("test")
     derivation.inequality("claim", smaller, larger, because=certificate)
     with pytest.raises(Rejected, match="not a real number"):
@@ -651,7 +653,6 @@ def test_an_inequality_between_numbers_that_are_not_real_is_rejected(sides):
 
 
 def test_an_inequality_between_complex_numbers_without_imaginary_part_is_compared():
-    x, y = scalars("x y")
     derivation = Derivation("test")
     derivation.inequality("claim", -I * I * x, x**2 - I * I * x, because=x**2)
     assert tw.witness(derivation.claims[0])[0] == "agrees"
