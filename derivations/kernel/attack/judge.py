@@ -116,6 +116,8 @@ def growth_exponent(body: Expr, name: str, place: tuple, env: Environment) -> in
     """Return the power with which an expression grows with one random entry; 0 if it is not a polynomial or has no value far out."""
     if any(n.op in ("function", "softmax") for n in walk(body)):
         return 0
+    others = {s.data[0] for s in symbols(body).values() if s.data[1] == "random" and s.data[0] != name}
+    env = env | {other: {at: x or mpf(1) for at, x in env[other].items()} for other in others}  # a factor of 0 would hide the power
     try:
         near, far = (abs(evaluate_scalar(body, env | {name: env[name] | {place: x}})) for x in (FAR, FAR**2))
     except Undefined:

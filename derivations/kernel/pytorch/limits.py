@@ -24,6 +24,7 @@ from .trial_sizes import LARGE
 FIRST_STEP_THAT_COUNTS = 6  # only steps after these are near the limit, and count
 FAST = 0.75  # the largest part of the distance that a step may leave
 HIDES = 36  # 1 + exp(-HIDES) is almost rounded to 1
+DELAYS = 12  # a factor of exp(DELAYS) is a good part of the 4**12 that the variable reaches
 STEADY = 0.8  # a slow approach is steady if each step reduces the distance by at least this part of the previous relative reduction
 
 
@@ -32,7 +33,7 @@ def limit(claim: Claim) -> Verdict:
 
     Near the limit, each step must reduce the distance between the sides by at least a quarter, or the distance must be within its bound.
     Smaller reductions are enough for now if they are steady, as those of 1/log(n) are. Those of 1 + 1/n fade, since it does not tend to 0.
-    A point tells nothing if the sides are still far apart at the last step, or if the distance has not changed beside a large exponential.
+    A point tells nothing beside a large exponential, if the sides are still far apart at the last step, or their distance has not changed.
     """
     variable, to = claim.towards
     if to not in ("oo", 0):
@@ -68,7 +69,9 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
     first_distance: Tensor | None = None
     far = moved = torch.tensor(False)  # whether the sides are far apart, and whether their distance has changed, at each point
     decisive, name = [], variable.data[0]
-    ordinary = torch.tensor(True)  # whether the exponentials at a point differ so little that none hides the others in fp64
+    ordinary = moderate = torch.tensor(
+        True
+    )  # whether the exponentials at a point are so close that none hides another, or delays the limit
     for k in range(13):
         point = Fraction(4) ** (k if to == "oo" else -k)
         t.values[name] = t.lead(number(point))
@@ -85,7 +88,8 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         if first_distance is None:
             first_distance = distance
             low, high = exponent_range([claim.start], t)
-            ordinary = (high - low < HIDES).reshape(-1, *(1,) * (distance.dim() - 1))
+            range_ = (high - low).reshape(-1, *(1,) * (distance.dim() - 1))
+            ordinary, moderate = range_ < HIDES, range_ < DELAYS
         moved = moved | ((distance - first_distance).abs() > bound + 4 * U * (a.value.abs() + b.value.abs()))
         far = torch.where(good, distance > bound + (1 + b.value.abs()) / 10, far)
         reduction = torch.zeros_like(distance) if last_distance is None else 1 - distance / last_distance
@@ -103,7 +107,9 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         code.compare(t, [a])
     if a.value.isinf().any():  # no such point was compared, and the side may grow without bound there
         raise CannotDecide(f"at {name} = {float(point):g} the left side is too large for fp64")
-    if (far & moved & ~good).any():  # sides that come closer may still have different limits
+    if (slow & moderate).any():
+        raise CannotDecide("the two sides come closer too slowly to tell from numbers")
+    if (far & (moderate | moved & ~good)).any():  # sides that come closer may still have different limits
         raise CannotDecide(f"at the values of {name} nearest to its limit that fp64 holds, the two sides are still far apart")
     return sum(count_points(good & ~slow & ~far) for good in decisive), sum(map(len, decisive))
 

@@ -193,6 +193,8 @@ def draw(
             else:
                 v = scale * DRAW_CACHE.entries(random, t.shape(s), count, smooth, rough, t.exactly, only, digits)
             t.put(s, constrain(v, name, s, claim.given))
+    if digits and claim.kind == "inequality" and not small and not only:
+        put_ties_beside_zeros(t, {name: s for name, s in named.items() if s.data[1] == "real"}, claim, digits, random)
     if not put_products(t, [a for a in claim.given if a.kind == "product"], random, count):
         return None
     edges = [a.args[0] for a in claim.given if a.kind == "nonnegative"] if "derivative" in operations(claim) else []
@@ -219,6 +221,19 @@ def draw(
     if with_random and not put_random(t, claim, named, random, len(chosen), seed, fewer):
         return None
     return t
+
+
+def put_ties_beside_zeros(t: Trial, reals: dict[str, Expr], claim: Claim, digits: tuple, random: torch.Generator) -> None:
+    """At every fourth point, make one symbol a number just off a tie of a short format, and the others 0: a bound on rounding is tightest there."""
+    for order, (name, s) in enumerate(sorted(reals.items())):
+        known = t.values[name].value
+        points = torch.arange(len(known)).reshape(-1, *(1,) * (known.dim() - 1))
+        bits = digits[order % len(digits)]
+        whole = torch.randint(2 ** (bits - 1), 2**bits, known.shape, generator=random).double()
+        tie = put_off_tie(whole, 2.0 ** (bits - MAX_BITS))
+        moved = torch.where(points // 4 % len(reals) == order, tie, 0.0)
+        v = constrain(torch.where(points % 4 == 3, moved, known), name, s, claim.given)
+        t.values[name] = BoundedValue(v, torch.zeros_like(v))
 
 
 def candidates(claim: Claim, sizes: dict, small: bool, only: tuple) -> int:

@@ -273,6 +273,14 @@ def test_the_judge_rounds_equal_numbers_to_two_formats(other):
     assert judge(claim, most=400)[0] == "false"
 
 
+def test_the_judge_sees_a_moment_beside_a_coin():
+    q = random("q", n)
+    for name in "abgh":
+        coin = random(name)
+        claim = stated("identity", E(coin**2 * q[1]), E(coin * q[1]), given=[zero_or_one(coin), mean(coin, Fraction(1, 2))])
+        assert judge(claim)[0] == "false"
+
+
 def test_the_judge_multiplies_by_no_zero_at_a_large_size():
     """What shows at one size only is a multiple of something, and where that is zero nothing shows."""
     for seed in range(20):

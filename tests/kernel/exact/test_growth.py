@@ -77,7 +77,7 @@ TRUE = {
     "a modulus": (absolute(exp(a * x) - exp(b * x)) / exp(a * x), x, "oo", 1, [positive(a - b)]),
 }
 OVERFLOWS = ("the largest by its exponential",)  # near the limit, in fp64
-SLOW_NUMBERS = ("an inverse logarithm", "a quotient of logarithms")
+SLOW_NUMBERS = ("an inverse logarithm", "a quotient of logarithms", "a negative power")
 
 
 def stated(e, variable, to, value, given, **without):
@@ -101,6 +101,12 @@ def test_numbers_do_not_agree_where_a_side_is_far_away_before_it_overflows():
     wrong = claim_of(stated(1 / (1 + exp((2 * y - x) / t)), t, 0, 1, [positive(x - y)]))
     with pytest.raises(Rejected):
         exact(wrong)
+    assert numbers(wrong)[0] == "not applicable" and "still far apart" in numbers(wrong)[2]
+
+
+def test_numbers_do_not_agree_where_a_slow_side_looks_close_beside_a_large_number():
+    """The logarithm of a small multiple of n is negative at all n that are tried, and comes closer to 0."""
+    wrong = claim_of(stated(exp(y) + log(n / 10**9), n, "oo", exp(y), []))
     assert numbers(wrong)[0] == "not applicable" and "still far apart" in numbers(wrong)[2]
 
 

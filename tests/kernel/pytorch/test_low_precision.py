@@ -466,3 +466,11 @@ def test_every_snippet_of_a_claim_runs_in_half_precision_or_says_why_not(notes):
     assert len(ran) >= 0.6 * len(notes)
     points = [tuple(map(int, pair)) for note in notes.values() for pair in re.findall(r"(?:fp32|fp16|bf16) at (\d+) of (\d+) points", note)]
     assert sum(told for told, _ in points) >= 0.8 * sum(of for _, of in points)
+
+
+def test_a_bound_on_rounding_is_tried_at_ties_beside_zeros():
+    """The bound is half of what it should be, and another term covers that unless it is 0."""
+    gap = absolute(y) / 4096 - absolute(rounded(y, "fp16") - y) + absolute(x * y)
+    wrong = claim("inequality", y, y + gap, because=gap, given=[in_range()])
+    with pytest.raises(Rejected, match="negative|larger"):
+        tw.witness(wrong)
