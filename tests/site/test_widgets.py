@@ -2,6 +2,7 @@
 
 import json
 import re
+from math import pi
 from pathlib import Path
 
 import pytest
@@ -634,10 +635,10 @@ def test_heads(widget):
         assert one.texts(".play__head--row > span") == [f"head 1, width {width}", f"head 2, width {4 - width}", "one head, width 4"]
 
     shows("her", 2)
-    assert one.said == "head 1: most to Anna · head 2: most to book · one head: most to Anna"
+    assert one.said == "head 1: largest for Anna · head 2: largest for book · one head: largest for Anna"
     one.press("ArrowLeft", "ArrowLeft")
     shows("gave", 2)
-    assert one.said.startswith("head 1: most to Anna and Ben · head 2: most to book · ")
+    assert one.said.startswith("head 1: largest for Anna and Ben · head 2: largest for book · ")
     one.press("Tab", "ArrowRight")
     shows("gave", 3)
     one.press("ArrowLeft", "ArrowLeft")
@@ -645,7 +646,7 @@ def test_heads(widget):
     one.browser.press("Tab", shift=True)
     one.press("ArrowLeft", "Tab", "ArrowRight", "ArrowRight")
     shows("Anna", 3)
-    assert " · head 2: to all alike · " in one.said
+    assert " · head 2: equal weights · " in one.said
 
 
 def test_nothing(widget):
@@ -745,7 +746,11 @@ def test_interpolation(widget):
         ends = [omega[pair - 1].item() * 4 * trained for omega in (plain, scaled, plain / s)]
         assert one.texts(".play__number") == [number(angle, 2 if angle < 100 else 0) for angle in ends]
         reach = plain[pair - 1].item() * trained
-        assert one.said == f"in training the angle reached {number(reach, 2 if reach < 100 else 0)} · within this range: {inside}"
+        turns = int(reach / (2 * pi))
+        if turns:
+            assert one.said == f"this pair made {number(turns, 0)} whole rotations in training, so that all angles of the circle occurred"
+        else:
+            assert one.said == f"in training the angle reached {number(reach, 2 if reach < 100 else 0)} · within this range: {inside}"
         assert [name for name, angle in zip(("unchanged", "NTK-aware", "PI"), ends) if angle < reach * (1 + 1e-12)] == (
             inside.split(" and ") if inside != "none" else []
         )
@@ -825,7 +830,10 @@ def test_ring(widget):
                 expected[device][held[s, device]] = number(pairs[s, device].item(), 0)
         assert one.rows("pairs") == expected
         slowest = pairs[: step + 1].amax(1)
-        assert one.said == f"step {step + 1}: the slowest device computes {slowest[-1]} pairs, {slowest.sum()} since the start"
+        assert (
+            one.said
+            == f"step {step + 1}: the slowest device computes {slowest[-1]} pairs; the slowest of each step so far, {slowest.sum()} in all"
+        )
 
     shows(torch.full((4, 4), 6**2), 0)
     one.press("ArrowRight")
@@ -961,7 +969,7 @@ def test_causal(widget):
             expected = [[number(x) if keep else "" for x, keep in zip(*rows)] for rows in zip(weights[text].tolist(), kept[text].tolist())]
             assert one.rows(f"weights in text {text + 1}") == expected
         pairs = (kept & own.mT).sum((1, 2)).tolist()
-        assert one.said == f"text 1 keeps {pairs[0]} of {n**2} pairs · text 2 keeps {pairs[1]} of {n**2} pairs"
+        assert one.said == f"text 1 keeps {pairs[0]} pairs of its own tokens · text 2 keeps {pairs[1]} pairs of its own tokens"
 
     shows([5, 3])
     one.press("ArrowLeft", "Tab", "ArrowLeft", "ArrowLeft")

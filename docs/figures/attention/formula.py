@@ -87,8 +87,8 @@ def sentence() -> Picture:
     return token_columns(
         head.tokens,
         [Column(name, values.tolist()) for name, values in rows.items()],
-        title="The query of the word it, in one head of a trained model",
-        description=f"For each token: the dot product of its key with the query of it, the score, and the weight. The largest product, "
+        title="The query of the word “it”, in one head of a trained model",
+        description=f"For each token: the dot product of its key with the query of “it”, the score, and the weight. The largest product, "
         f"{rows['product'][largest]:.2f}, is with {head.tokens[largest]}; its score is {rows['score'][largest]:.2f} and its weight "
         f"{rows['weight'][largest]:.2f}.",
         query=query,

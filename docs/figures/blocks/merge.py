@@ -85,8 +85,8 @@ def sentence() -> Picture:
     return heat_map(
         [[*pair] for pair in zip(largest, sums)],
         rows=[" ".join(head.tokens[2 * k : 2 * k + 2]) for k in range(8)],
-        columns=["largest", "sum"],
-        title="The scores of the word it, two keys at a time",
+        columns=["reference", "sum"],
+        title="The scores of the word “it”, two keys at a time",
         description="After each block of two keys, the largest score so far and the sum of the exponentials: "
         + "; ".join(f"{most:.2f} and {total:.2f}" for most, total in zip(largest, sums))
         + ".",

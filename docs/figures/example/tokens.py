@@ -29,12 +29,12 @@ def lookup() -> Picture:
 def sentence() -> Picture:
     head = stored_head()
     columns = [Column("number", head.numbers.tolist(), 0, labels=True)]
-    columns += [Column(f"feature {k}", values.tolist()) for k, values in enumerate(head.rows.T[:4], 1)]
+    columns += [Column(f"entry {k}", values.tolist()) for k, values in enumerate(head.rows.T[:4], 1)]
     first, second = (place for place, token in enumerate(head.tokens) if token == "the")
     return token_columns(
         head.tokens,
         columns,
         title="The tokens of a sentence in a trained model",
-        description=f"{len(head.tokens)} tokens, each with its number and the first four features of its row in the embedding table. Tokens "
-        f"{first + 1} and {second + 1} are both \u201cthe\u201d, with the number {head.numbers[first]} and the same features.",
+        description=f"{len(head.tokens)} tokens, each with its number and the first four entries of its row in the embedding table. Tokens "
+        f"{first + 1} and {second + 1} are both \u201cthe\u201d, with the number {head.numbers[first]} and the same entries.",
     )

@@ -59,13 +59,13 @@ def owners() -> Picture:
 def sentence() -> Picture:
     atlas = stored_atlas()
     rows = atlas.weights[LAYER, :, atlas.tokens.index("it")]  # (heads, n)
-    favourites = [atlas.tokens[key] for key in rows.argmax(-1).tolist()]
+    favourites = ["full stop" if (token := atlas.tokens[key]) == "." else token for key in rows.argmax(-1).tolist()]
     return heat_map(
         rows.T,
         rows=atlas.tokens,
         columns=[str(head) for head in range(len(rows))],
         across="head",
         numbers=False,
-        title="The weights of the word it, in the twelve heads of a layer",
+        title="The weights of the word “it”, in the twelve heads of a layer",
         description="The largest weight of each head, in order, is that of " + ", ".join(favourites) + ".",
     )

@@ -66,7 +66,7 @@ def sentence() -> Picture:
         row.tolist(),
         query,
         head.tokens.index("because"),
-        title="The weights of the word it under a causal mask",
-        description=f"From the word it, lines lead to the tokens before it, as thick as their weights: {head.tokens[row.argmax()]} has "
-        f"{row.max():.2f}. No line leads to a token after it.",
+        title="The weights of the word “it” under a causal mask",
+        description=f"From the word “it”, lines lead to the earlier tokens with a weight of at least half a percent, as thick as their weights: "
+        f"“{head.tokens[row.argmax()]}” has {row.max():.2f}. No line leads to a later token.",
     )

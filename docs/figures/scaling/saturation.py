@@ -87,8 +87,8 @@ def sentence() -> Picture:
     unscaled, scaled = (attention_weights(head.query, head.key, scale=scale)[query] for scale in (1.0, None))
     return token_columns(
         head.tokens,
-        [Column("without the scale", unscaled.tolist(), 4), Column("with it", scaled.tolist(), 4)],
-        title="The weights of the word it, without the scale and with it",
+        [Column("without the scale", unscaled.tolist(), 5), Column("with the scale", scaled.tolist(), 5)],
+        title="The weights of the word “it”, without the scale and with it",
         description=f"Without the scale, one token has the weight {unscaled.max():.5f}. With it, the same token has {scaled.max():.4f}, and "
         f"{(scaled > 0.01).sum()} tokens have more than 0.01.",
         query=query,

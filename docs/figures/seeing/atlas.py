@@ -57,7 +57,7 @@ def sentence() -> Picture:
         row,
         query,
         atlas.tokens.index("because"),
-        title="The weights of the word it",
-        description="The sentence in two lines. From the word it, in the second line, lines lead to the other tokens, as thick as their weights. "
+        title="The weights of the word “it”",
+        description="The sentence in two lines. From the word “it”, in the second line, lines lead to the other tokens, as thick as their weights. "
         f"The three largest weights: {said}.",
     )

@@ -56,6 +56,6 @@ def sentence() -> Picture:
         across="key",
         down="query",
         title="Scores among four words, in one head of a trained model",
-        description=f"The query of it scores {found[2, 0]:.2f} with the key of animal; the query of animal scores {found[0, 2]:.2f} with the key "
-        "of it.",
+        description=f"The query of “it” and the key of “animal” have the score {found[2, 0]:.2f}; the query of “animal” and the key of “it” have "
+        f"{found[0, 2]:.2f}.",
     )

@@ -36,11 +36,11 @@ def sentence() -> Picture:
         head.tokens,
         [
             Column("score", row.tolist()),
-            Column("minus the largest", gaps.tolist()),
+            Column("minus the largest", gaps.tolist(), labels=True),
             Column("exponential", gaps.exp().tolist(), 3),
             Column("weight", row.softmax(-1).tolist(), 3),
         ],
-        title="From scores to weights, for the word it",
+        title="From scores to weights, for the word “it”",
         description=f"The scores lie between {row.min():.2f} and {row.max():.2f}. After the largest is subtracted, the exponentials add up to "
         f"{gaps.exp().sum():.2f}, and the largest weight is {row.softmax(-1).max():.2f}.",
         query=query,

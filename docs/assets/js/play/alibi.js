@@ -5,7 +5,7 @@ import { chart, choice, draw, readout, shown, slider, softmax, words } from "./p
 
 const LEADS = Array.from({ length: 21 }, (_, half) => half / 2);
 
-export const caption = "The weights of the last query, for one of eight slopes. You can let the farthest key lead in content.";
+export const caption = "The weights of the last query, for one of eight slopes. You can raise the content score of the farthest key.";
 
 export function start(stage, { slopes, first, distances }) {
   const farthest = distances[0];

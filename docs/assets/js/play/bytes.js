@@ -3,7 +3,7 @@
 
 import { make, readout, shown, slider, strength } from "./parts.js";
 
-export const caption = "Llama 2 7B with the key-value heads that you set, at two bytes a number. MLA keeps one latent row for all heads.";
+export const caption = "Llama 2 7B with the key-value heads that you set, at two bytes a number. MLA keeps one latent row for each token and layer.";
 
 export function start(stage, { layers, heads, width, itemsize, kept, first, latents, latent, lengths, length }) {
   const strips = ["query heads", "keys and values"].map((name) => {

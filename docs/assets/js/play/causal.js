@@ -26,7 +26,7 @@ export function start(stage, { scores, lengths }) {
           one.classList.toggle("play__cell--later", !own(i));
         });
       });
-      return `text ${text + 1} keeps ${pairs} of ${n * n} pairs`;
+      return `text ${text + 1} keeps ${pairs} pairs of its own tokens`;
     });
     said.textContent = told.join(" · ");
   }

@@ -3,7 +3,7 @@
 
 import { cell, choice, dot, each, make, matrix, put, readout, shown, steps, strength, sum, titled } from "./parts.js";
 
-export const caption = "Four tokens with two features. With each step, a tile of keys and values moves into fast memory.";
+export const caption = "Four tokens. Each step moves a tile of keys and values into fast memory. The counts assume two features; for values, the picture shows one.";
 
 const state = (scores, values) => {
   const largest = Math.max(...scores);

@@ -20,7 +20,7 @@ export function start(stage, { names, queries, keys, query: first, split: [left]
       weights.forEach((weight, j) => put(rows[i][j], weight, 1, 2));
       labels[i].textContent = `${name}, width ${to - from}`;
       const most = names.filter((_, j) => weights[j] > Math.max(...weights) - 1e-9);
-      return `${name}: ${most.length < names.length ? `most to ${most.join(" and ")}` : "to all alike"}`;
+      return `${name}: ${most.length < names.length ? `largest for ${most.join(" and ")}` : "equal weights"}`;
     });
     said.textContent = told.join(" · ");
   }

@@ -36,7 +36,10 @@ export function start(stage, { omega, base, trained, times, factor, pair: first 
     });
     labels.forEach((label, k) => (label.textContent = short(reach * (k ? times : 1))));
     const inside = ways.filter((_, k) => ends[k] <= reach * (1 + 1e-9)).map(({ name }) => name);
-    said.textContent = `in training the angle reached ${short(reach)} · within this range: ${inside.length ? inside.join(" and ") : "none"}`;
+    const turns = Math.floor(reach / (2 * Math.PI));
+    said.textContent = turns
+      ? `this pair made ${shown(turns, 0)} whole rotations in training, so that all angles of the circle occurred`
+      : `in training the angle reached ${short(reach)} · within this range: ${inside.length ? inside.join(" and ") : "none"}`;
   }
 
   const knobs = [

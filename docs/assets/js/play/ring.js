@@ -39,7 +39,7 @@ export function start(stage, { names, pairs }) {
       }
     }
     const slowest = counts.slice(0, step + 1).map((row) => Math.max(...row));
-    said.textContent = `step ${step + 1}: the slowest device computes ${slowest[step]} pairs, ${sum(slowest)} since the start`;
+    said.textContent = `step ${step + 1}: the slowest device computes ${slowest[step]} pairs; the slowest of each step so far, ${sum(slowest)} in all`;
   }
 
   const walk = steps("pass the pieces on", show);

@@ -6,7 +6,7 @@ import { cell, chart, draw, each, integer, limits, matrix, put, readout, shown, 
 const CAPS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 const MOST = 20; // the largest score that a cell takes
 
-export const caption = "Scores before and after the cap, on the curve of the cap, and the weights with and without it.";
+export const caption = "The curve shows each score after the cap. The table compares the weights with and without it.";
 
 export function start(stage, { scores, cap: first }) {
   let cap = first;

@@ -5,7 +5,7 @@ import { chart, choice, draw, make, readout, shown, slider, sum } from "./parts.
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2; // its multiples spread the dots over the height, and the same in each picture
 
-export const caption = "Each dot is the score of a random query and key. The band ends one standard deviation from zero on each side.";
+export const caption = "Each dot is the score of a random query and key. The band ends one standard deviation from zero on each side. The height of a dot has no meaning.";
 
 function deviation(sample) {
   const mean = sum(sample) / sample.length;

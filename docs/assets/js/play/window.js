@@ -3,7 +3,7 @@
 
 import { cell, each, matrix, put, readout, shown, slider } from "./parts.js";
 
-export const caption = "The weight of each token in the last output, in percent. Weights within a window are equal.";
+export const caption = "The weight of each token in the last output, in percent. Here all weights within a window are assumed equal.";
 
 export function start(stage, { tokens, windows, window, depths, depth }) {
   const most = depths[depths.length - 1];
