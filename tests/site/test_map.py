@@ -230,7 +230,7 @@ def test_address_selects_a_claim_and_panel_shows_its_uses(browse, whole):
     tab = browse(f"map/#{USED}")
     shown_at(tab, USED)
     text = tab.run(f"{PANEL}.textContent")
-    assert "The variance is the width" in text and "law" in text and "exact" in text and "Mean and variance" in text
+    assert "The variance is the width" in text and "law" in text and "exact" in text and "Variance of the scores" in text
     assert tab.run(f"{PANEL}.querySelector('.map__title a').getAttribute('href')") == "../scaling/variance/#variance"
     above, left = set(), [USED.replace("--", "#")]
     while left:
