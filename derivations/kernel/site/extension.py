@@ -33,6 +33,9 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
 
     /// figure | softmax/temperature:weights play=temperature    a picture that a widget replaces (figure_widgets.py)
 
+    /// sentence                                 what to say above the form for a sentence of the reader's own (model_files.py)
+    ///
+
     /// practice                                 a box with practical advice
     /// exercise | Its name                      an exercise, with its //// solution folded inside
 
@@ -223,6 +226,16 @@ class _FigureBlock(_Block):
         page: Page = self.config["extension"].page
         if (caption := self.caption) is not None:
             page.append(block, lambda: block_handlers.check_caption(page, self.argument, caption))
+
+
+class _SentenceBlock(_Block):
+    NAME = "sentence"
+    fill = staticmethod(block_handlers.add_sentence)
+
+    def on_end(self, block: Element) -> None:
+        page: Page = self.config["extension"].page
+        if block.get("class") == "own":  # it is not if the block was a mistake
+            block_handlers.finish_sentence(page, block)
 
 
 class _PracticeBlock(_Block):
