@@ -230,12 +230,17 @@ class _FigureBlock(_Block):
 
 class _SentenceBlock(_Block):
     NAME = "sentence"
-    fill = staticmethod(block_handlers.add_sentence)
+
+    box: Element | None = None  # None if the block was a mistake
+
+    def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
+        self.box = block_handlers.add_sentence(page, parent, argument)
+        return self.box
 
     def on_end(self, block: Element) -> None:
         page: Page = self.config["extension"].page
-        if block.get("class") == "own":  # it is not if the block was a mistake
-            block_handlers.finish_sentence(page, block)
+        if (box := self.box) is not None:
+            page.append(box, lambda: block_handlers.finish_sentence(page, box))
 
 
 class _PracticeBlock(_Block):

@@ -4,7 +4,7 @@
 import { cell, draw, each, make, matrix, readout, select, shown, strength } from "./parts.js";
 
 const LEVELS = [4, 12, 30, 60, 101]; // in percent: a cell is drawn as strongly as the step that its weight has reached
-const STRONGEST = 60; // in percent: from this weight on, a cell of the chosen head has the full colour
+const STRONGEST = 60; // in percent: from this weight on, a cell of the chosen head has the full colour; in a head without one, the largest has it
 
 // The parts of the view, which is empty until `fill` gives a head its weights in percent, query by query, and its values, one for each of the
 // measures `names`, which the `pages` explain. `pair` is a query and a key; a reader can choose others, at all times if `open`.
@@ -59,9 +59,10 @@ export function headView({ tokens, perRow, count, names, pages, first, pair, ope
     tiles[chosen].removeAttribute("aria-current");
     tiles[(chosen = head)].setAttribute("aria-current", "true");
     tell();
+    const strongest = Math.min(STRONGEST, Math.max(...weights[head]));
     cells.forEach((row, i) => row.forEach((one, j) => {
       const percent = weights[head][i * n + j];
-      strength(one, percent, STRONGEST);
+      strength(one, percent, strongest);
       one.title = `${places[i]} to ${places[j]}: ${shown(percent / 100)}`;
       one.dataset.weight = shown(percent / 100);
     }));

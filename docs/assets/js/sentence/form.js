@@ -7,6 +7,7 @@ import { entropy, make, readout, shown, sum } from "../play/parts.js";
 const LAYERS = 6;
 const HEADS = 12; // in a layer
 const EXAMPLE = "The trophy didn't fit in the suitcase because it was too big.";
+const FIRST = 2; // of layer 0: it looks at the token before, so that its weights are easy to read
 const NARROW = 20; // tokens whose weights fit on a phone
 
 // The measures that need no more than the weights, as snippets/seeing/measure.py computes them, and the page that explains each.
@@ -46,7 +47,7 @@ export function start(place) {
     "form",
     { class: "sentence__form" },
     make("label", { class: "sentence__label" }, make("span", { class: "play__title" }, "Your sentence"), text),
-    make("label", { class: "play__both sentence__all" }, all, make("span", {}, `Fetch the embeddings of all words (${megabytes(embeddings)})`)),
+    make("label", { class: "play__both sentence__all" }, all, make("span", {}, `Hide my words from the server: fetch the embeddings of all words (${megabytes(embeddings)})`)),
     make("button", { type: "submit", class: "play__button sentence__go" }, "Show all 72 heads"),
   );
   const bar = make("progress", { "aria-label": "loading the model", max: 1 });
@@ -101,7 +102,7 @@ export function start(place) {
     const query = tokens.indexOf("it") > 0 ? tokens.indexOf("it") : Math.max(0, tokens.length - 2);
     const names = MEASURES.map(([name]) => name);
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
-    const [first, pair] = [view?.chosen() ?? 0, [query, Math.min(1, tokens.length - 1)]];
+    const [first, pair] = [view?.chosen() ?? FIRST, [query, Math.min(1, tokens.length - 1)]];
     view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first, pair, open: true });
     view.sort();
     heads.replaceChildren(...view.parts);
