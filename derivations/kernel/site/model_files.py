@@ -42,6 +42,9 @@ ROWS = 64  # embeddings in one file
 STEP = 0.03  # in standard deviations of a matrix; tests/site/test_own_sentence.py compares the weights with PyTorch's
 OFFSET = 128  # added to whole numbers, so that those near zero have the same high byte
 STORE = Store("model")
+NOTICE = """The model is all-MiniLM-L6-v2, https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2, under the Apache License, version 2.0:
+see ../apache-2.0.txt. Its parameters were changed: they are rounded, and those that no attention weight depends on are left out.
+"""
 
 _log = logging.getLogger("mkdocs.derivations")
 _MATRICES = {
@@ -73,6 +76,7 @@ def write(site: Path) -> None:
     if (folder / INDEX).is_file():  # it is written last
         return
     folder.mkdir(parents=True, exist_ok=True)
+    folder.with_name("README.txt").write_text(NOTICE, encoding="utf-8")
     for name, content in make_files().items():
         (folder / name).write_bytes(content)
 

@@ -41,7 +41,8 @@ export class Files {
     for (const name of (await globalThis.caches?.keys().catch(() => [])) ?? []) {
       if (name.startsWith(CACHE) && name !== this.cacheName) await caches.delete(name);
     }
-    this.index = JSON.parse(new TextDecoder().decode(await this.bytes("index.json")));
+    const parse = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
+    this.index = await this.read("index.json", await this.bytes("index.json"), parse);
   }
 
   has(name) {
@@ -85,15 +86,20 @@ export class Files {
   // What `unpack` makes of a file, which is kept for the next sentence. `fetched` is a promise of its bytes.
   async open(name, unpack, fetched) {
     if (!this.has(name)) {
-      const bytes = await (fetched ?? this.bytes(name));
-      try {
-        this.unpacked.set(name, unpack(await unzip(bytes)));
-      } catch (error) {
-        await this.cache?.delete(new URL(name, this.address)); // so that a damaged file is fetched again
-        throw error;
-      }
+      const read = async (bytes) => unpack(await unzip(bytes));
+      this.unpacked.set(name, await this.read(name, await (fetched ?? this.bytes(name)), read));
     }
     return this.unpacked.get(name);
+  }
+
+  // What `read` makes of the bytes of a file. A damaged file is not kept, so that it is fetched again.
+  async read(name, bytes, read) {
+    try {
+      return await read(bytes);
+    } catch (error) {
+      await this.cache?.delete(new URL(name, this.address));
+      throw error;
+    }
   }
 
   vocabulary() {
