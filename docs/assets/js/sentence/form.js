@@ -21,9 +21,9 @@ const MEASURES = [
 const ROOT = new URL("../../../", import.meta.url); // of the site
 
 const FAILURES = {
-  fetch: "A file of the model could not be fetched. Check the connection, and press the button again.",
-  compute: "The heads could not be computed. Press the button again, or load the page again.",
-  start: "This browser could not start the computation.",
+  fetch: (why) => `A file of the model could not be fetched (${why}). Check the connection, and press the button again.`,
+  compute: (why) => `The heads could not be computed (${why}). Press the button again, or load the page again.`,
+  start: () => "This browser could not start the computation. Press the button again, or use another browser.",
 };
 
 const mean = (values) => sum(values) / values.length;
@@ -40,7 +40,7 @@ export function start(place) {
   const missing = lacks();
   if (missing) return place.replaceChildren(make("p", {}, missing));
   const { version, shared, embeddings } = place.dataset;
-  const text = make("input", { type: "text", class: "sentence__text", autocomplete: "off", enterkeyhint: "go", maxlength: 2000 });
+  const text = make("input", { type: "text", class: "sentence__text", autocomplete: "off", enterkeyhint: "go" });
   text.value = EXAMPLE;
   const all = make("input", { type: "checkbox" });
   const form = make(
@@ -89,7 +89,7 @@ export function start(place) {
     if (said.tokens) begin(said);
     if ("loaded" in said) load(said.loaded);
     if (said.weights) show(said.layer, said.weights);
-    if (said.failed) fail(said.failed);
+    if (said.failed) fail(said.failed, said.why);
     if (said.done) progress.hidden = true;
   }
 
@@ -99,11 +99,11 @@ export function start(place) {
     const cut = left ? `The sentence is cut to ${tokens.length} tokens; ${left} are left out.` : `${tokens.length} tokens.`;
     status.textContent = bytes > loaded ? `${cut} ${megabytes(bytes - loaded)} to load.` : cut;
     note.textContent = left ? cut : "";
-    const query = tokens.indexOf("it") > 0 ? tokens.indexOf("it") : Math.max(0, tokens.length - 2);
     const names = MEASURES.map(([name]) => name);
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
-    const [first, pair] = [view?.chosen() ?? FIRST, [query, Math.min(1, tokens.length - 1)]];
-    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first, pair, open: true });
+    const find = (word, otherwise) => (tokens.includes(word) ? tokens.indexOf(word) : otherwise);
+    const pair = [find("it", tokens.length - 2), find("trophy", 1)];
+    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen() ?? FIRST, pair, open: true });
     view.sort();
     heads.replaceChildren(...view.parts);
     if (tokens.length > NARROW) heads.querySelector(".play__scroll").tabIndex = 0; // for the arrow keys
@@ -127,9 +127,9 @@ export function start(place) {
     status.textContent = layer < LAYERS - 1 ? `Layer ${layer} is shown; ${LAYERS - 1 - layer} more to come.` : "All 72 heads are shown.";
   }
 
-  function fail(kind) {
+  function fail(kind, why) {
     progress.hidden = true;
-    status.textContent = FAILURES[kind];
+    status.textContent = FAILURES[kind](why);
   }
 
   form.addEventListener("submit", ask);
