@@ -178,6 +178,23 @@ def test_weights_agree_with_pytorch(blank):
     assert measured[0] <= PERCENTILE and measured[1] <= LARGEST and measured[2] >= SHARE, measured
 
 
+BOTH = """(version) => new Promise((done) => {
+  const worker = new Worker("/assets/js/sentence/worker.js", {type: "module"}), layers = [0, 0, 0];
+  const ask = (id, text) => worker.postMessage({id, version, text, all: false});
+  worker.onmessage = ({data}) => {
+    if (data.weights) layers[data.id]++;
+    if (data.layer === 0 && data.id === 1) ask(2, "Birds");
+    if (data.done) done(layers);
+  };
+  ask(1, "A dog chased the cat.");
+})"""
+
+
+def test_new_sentence_ends_the_work_on_the_one_before(models, blank):
+    _, first, second = blank.evaluate(BOTH, model_files.find_version())
+    assert 1 <= first < 6 and second == 6
+
+
 # The tokenizer --------------------------------------------------------------------------------------------------------------
 
 PREPARE = """async (version) => {
@@ -394,6 +411,25 @@ def test_last_of_two_sentences_is_shown(form):
     assert one.tokens()[1:4] == ["a", "dog", "chased"]
     one.finish("Birds")
     assert one.tokens() == ["[CLS]", "birds", "[SEP]"]
+
+
+LATE = """globalThis.Worker = class extends EventTarget {
+  postMessage({id}) {
+    const send = (data) => this.dispatchEvent(new MessageEvent("message", {data}));
+    if (id === 2) send({id, tokens: ["[CLS]", "second", "[SEP]"], left: 0, needed: 1});
+    if (id === 2) send({id: 1, tokens: ["[CLS]", "first", "[SEP]"], left: 0, needed: 1});
+  }
+}"""
+
+
+def test_answer_about_an_earlier_sentence_is_ignored(form):
+    one = form()
+    one.page.add_init_script(LATE)
+    one.browser.open(one.page.url)
+    one.wait()
+    one.ask("First")
+    one.ask("Second")
+    assert one.tokens() == ["[CLS]", "second", "[SEP]"]
 
 
 def test_empty_sentence_is_not_computed(form):

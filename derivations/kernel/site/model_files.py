@@ -92,6 +92,7 @@ def make_files() -> dict[str, bytes]:
     return {name: base64.b64decode(files[name]) for name in sorted(files, key=lambda name: (name == INDEX, name))}
 
 
+@cache  # `mkdocs serve` renders the page often
 def read_index() -> dict:
     """Return the index: the version, the sizes of the files, and what each contains."""
     return json.loads(make_files()[INDEX])

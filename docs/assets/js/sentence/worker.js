@@ -37,7 +37,8 @@ async function compute({ id, version, text, all }) {
     needed: loaded + missing.reduce((sum, name) => sum + files.size(name), 0),
   });
 
-  // One after another in the order of use, so that the first layer is not kept waiting for the last.
+  // One after another in the order of use, so that the first layer is not kept waiting for the last. When a newer sentence has come, this one
+  // gets no further file, and waits for ever.
   const fetched = {};
   let last = files.openTokens(rows);
   const opened = last;
@@ -50,7 +51,6 @@ async function compute({ id, version, text, all }) {
   const matrices = (kind, layer) => files.matrices(`${kind}-${layer}.bin`, fetched[`${kind}-${layer}.bin`]);
   let layer = 0;
   for await (const weights of layerWeights(files.embeddings(tokens), tokens.length, layers, vectors, matrices)) {
-    if (id !== current) return;
     postMessage({ id, layer: layer++, weights }); // copied, since the next step of the layer needs them
   }
   postMessage({ id, done: true });
