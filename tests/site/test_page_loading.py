@@ -133,7 +133,7 @@ def test_layout_does_not_shift_when_fonts_load(browse, page, look):
 
 SHEETS = {  # each with what a page contains that needs it
     "heads.css": r'<[^>]+ class="heads',
-    "play.css": r"<figure[^>]+ data-play=",
+    "play.css": r'<figure[^>]+ data-play=|<div class="sentence"',
     "sources.css": r'<[^>]+ class="rows',
     "reference.css": r'<[^>]+ class="(?:api"|doc )',
     "_mkdocstrings.css": r'<[^>]+ class="(?:api"|doc )',

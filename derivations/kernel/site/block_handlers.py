@@ -14,7 +14,7 @@ from ..printing.mathml import MathsError
 from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
 from ..store.project_files import ROOT
-from . import claim_graph, figure_widgets, graph_svg, page_dependencies
+from . import claim_graph, figure_widgets, graph_svg, model_files, page_dependencies
 from .api_reference import ApiError, render_api
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
@@ -164,3 +164,27 @@ def check_caption(page: Page, argument: str, caption: Element) -> Element:
 
 def _find_figure_line(page: Page, argument: str) -> int:
     return next((opening.line for opening in page.source.openings() if (opening.name, opening.argument) == ("figure", argument)), 0)
+
+
+def add_sentence(page: Page, parent: Element, argument: str) -> Element:
+    """Append a box for the author's text about the form in which readers type a sentence, and return it."""
+    if argument:
+        raise page.source.error(page.source.line_of(f"/// sentence | {argument}"), f"the form has no name; leave out {argument!r}")
+    return SubElement(parent, "div", {"class": "own"})
+
+
+def finish_sentence(page: Page, box: Element) -> Element:
+    """Append the form, which docs/assets/js/sentence fills. If the build lacks the model, replace the author's text by a sentence about that."""
+    if model_files.describe_missing():
+        box[:] = []
+        paragraph = SubElement(box, "p")
+        paragraph.text = "This copy of the site was built without the model, so the form for a sentence of your own is left out. "
+        paragraph.text += "To add it, run "
+        SubElement(paragraph, "code").text = page.stash("make models")
+        paragraph[0].tail = " and build the site again."
+        return box
+    shared, embeddings = model_files.sum_sizes(model_files.read_index())
+    data = {"data-version": model_files.find_version(), "data-shared": str(shared), "data-embeddings": str(embeddings)}
+    form = SubElement(box, "div", {"class": "sentence"} | {name: page.stash(value) for name, value in data.items()})
+    SubElement(form, "p").text = "The form needs JavaScript."
+    return box

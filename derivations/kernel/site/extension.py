@@ -33,6 +33,9 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
 
     /// figure | softmax/temperature:weights play=temperature    a picture that a widget replaces (figure_widgets.py)
 
+    /// sentence                                 what to say above the form for a sentence of the reader's own (model_files.py)
+    ///
+
     /// practice                                 a box with practical advice
     /// exercise | Its name                      an exercise, with its //// solution folded inside
 
@@ -223,6 +226,21 @@ class _FigureBlock(_Block):
         page: Page = self.config["extension"].page
         if (caption := self.caption) is not None:
             page.append(block, lambda: block_handlers.check_caption(page, self.argument, caption))
+
+
+class _SentenceBlock(_Block):
+    NAME = "sentence"
+
+    box: Element | None = None  # None if the block was a mistake
+
+    def fill(self, page: Page, parent: Element, argument: str, /) -> Element:
+        self.box = block_handlers.add_sentence(page, parent, argument)
+        return self.box
+
+    def on_end(self, block: Element) -> None:
+        page: Page = self.config["extension"].page
+        if (box := self.box) is not None:
+            page.append(box, lambda: block_handlers.finish_sentence(page, box))
 
 
 class _PracticeBlock(_Block):

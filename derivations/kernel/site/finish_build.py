@@ -14,7 +14,7 @@ from mkdocs.structure.nav import get_navigation
 from mkdocs.structure.pages import Page
 
 from derivations.kernel.errors import KernelError
-from derivations.kernel.site import content_policy_hook, reference_css_hook, search_index, site_exports_hook
+from derivations.kernel.site import content_policy_hook, model_files, reference_css_hook, search_index, site_exports_hook
 
 _DESCRIPTION = re.compile(r'(<meta (?:name="description"|property="og:description") content=")[^"]*(")')
 # What the theme writes below a page's content: a link to the next page, and a line for print.
@@ -48,6 +48,7 @@ def finish(site: Path, settings: Path) -> list[str]:
     content_policy_hook.on_post_build(config=config)
     site_exports_hook.on_post_build(config=config)
     reference_css_hook.write(site)
+    model_files.write(site)
     search_index.write(site)
     return missing
 

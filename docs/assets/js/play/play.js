@@ -53,3 +53,5 @@ async function play(figure) {
 }
 
 for (const figure of document.querySelectorAll("figure.picture[data-play]")) play(figure);
+
+for (const place of document.querySelectorAll(".sentence")) import("../sentence/form.js").then((form) => form.start(place));
