@@ -1,6 +1,11 @@
 """Pictures of the design that figures follow."""
 
+import torch
+
 from derivations.kernel.site.diagrams import Picture, below, curves, heat_map, operations
+from snippets.attention.formula import scores
+from snippets.scaling.saturation import two_key_gradient, two_key_weight
+from snippets.seeing.atlas import stored_head
 
 
 def roles() -> Picture:
@@ -16,14 +21,17 @@ def roles() -> Picture:
 
 
 def marks() -> Picture:
-    weights = [[0.6, 0.3, 0.1], [-0.2, 0.5, 0.0]]
-    x = [k / 4 for k in range(9)]
+    head = stored_head()
+    gap = torch.linspace(-4, 4, 33, dtype=torch.float64)
     return below(
         heat_map(
-            weights, marked=[(0, 0)], title="Cells", description="Positive numbers are blue, negative ones red, and one cell is framed."
+            scores(head.query, head.key)[2:5, :4],
+            marked=[(0, 2)],
+            title="Cells",
+            description="Positive numbers are blue, negative ones red, and one cell is framed.",
         ),
         curves(
-            [("first", x, [v / 2 for v in x]), ("second", x, [1 - v / 2 for v in x])],
+            [("weight", gap, two_key_weight(gap)), ("derivative", gap, two_key_gradient(gap))],
             across="",
             up="",
             title="Curves",
