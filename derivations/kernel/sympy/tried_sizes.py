@@ -141,9 +141,12 @@ def enough_sizes(claim: Claim, names: list[str]) -> list[Sizes]:
         return []
     inner = summed_over(claim)
     larger = {name: tuple(LARGER if n == name else LARGER + 1 if n in inner else 1 for n in names) for name in in_it}
-    entry_by_entry = is_hard(claim) and any(n.op == "where" for t in claim.trees for n in walk(t))
+    has_conditions = any(n.op == "where" for t in claim.trees for n in walk(t))
+    entry_by_entry = is_hard(claim) and has_conditions
     if inner or entry_by_entry or prod(many.values()) > (MAX if not has_axes(claim) else MAX_HARD if is_hard(claim) else MAX_WITH_SHAPES):
-        return list(larger.values())
+        # Where a condition compares two sizes with small numbers, both must be larger for it to hold.
+        together = [tuple(LARGER - k % 2 for k in range(len(names)))] if has_conditions and not is_hard(claim) and len(names) == 2 else []
+        return [*larger.values(), *together]
     soon = [larger[name] for name in in_it if is_hard(claim) or is_argument(claim, name)]
     return [*soon, *product(*(possible(claim, n)[: int(many[n])] if n in many else (2,) for n in names))]
 

@@ -196,3 +196,14 @@ def test_small_sizes_are_combined_if_a_claim_has_conditions(here, there, at):
     derivation.identity("claim", total(y, k, where=here(m, n)), total(y, k, where=there(m, n)), title="Wrong at one shape alone")
     with pytest.raises(Rejected, match=f"at {at}"):
         witness(derivation.claims[0])
+
+
+def test_sympy_also_tries_sizes_that_are_large_together_if_a_claim_has_conditions(sympy_rejection):
+    n, m = sizes("n m")
+    w, A = vector("w", m), matrix("A", n, m)
+    l, i, b = index("l", m), index("i", n), index("b", m)
+    term, where = w[l] * A[i, l], [i >= 2, i <= 2]
+    error = sympy_rejection(
+        lambda D: D.identity("claim", total(-term, l, where=where), total(total(i, b, where=i < m - 1) - term, l, where=where))
+    )
+    assert "m = 5, n = 4" in str(error)
