@@ -68,3 +68,12 @@ def test_the_link_leads_to_the_figure_and_each_figure_has_one(browse):
     assert (
         page.run("Math.min(...[...document.querySelectorAll('.picture__take > *')].map((one) => one.getBoundingClientRect().height))") >= 24
     )
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_line_below_a_figure_has_its_room_before_it_is_there(browse, width):
+    page = browse("scaling/saturation/", width=width, height=900)
+    height = f"{FIGURE}.getBoundingClientRect().height"
+    before = page.run(height)
+    page.run(f"{FIGURE}.querySelector('.picture__take').remove()")
+    assert abs(page.run(height) - before) < 0.5
