@@ -58,6 +58,7 @@ class Format(NamedTuple):
 FORMATS = (Format("fp32", torch.float32), Format("fp16", torch.float16), Format("bf16", torch.bfloat16))
 
 
+FLUSHED = torch.finfo(torch.float32).smallest_normal  # exponentials are computed in fp32, and a library may return 0 for smaller ones
 Rule = Callable[[Expr, Trial, Format, dict, int], BoundedValue]
 
 
@@ -172,7 +173,7 @@ def exponential(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedV
     v = x.value.exp()
     low, high = (y.reshape(-1, *(1,) * (v.dim() - 1)) for y in t.exponents)
     result = operation(v, v * torch.expm1(x.error + f.u * (high - low)), f, 2)
-    return BoundedValue(v, result.error + f.tiny * high.exp())  # a shifted exponential may underflow
+    return BoundedValue(v, result.error + (f.tiny + FLUSHED) * high.exp())  # a shifted exponential may underflow
 
 
 def logarithm(e: Expr, t: Trial, f: Format, axes: dict, deep: int) -> BoundedValue:

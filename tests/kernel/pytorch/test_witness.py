@@ -700,6 +700,7 @@ REJECTED_ONCE = {
     "scaling/saturation#jacobian": 6,
     "bounds/logn#fixed": 21,
     "bounds/sinks#outvoted": 24,
+    "order/causal#define-p": 20,
 }
 APART = 4_000_000  # between the seeds of the draws of two trials
 
