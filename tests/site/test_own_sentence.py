@@ -122,7 +122,7 @@ ASK = """([version, text]) => new Promise((done, fail) => {
 
 @pytest.fixture(scope="module")
 def alone(once, models):
-    """Return a folder with the scripts and the model, and nothing else of the site."""
+    """Return a folder that holds only the scripts and the model files of the site."""
 
     def into(folder):
         shutil.copytree(ROOT / "docs/assets/js", folder / "assets/js")

@@ -124,7 +124,7 @@ def generate_points(claim: Claim, seed: int, most: int) -> Iterator[dict]:
 
 
 def formats_in(claim: Claim) -> set[str]:
-    """Return the names of the formats to which a claim rounds."""
+    """Return the names of the number formats that a claim rounds to."""
     return {n.data for tree in claim.trees for n in walk(tree) if n.op == "rounded"}
 
 

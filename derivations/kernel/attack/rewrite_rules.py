@@ -371,7 +371,7 @@ def replace_node(e: Expr, path: tuple, new: Expr) -> Expr:
 
 
 def rewrite_randomly(e: Expr, generator: Random, times: int) -> Expr:
-    """Rewrite random nodes, up to `times` times, and return the tree. Nodes to which no rule applies are not chosen."""
+    """Apply up to `times` rewrite rules at random nodes and return the tree. A node is chosen only if a rule fits it."""
     for _ in range(times):
         choices = list(rewritable_nodes(e))
         generator.shuffle(choices)

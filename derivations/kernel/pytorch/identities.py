@@ -44,7 +44,7 @@ def identity(claim: Claim) -> Verdict:
             compare(a, b, f"step {k}, " * (len(trees) > 2) + "the two sides differ", sizes)
             for k, (a, b) in enumerate(zip(found, found[1:]), 1)
         ],
-        ends=tuple(range(len(trees))),
+        sides=len(trees),
     )
 
 
@@ -125,8 +125,8 @@ class Tally:
         )
 
 
-def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple = (0,)) -> Verdict:
-    """Check a claim at all its trials, and its snippets against the trees at the ends; return the verdict.
+def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, sides: int = 1) -> Verdict:
+    """Check a claim at all its trials, and its snippets against the first trees, its `sides`; return the verdict.
 
     `check` takes a trial, the values of the trees there, and the sizes; it raises Disagrees, or returns masks of what was compared.
     """
@@ -134,7 +134,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
     tally, code = Tally(), Snippets(claim)
     sizes_by_success: dict[bool, set] = {True: set(), False: set()}  # whether values were found -> sizes
     laws = any(s.data[1] == "random" for s in symbols(*claim.trees).values())
-    trials: list[tuple] = []  # (a trial, the values of the ends): snippets run after the sides were compared at all trials
+    trials: list[tuple] = []  # (a trial, the values of the sides): snippets run after the sides were compared at all trials
 
     def check_options(options: list, seed: int) -> bool:
         """Check at the first sizes for which the assumptions hold somewhere and something could be compared. Return whether they hold for any."""
@@ -147,7 +147,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
                 continue
             any_values, (t, found) = True, trial
             compared = tally.add(sizes, check(t, found, sizes), max(len(x.value) for x in (*t.values.values(), *found)), once_more=k > 0)
-            trials.extend([(t, [found[k] for k in ends])] if claim.code else [])
+            trials.extend([(t, found[:sides])] if claim.code else [])
             if compared:
                 break
         return any_values
@@ -156,7 +156,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
         small = ([sizes] for sizes in shapes(claim, 3 if laws else 4))
         for seed, options in enumerate(chain(small, large_shapes(claim))):
             if not check_options(options, seed) and laws and claim.code and len(options) > 1:
-                compare_certain(claim, [trees[k] for k in ends], options, code)
+                compare_certain(claim, trees[:sides], options, code)
         for seed, options in enumerate(shapes_with_one_large(claim, sorted(tally.shapes)), 1000):
             check_options(options, seed)
         for seed, sizes in enumerate(shapes_for_conditions(claim), 2000):
@@ -166,7 +166,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
 
     def compare_snippets() -> None:
         for t, found in trials:
-            code.compare(t, found, [trees[k] for k in ends])
+            code.compare(t, found, trees[:sides])
 
     try:
         compare_sides()
@@ -175,7 +175,7 @@ def check_at_shapes(claim: Claim, trees: list[Expr], check: Check, ends: tuple =
         raise
     compare_snippets()
     if claim.code:
-        compare_at_further_trials(claim, [trees[k] for k in ends], code)
+        compare_at_further_trials(claim, trees[:sides], code)
     reject_only_ones(sizes_by_success, laws)
     if not tally.drawn:
         raise CannotDecide("no values were found at which its assumptions hold")
@@ -221,21 +221,21 @@ def further_trials(claim: Claim) -> Iterator[Trial]:
         yield from filter(None, (draw(claim, sizes, 0, with_random=False, scale=scale) for scale in SCALES))
 
 
-def compare_at_further_trials(claim: Claim, ends: list, code: Snippets) -> None:
+def compare_at_further_trials(claim: Claim, sides: list, code: Snippets) -> None:
     """Compare the snippets of a claim at further trials with its sides, or with the side in which nothing is random."""
-    certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
+    certain = [e for e in sides if not any(s.data[1] == "random" for s in symbols(e).values())]
     for t in further_trials(claim) if certain else ():
         values_ = []
         with suppress(CannotDecide, UndefinedValue):  # a side without a value cannot be compared
             values_ = [evaluate(e, t) for e in certain]
         if values_:
-            all_ends = len(certain) == len(ends)  # only then is it known which end a snippet computes
-            code.compare(t, values_, certain if all_ends and max(t.sizes.values(), default=0) in IN_FORMATS else None)
+            all_sides = len(certain) == len(sides)  # only then is it known which side a snippet computes
+            code.compare(t, values_, certain if all_sides and max(t.sizes.values(), default=0) in IN_FORMATS else None)
 
 
-def compare_certain(claim: Claim, ends: list, options: list, code: Snippets) -> None:
+def compare_certain(claim: Claim, sides: list, options: list, code: Snippets) -> None:
     """Compare the snippets of a law that has too many outcomes with the side in which nothing is random."""
-    certain = [e for e in ends if not any(s.data[1] == "random" for s in symbols(e).values())]
+    certain = [e for e in sides if not any(s.data[1] == "random" for s in symbols(e).values())]
     t = next(filter(None, (draw(claim, sizes, 0, with_random=False) for sizes in options)), None)
     if t and certain:
         code.compare(t, [evaluate(e, t) for e in certain])

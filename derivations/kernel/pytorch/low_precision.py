@@ -5,8 +5,8 @@ The inputs are rounded to the format first, so that they are exact in it. The bo
   - A point at which a result of zero would pass is not counted. This happens where a step may overflow, where a sum is so long that no digit
     is certain, and where everything cancels.
   - A snippet may compute any expression of the claim, but the same one at all points; if it returns several results, each may have its own.
-  - It may add in any order, and subtract the largest exponent from all before it takes exponentials. A snippet that takes other steps than its expression must stay
-    within the same bound: its claim should state what it computes.
+  - It may add in any order, and subtract the largest exponent from all before it takes exponentials. A snippet that takes other steps than its
+    expression must stay within the same bound: its claim should state what it computes.
   - Some cases are reported with a reason: PyTorch lacks an operation in a format, a snippet takes no tensor, or it is outside the bound of one
     side and no bound is derived for the other, such as a derivative. Limits are checked in fp64 alone. A snippet that stops for another reason,
     or that changes the dtype, is rejected.
@@ -40,30 +40,29 @@ class FormatResults:
     def __init__(self, claim: Claim, calls: Calls | None = None) -> None:
         self.claim, self.free, self.calls = claim, claim.free, calls or Calls()
         self.ran = {f: [0, 0] for f in FORMATS}  # [points that count, points at which a snippet ran]
-        self.computes: dict[
-            tuple, set
-        ] = {}  # (number of a snippet, of a result, format) -> the ends within whose bounds it has always been
+        # (number of a snippet, number of a result, format) -> the expressions within whose bounds the result has always been
+        self.computes: dict[tuple, set] = {}
         self.left_out: dict[tuple, str] = {}  # (number of a snippet, format) -> the reason
 
-    def compare(self, t: Trial, ends: list, which: list, formats: Iterable[Format] = FORMATS) -> None:
-        """Run the snippets with these numbers at points of a trial, in these formats; each must compute one of the ends."""
+    def compare(self, t: Trial, sides: list, which: list, formats: Iterable[Format] = FORMATS) -> None:
+        """Run the snippets with these numbers at points of a trial, in these formats; each must compute one of the sides."""
         for f in formats:
             numbers = [k for k in which if (k, f) not in self.left_out]
             low = rounded(self.claim, t, f) if numbers else None
             if low is None:
                 continue
-            low.exponents = exponent_range(ends, low)
-            sides, reasons = {}, []
-            for end, e in enumerate(ends):
+            low.exponents = exponent_range(sides, low)
+            bounded, reasons = {}, []
+            for number, e in enumerate(sides):
                 try:
-                    sides[end] = evaluate_in_format(e, low, f)
+                    bounded[number] = evaluate_in_format(e, low, f)
                 except CannotDecide as reason:
-                    reasons += [str(reason)] if end in (0, len(ends) - 1) else []
-            if not sides:
+                    reasons += [str(reason)] if number in (0, len(sides) - 1) else []
+            if not bounded:
                 self.left_out.update({(k, f): reasons[0] for k in numbers})
                 continue
-            points, given = max(len(x.value) for x in (*sides.values(), *low.values.values())), Arguments(low, f.dtype, self.calls)
-            expected = {end: tuple(y.unbind() for y in as_snippet_sees(x, low, self.free)) for end, x in sides.items()}
+            points, given = max(len(x.value) for x in (*bounded.values(), *low.values.values())), Arguments(low, f.dtype, self.calls)
+            expected = {number: tuple(y.unbind() for y in as_snippet_sees(x, low, self.free)) for number, x in bounded.items()}
             for point in range(points):
                 self.at(
                     point,
@@ -82,7 +81,7 @@ class FormatResults:
             self.ran[f][1] += 1
 
     def run(self, k: int, point: int, given: Arguments, f: Format, wanted: dict, reasons: list) -> bool:
-        """Run a snippet at one point and return whether it ran. Raise Disagrees if it is outside the bounds of all ends."""
+        """Run a snippet at one point and return whether it ran. Raise Disagrees if it is outside the bounds of all sides."""
         name = self.claim.code[k][0]
         if (k, f) in self.left_out:
             return False

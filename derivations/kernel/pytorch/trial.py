@@ -46,9 +46,8 @@ class Trial:
         self.weights: BoundedValue | None = None  # of the outcomes
         self.scaled = False  # whether all entries are large, or tiny
         self.unbounded = False  # whether roundings have unlimited exponents, since the claim assumes that none leaves its range
-        self.exponents = (
-            torch.zeros(1, dtype=torch.float64),
-        ) * 2  # the smallest and largest exponent of exponentials at each point, for formats
+        # The smallest and the largest exponent of the exponentials at each point, for bounds in formats.
+        self.exponents = (torch.zeros(1, dtype=torch.float64),) * 2
         self.overflows = False  # whether a rounding that overflows contradicts the claim
         self.exactly, self.axes, self.leading = leading_axes(trees)
         self.needed: Tensor | None = None  # where the value of the tree is needed, by its leading axes; None: everywhere

@@ -1,4 +1,4 @@
-"""Pictures of what two heads attend to, and of which head gets which number."""
+"""Pictures of the weights of several heads, and of how features are split among heads."""
 
 import torch
 
