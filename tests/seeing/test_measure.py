@@ -46,12 +46,12 @@ def test_the_measures_of_heads_are_those_of_each_head():
 def test_a_head_is_read_from_its_layer():
     encoder = small_encoder()
     states = [state[0] for state in encoder.hidden_states(TOKENS, KEEP)]
-    read = read_head(encoder, TOKENS, states, words=list("abcde"), block=1, head=0)
+    read = read_head(encoder, TOKENS, states, words=list("abcde"), block=1, head=1)
     assert read.numbers.tolist() == TOKENS[0].tolist()
     torch.testing.assert_close(read.rows, encoder.embeddings["token"][1:6, :SHOWN])
-    torch.testing.assert_close(attention_weights(read.query, read.key), encoder.weights_of_block(states[1], block=1)[0])
+    torch.testing.assert_close(attention_weights(read.query, read.key), encoder.weights_of_block(states[1], block=1)[1])
     value = encoder.blocks[1]["self_attn.in_proj_weight"][2 * D :] @ states[1][4] + encoder.blocks[1]["self_attn.in_proj_bias"][2 * D :]
-    torch.testing.assert_close(read.value[4], value[: D // HEADS])
+    torch.testing.assert_close(read.value[4], value[D // HEADS :])
 
 
 def test_pruning_compares_the_vector_without_each_head():
