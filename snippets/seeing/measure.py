@@ -7,7 +7,9 @@ It needs the packages of the group `models`.
 """
 
 import json
+import random
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from importlib import resources
 
@@ -34,14 +36,25 @@ from snippets.seeing.atlas import (
     shared_squares,
     symmetric_share,
 )
+from snippets.seeing.one_token import (
+    OneToken,
+    Order,
+    block_steps,
+    cosine_table,
+    head_writes,
+    shares_of_sum,
+)
 from snippets.seeing.train import TOLERANCE, _numbers
 from snippets.together.encoder import (
     Encoder,
+    Tokens,
     load_minilm,
     merged_projections,
     minilm_tokens,
     without_head,
 )
+
+ORDERS = 100  # how many random orders of the sentence's words are measured
 
 
 def hash_model() -> str:
@@ -132,7 +145,60 @@ def read_head(
     return OneHead(words, tokens[0], rows, query[head], key[head], value[head])
 
 
+def follow_token(
+    encoder: Encoder,
+    states: list[Float[Tensor, "n d"]],
+    *,
+    token: int,
+    block: int,
+) -> OneToken:
+    """One token in every block, and more closely in one of them."""
+    blocks = range(len(encoder.blocks))
+    steps = torch.stack(
+        [
+            torch.stack(block_steps(encoder, states[one], block=one))[:, token]
+            for one in blocks
+        ]
+    )  # (layers, steps, d)
+    rows = torch.stack(states)[:, token]  # (layers + 1, d)
+    parts = head_writes(encoder, states[block], block=block)[:, token]
+    return OneToken(
+        lengths=steps.norm(dim=-1),
+        cosines=cosine_similarity(rows, rows[0], dim=-1),
+        features=steps[block, :, :SHOWN],
+        shares=shares_of_sum(parts),
+    )
+
+
 # --8<-- [end:measures]
+
+
+def _weights_of_it(
+    encoder: Encoder,
+    tokenize: Callable[[list[str]], Tokens],
+    sentence: str,
+) -> Float[Tensor, " words"]:
+    """The weights of "it" on "animal" and "street" in the stored head."""
+    tokens, keep = tokenize([sentence])
+    state = encoder.hidden_states(tokens, keep)[LAYER][0]
+    words = minilm_tokens(sentence)
+    row = encoder.weights_of_block(state, block=LAYER)[HEAD, words.index("it")]
+    return row[[words.index("animal"), words.index("street")]]
+
+
+def measure_order() -> Order:
+    """The position vectors of the sentence, and its words in other orders."""
+    encoder, tokenize = load_minilm()
+    table = encoder.embeddings["position"][: len(minilm_tokens(SENTENCE))]
+    words, generator = SENTENCE.rstrip(".").split(), random.Random(0)
+    places = {"animal": "street", "street": "animal"}
+    exchanged = [places.get(word, word) for word in words]
+    orders = [generator.sample(words, len(words)) for _ in range(ORDERS)]
+    first, *others = (
+        _weights_of_it(encoder, tokenize, " ".join(order) + ".")
+        for order in [exchanged, *orders]
+    )
+    return Order(cosine_table(table), first, torch.stack(others))
 
 
 def measure() -> dict:
@@ -146,6 +212,10 @@ def measure() -> dict:
     head = read_head(
         encoder, tokens, states, words=words, block=LAYER, head=HEAD
     )._asdict()
+    token = follow_token(
+        encoder, states, token=words.index("it"), block=LAYER
+    )._asdict()
+    order = measure_order()._asdict()
     return {
         "sentence": SENTENCE,
         "model": hash_model(),
@@ -153,6 +223,8 @@ def measure() -> dict:
         "weights": _numbers(weights),
         "measures": {name: _numbers(rows) for name, rows in measures.items()},
         "head": {name: _numbers(rows) for name, rows in head.items()},
+        "token": {name: _numbers(rows) for name, rows in token.items()},
+        "order": {name: _numbers(rows) for name, rows in order.items()},
     }
 
 

@@ -39,8 +39,18 @@ ROWS = {
         "measure_heads": [Row(encoder, [T(5, 4), T(5, 4)], formats=EVERY[:2])],
         "measure_pruning": [Row(encoder, T(1, 5, kind="whole"), T(1, 5, kind="keep"), gives=torch.float32, not_on_meta=NUMBERS)],
         "read_head": [Row(encoder, T(1, 5, kind="whole"), [T(5, 4), T(5, 4)], words=["a"] * 5, block=0, head=1)],
+        "follow_token": [Row(encoder, [T(5, 4)] * 3, token=1, block=0)],
         "hash_model": [Row(needs_models=True)],
+        "measure_order": [Row(needs_models=True)],
         "measure": [Row(needs_models=True)],
+    },
+    "one_token": {
+        "block_steps": [Row(encoder, T(5, 4), block=0)],
+        "head_writes": [Row(encoder, T(5, 4), block=0)],
+        "shares_of_sum": [Row(T(3, 4))],
+        "cosine_table": [Row(T(5, 4))],
+        "stored_token": [Row()],
+        "stored_order": [Row()],
     },
     "heads": {
         "second_head": [Row(T(5, 5), T(2, 5, 5), T(5, 4), T(4, 4), T(4, 4))],
