@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import math
 import re
 import sys
 from math import inf, nan
@@ -745,3 +746,9 @@ def test_columns_of_numbers_stand_beside_the_tokens():
     assert [one.get("class") for one in picture.every("rect")][-1] == "picture__mark"
     with pytest.raises(DrawingError, match="2 tokens; the columns score have another number"):
         token_columns(["a", "it"], [Column("score", [1.0])], **ABOUT)
+
+
+def test_a_column_has_empty_cells_for_numbers_that_are_missing():
+    picture = token_columns(["a", "it"], [Column("weight", [0.5, math.nan])], **ABOUT)
+    assert [one.text for one in picture.every("text")] == ["a", "it", "weight", number(0.5)]
+    assert [float(one.get("fill-opacity")) for one in picture.every("rect")] == [MAX_OPACITY]

@@ -1,6 +1,7 @@
 """Pictures of the attention of a sentence: the weights of many heads, those of one token, and numbers beside each token."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -50,7 +51,7 @@ class Column(NamedTuple):
 def token_columns(tokens: Sequence[str], columns: Sequence[Column], *, title: str, description: str, query: int | None = None) -> Picture:
     """Draw the tokens of a sentence one below the other, each with a number from every column; the token `query` gets a frame.
 
-    Raise DrawingError if a column has not as many numbers as there are tokens.
+    A number that is missing (NaN) has an empty cell. Raise DrawingError if a column has not as many numbers as there are tokens.
     """
     if wrong := [column.name for column in columns if len(column.values) != len(tokens)]:
         raise DrawingError(f"{len(tokens)} tokens; the columns {', '.join(wrong)} have another number of values")
@@ -62,9 +63,12 @@ def token_columns(tokens: Sequence[str], columns: Sequence[Column], *, title: st
     x = left
     for column in columns:
         shown = [number(value, column.digits) for value in column.values]
-        width, most = max(max_text_width([*shown, column.name]) + 14, 52.0), max(map(abs, column.values)) or 1
+        width = max(max_text_width([*shown, column.name]) + 14, 52.0)
+        most = max(abs(value) for value in column.values if not isnan(value)) or 1
         elements.append(muted_text(x + width / 2, 12, column.name))
         for row, (value, words) in enumerate(zip(column.values, shown)):
+            if isnan(value):
+                continue
             css = "picture__cell" + (" picture__cell--minus" if value < 0 else "")
             opacity = 0 if column.labels else MAX_OPACITY * abs(value) / most
             elements.append(box(x, top + row * height, width, height, css, fill_opacity=opacity))
