@@ -3,7 +3,9 @@
 import torch
 
 from derivations.kernel.site.diagrams import Picture, curves, operations
+from derivations.kernel.site.weight_pictures import Column, token_columns
 from snippets.layers.residual import cosines, random_stack
+from snippets.seeing.one_token import stored_token
 
 COUNT = 48
 
@@ -55,4 +57,16 @@ def depth() -> Picture:
         description=f"The squared cosine between the stream before and after each of {COUNT} writes. It starts near {measured[0]:.2f} and ends at "
         f"{measured[-1]:.2f}, close to the formula. With smaller writes it lies between {min(scaled):.2f} and {max(scaled):.2f}.",
         y_range=(0.4, 1.0),
+    )
+
+
+def sentence() -> Picture:
+    before, attention, _, _, layer, _, after = stored_token().lengths.T.tolist()
+    columns = {"before": before, "attention": attention, "feed-forward": layer, "after": after}
+    return token_columns(
+        [f"layer {number}" for number in range(len(before))],
+        [Column(name, values) for name, values in columns.items()],
+        title="The lengths of the stream of the word “it” in a trained model",
+        description=f"The stream has length {before[0]:.2f} before layer 0 and {after[-1]:.2f} after layer {len(before) - 1}. Attention adds between "
+        f"{min(attention):.2f} and {max(attention):.2f}, and the feed-forward layer between {min(layer):.2f} and {max(layer):.2f}.",
     )
