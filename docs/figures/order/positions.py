@@ -4,6 +4,7 @@ import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
 from snippets.order.positions import frequencies, sinusoidal_encoding, waves
+from snippets.seeing.one_token import stored_order
 
 
 def encodings() -> Picture:
@@ -33,4 +34,21 @@ def products() -> Picture:
         y_range=(0, 256),
         title="The dot product of two encodings of width 512, by their distance",
         description=f"It is {product[60]:.0f} at distance 0, decreases in waves, symmetrically to both sides, and is {product[0]:.0f} at distance 60.",
+    )
+
+
+def sentence() -> Picture:
+    cosines = stored_order().cosines[1:, 1:]  # without the row of the first token
+    n = len(cosines)
+    distances = list(range(1, n))
+    pairs = torch.triu_indices(n, n, 1)
+    means = [cosines.diagonal(distance).mean() for distance in distances]
+    return curves(
+        [("mean", distances, means), ("pairs", pairs[1] - pairs[0], cosines[*pairs], True)],
+        across="distance",
+        up="cosine",
+        x_ticks=(1, 5, 10, n - 1),
+        y_range=(0, 1),
+        title="The cosine of two rows of a learned table of positions, by their distance",
+        description="Means by distance: " + ", ".join(f"{distance}: {mean:.2f}" for distance, mean in zip(distances, means)) + ".",
     )
