@@ -34,6 +34,28 @@ The same cache in memory that is allocated once:
 
 --8<-- [end:example-allocated]
 
+The keys and values of a sentence in one head, token by token:
+
+--8<-- [start:example-sentence]
+>>> import torch
+>>> from snippets.attention.formula import attention
+>>> from snippets.inference.cache import KeyValueCache
+>>> from snippets.seeing.atlas import stored_head
+>>> head = stored_head()
+>>> filling = KeyValueCache(capacity=len(head.tokens))
+>>> rows = []
+>>> for i in range(len(head.tokens)):
+...     key, value = filling.append(head.key[i:i + 1], head.value[i:i + 1])
+...     rows.append(attention(head.query[i:i + 1], key, value))
+...     if head.tokens[i] == "it":
+...         print(len(key), "tokens,", key.numel() + value.numel(), "numbers")
+11 tokens, 704 numbers
+>>> masked = attention(head.query, head.key, head.value, is_causal=True)
+>>> torch.allclose(torch.cat(rows), masked)
+True
+
+--8<-- [end:example-sentence]
+
 Changing hidden tokens to any finite numbers has no effect:
 
 --8<-- [start:example-hidden]

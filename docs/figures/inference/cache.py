@@ -1,11 +1,14 @@
-"""Pictures of a prefill and of decoding, and of the factor by which a cache reduces the operations."""
+"""Pictures of a prefill and of decoding, of a cache that fills, and of the factor by which a cache reduces the operations."""
 
 import torch
 
 from derivations.kernel.site.diagrams import Picture, below, curves, mask
 from derivations.kernel.site.figure_widgets import played
+from derivations.kernel.site.weight_pictures import Column, token_columns
+from snippets.attention.formula import attention_weights
 from snippets.attention.masks import lower_right
 from snippets.inference.cache import saving
+from snippets.seeing.atlas import stored_head
 
 
 def steps() -> Picture:
@@ -54,4 +57,24 @@ def factor() -> Picture:
         title="The factor by which a cache reduces the operations, divided by the number of tokens",
         description="The ratio starts at 1 and falls. It stays between two curves that approach one half and two thirds. With "
         f"100,000 tokens it is {ends[0]:.3f} at a width of 64 and {ends[1]:.3f} at a width of 1024.",
+    )
+
+
+def sentence() -> Picture:
+    head = stored_head()
+    words = ("because", "it", "was")
+    steps = {word: head.tokens.index(word) for word in words}
+    kept = max(steps.values()) + 1
+    weights = attention_weights(head.query, head.key, is_causal=True)
+    said = []
+    columns = [Column("key", head.key[:kept, 0].tolist()), Column("value", head.value[:kept, 0].tolist())]
+    for word, place in steps.items():
+        row = weights[place, :kept].where(torch.arange(kept) <= place, torch.nan)  # later keys are not there yet
+        columns.append(Column(f"“{word}”", row.tolist()))
+        said.append(f"the query of “{word}” meets {place + 1} keys, and gives “animal” the weight {row[head.tokens.index('animal')]:.2f}")
+    return token_columns(
+        head.tokens[:kept],
+        columns,
+        title="A cache of keys and values that fills, and three steps that read it",
+        description=f"One number of each key and value, and the weights of three steps: {'; '.join(said)}.",
     )
