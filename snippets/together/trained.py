@@ -35,6 +35,33 @@ What is true: whose the right does not see a time. Its share is the keys and
 
 --8<-- [end:example-write]
 
+The sentence of the start page, in one pass and with the last step from the cache:
+
+--8<-- [start:example-sentence]
+>>> import torch
+>>> from torch.nn.functional import cross_entropy
+>>> from snippets.together.text import encode
+>>> from snippets.together.trained import load_gpt
+>>> sentence = "The animal didn't cross the street because it was too tired."
+>>> model, tokens = load_gpt().double(), encode(sentence).unsqueeze(0)
+>>> logits, cache = model(tokens)
+>>> tuple(logits.shape), sum(part.numel() for block in cache for part in block)
+((1, 60, 78), 11520)
+>>> guesses = logits[0].softmax(-1)
+>>> for start, following in (("beca", "u"), ("becau", "s")):
+...     end = sentence.index(start) + len(start)
+...     print(f"{start:5} {following} {guesses[end - 1, tokens[0, end]]:.2f}")
+beca  u 0.84
+becau s 0.98
+>>> round(cross_entropy(logits[0, :-1], tokens[0, 1:]).item(), 2)
+2.89
+>>> _, cache = model(tokens[:, :-1])
+>>> last, _ = model(tokens[:, -1:], cache=cache)
+>>> torch.allclose(last[0, -1], logits[0, -1])
+True
+
+--8<-- [end:example-sentence]
+
 What generating costs with the cache, over without it, in counted operations:
 
 --8<-- [start:example-cost]
