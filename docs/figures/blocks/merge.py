@@ -1,9 +1,12 @@
 """Pictures of attention in blocks: two states merge, and a state grows key by key."""
 
+from math import exp, nan
+
 import torch
 
-from derivations.kernel.site.diagrams import Picture, curves, heat_map, operations
+from derivations.kernel.site.diagrams import Picture, curves, operations
 from derivations.kernel.site.figure_widgets import played
+from derivations.kernel.site.weight_pictures import Column, token_columns
 from snippets.attention.formula import scores
 from snippets.blocks.merge import attention_state, merge_states
 from snippets.seeing.atlas import stored_head
@@ -79,15 +82,23 @@ def running() -> Picture:
 def sentence() -> Picture:
     head = stored_head()
     row = scores(head.query, head.key)[head.tokens.index("it")]
-    blocks = [row[: 2 * k] for k in range(1, 9)]
-    largest = [block.max() for block in blocks]
-    sums = [(block - most).exp().sum() for block, most in zip(blocks, largest)]
-    return heat_map(
-        [[*pair] for pair in zip(largest, sums)],
-        rows=[" ".join(head.tokens[2 * k : 2 * k + 2]) for k in range(8)],
-        columns=["reference", "sum"],
+    blocks = [attention_state(block, head.value[2 * k : 2 * k + 2]) for k, block in enumerate(row.split(2))]
+    states = blocks[:1]
+    for block in blocks[1:]:
+        states.append(merge_states(states[-1], block))
+    references = [kept.reference.item() for kept in states]
+    factors = [nan, *(exp(old - new) for old, new in zip(references, references[1:]))]  # the first block has nothing to merge with
+    sums = [kept.total.item() for kept in states]
+    return token_columns(
+        [" ".join(head.tokens[2 * k : 2 * k + 2]) for k in range(len(blocks))],
+        [
+            Column("largest", [block.reference.item() for block in blocks], labels=True),
+            Column("reference", references, labels=True),
+            Column("factor", factors, labels=True),
+            Column("sum", sums),
+        ],
         title="The scores of the word “it”, two keys at a time",
         description="After each block of two keys, the largest score so far and the sum of the exponentials: "
-        + "; ".join(f"{most:.2f} and {total:.2f}" for most, total in zip(largest, sums))
-        + ".",
+        + "; ".join(f"{most:.2f} and {total:.2f}" for most, total in zip(references, sums))
+        + f". The smallest factor is {min(factors[1:]):.2f}.",
     )
