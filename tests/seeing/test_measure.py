@@ -6,7 +6,18 @@ import torch
 from snippets.attention.formula import attention_weights
 from snippets.seeing import measure as module
 from snippets.seeing.atlas import SENTENCE, SHOWN, read_atlas
-from snippets.seeing.measure import TOLERANCE, _furthest, _main, hash_model, measure, measure_heads, measure_pruning, read_head
+from snippets.seeing.measure import (
+    TOLERANCE,
+    _furthest,
+    _main,
+    follow_token,
+    hash_model,
+    measure,
+    measure_heads,
+    measure_pruning,
+    read_head,
+)
+from snippets.seeing.one_token import head_writes, shares_of_sum
 from snippets.together.encoder import load_encoder, minilm_tokens, without_head
 
 D, HEADS, BLOCKS = 6, 2, 2
@@ -52,6 +63,17 @@ def test_a_head_is_read_from_its_layer():
     torch.testing.assert_close(attention_weights(read.query, read.key), encoder.weights_of_block(states[1], block=1)[1])
     value = encoder.blocks[1]["self_attn.in_proj_weight"][2 * D :] @ states[1][4] + encoder.blocks[1]["self_attn.in_proj_bias"][2 * D :]
     torch.testing.assert_close(read.value[4], value[D // HEADS :])
+
+
+def test_a_token_is_followed_through_all_blocks():
+    encoder = small_encoder()
+    states = [state[0] for state in encoder.hidden_states(TOKENS, KEEP)]
+    found = follow_token(encoder, states, token=3, block=1)
+    torch.testing.assert_close(found.lengths[:, 0], torch.stack(states[:-1])[:, 3].norm(dim=-1))
+    torch.testing.assert_close(found.lengths[:, -1], torch.stack(states[1:])[:, 3].norm(dim=-1))
+    torch.testing.assert_close(found.features[-1], states[2][3, :SHOWN])
+    torch.testing.assert_close(found.cosines[2], torch.cosine_similarity(states[2][3], states[0][3], dim=-1))
+    torch.testing.assert_close(found.shares, shares_of_sum(head_writes(encoder, states[1], block=1)[:, 3]))
 
 
 def test_pruning_compares_the_vector_without_each_head():

@@ -3,8 +3,8 @@
 import torch
 
 from snippets.around.transformer import encoder_block, multi_head
-from snippets.seeing.atlas import LAYER, SHOWN, read_atlas, stored_atlas
-from snippets.seeing.measure import ORDERS, follow_token
+from snippets.seeing.atlas import LAYER, read_atlas, stored_atlas
+from snippets.seeing.measure import ORDERS
 from snippets.seeing.one_token import (
     BlockSteps,
     OneToken,
@@ -16,7 +16,7 @@ from snippets.seeing.one_token import (
     stored_order,
     stored_token,
 )
-from tests.seeing.test_measure import HEADS, KEEP, TOKENS, D, draw, small_encoder
+from tests.seeing.test_measure import HEADS, D, draw, small_encoder
 
 GELU = {"activation": torch.nn.functional.gelu}
 
@@ -47,17 +47,6 @@ def test_shares_of_a_sum_on_paper():
 def test_cosines_of_rows():
     rows = torch.tensor([[1.0, 0], [3, 4], [-2, 0]])
     torch.testing.assert_close(cosine_table(rows), torch.tensor([[1, 0.6, -1], [0.6, 1, -0.6], [-1, -0.6, 1]]))
-
-
-def test_a_token_is_followed_through_all_blocks():
-    encoder = small_encoder()
-    states = [state[0] for state in encoder.hidden_states(TOKENS, KEEP)]
-    found = follow_token(encoder, states, token=3, block=1)
-    torch.testing.assert_close(found.lengths[:, 0], torch.stack(states[:-1])[:, 3].norm(dim=-1))
-    torch.testing.assert_close(found.lengths[:, -1], torch.stack(states[1:])[:, 3].norm(dim=-1))
-    torch.testing.assert_close(found.features[-1], states[2][3, :SHOWN])
-    torch.testing.assert_close(found.cosines[2], torch.cosine_similarity(states[2][3], states[0][3], dim=-1))
-    torch.testing.assert_close(found.shares, shares_of_sum(head_writes(encoder, states[1], block=1)[:, 3]))
 
 
 def test_the_stored_numbers_of_a_token_fit_together():
