@@ -2,7 +2,7 @@
 
 import json
 import re
-from math import pi
+from math import isfinite, pi
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from derivations.kernel.printing.handwritten_relations import find_text_fault
 from derivations.kernel.site import figure_widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
-from snippets.attention.formula import attention_weights, scores
+from snippets.attention.formula import attention_steps, attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
 from snippets.blocks.merge import attention_state, merge_states, state_output
 from snippets.bounds.qknorm import bounded_weights
@@ -68,6 +68,7 @@ PAGES = {
     "scale": "scaling/saturation/",
     "softcap": "bounds/softcap/",
     "state": "linear/attention/",
+    "symbols": "attention/formula/",
     "temperature": "softmax/temperature/",
     "variance": "scaling/variance/",
     "window": "sparse/window/",
@@ -216,7 +217,7 @@ def test_widget_replaces_the_picture_and_states_no_relation(widget, name):
     assert one.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "hidden"
     texts = one.run(
         f"(() => {{ const walk = document.createTreeWalker({one.inside}, NodeFilter.SHOW_TEXT), found = []; "
-        "while (walk.nextNode()) found.push(walk.currentNode.data); return found; })()"
+        "while (walk.nextNode()) if (!walk.currentNode.parentElement.closest('code, math')) found.push(walk.currentNode.data); return found; })()"
     )
     labels = one.run(f"[...{one.inside}.querySelectorAll('[aria-label]')].map(each => each.getAttribute('aria-label'))")
     assert texts
@@ -380,6 +381,33 @@ def test_scale(widget):
         assert one.texts(".play__says") == [f"largest weight {number(w.max().item())}, entropy {number(entropy(w).item())}" for w in sides]
         drawn = one.run(f"[...{one.inside}.querySelectorAll('.play__column')].map(one => +one.style.getPropertyValue('--strength'))")
         torch.testing.assert_close(exact(drawn), torch.cat(sides), atol=1e-3, rtol=0)
+
+
+def test_symbols(widget):
+    one = widget("symbols")
+    query, key = exact([[2, 0, 0, 0]]), exact([[1, 0, 0, 0], [1, 1, 0, 0], [0, 3, 0, 0]])
+    value = exact([[10], [20], [30]])
+    found = attention_steps(query, key, value, attn_mask=exact([[0, 0, -torch.inf]]))
+    expected = [step[0].tolist() for step in found[:4]] + [(found.weights[0] * value[:, 0]).tolist()]
+    assert one.rows("numbers") == [[number(x, 0 if not isfinite(x) or x.is_integer() else 1) for x in row] for row in expected]
+
+    def lit():
+        """Return the parts of the formula that are lit, the cells, and the statement."""
+        in_formula = one.texts(".play__formula .play__lit")
+        cells, statements = one.texts(".play__cell.play__lit"), one.texts(".play__statement.play__lit")
+        return in_formula, cells, [said.split(" = ")[0] for said in statements]
+
+    assert lit() == (["Q", "K"], one.rows("numbers")[0], ["products"])
+    one.press("ArrowRight")
+    assert lit() == (["dk"], one.rows("numbers")[1], ["scaled"]) and "divide by 2" in one.said
+    one.press("ArrowRight", "ArrowRight", "ArrowRight")
+    assert lit() == (["V"], one.rows("numbers")[4], ["output"]) and one.said.endswith("output, 15")
+    for event, selector, name in (("pointerenter", "mi.role--key", "products"), ("click", ".play__cell:last-child", "output")):
+        one.run(f"{one.inside}.querySelector('{selector}').dispatchEvent(new Event('{event}'))")
+        assert lit()[2] == [name]
+    source = "".join((ROOT / "snippets/attention/formula.py").read_text(encoding="utf-8").split())
+    assert all("".join(said.split()) in source for said in one.texts(".play__statement"))
+    assert one.run(f"{one.inside}.querySelectorAll('.play__formula math').length") == 1
 
 
 def test_masks(widget):

@@ -39,6 +39,7 @@ WIDGETS = (
     "scale",
     "softcap",
     "state",
+    "symbols",
     "temperature",
     "variance",
     "window",

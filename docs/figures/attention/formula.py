@@ -2,17 +2,24 @@
 
 import torch
 
-from derivations.kernel.site.diagrams import Picture, below, beside, heat_map, operations
+from derivations.kernel.site.diagrams import Picture, below, beside, heat_map, number, operations
+from derivations.kernel.site.figure_widgets import Played, played
 from derivations.kernel.site.weight_pictures import Column, token_columns
-from snippets.attention.formula import attention_steps, attention_weights, scores
+from snippets.attention.formula import AttentionSteps, attention_steps, attention_weights, scores
 from snippets.seeing.atlas import stored_head
 
+VALUES = torch.tensor([[10.0], [20], [30]])
 
-def steps() -> Picture:
+
+def _example() -> AttentionSteps:
     """Two queries and three keys, as in the example of the page; the first query may not see the third key."""
     query, key = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0]]), torch.tensor([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 3, 0, 0]])
     mask = torch.tensor([[0, 0, -torch.inf], [0, 0, 0]])
-    found = attention_steps(query, key, torch.tensor([[10.0], [20], [30]]), attn_mask=mask)
+    return attention_steps(query, key, VALUES, attn_mask=mask)
+
+
+def steps() -> Picture:
+    found = _example()
     names = "1. products", "2. scaled", "3. masked", "4. weights", "5. output"
     maps = []
     for name, step, said in zip(names, found, found._fields):
@@ -92,4 +99,37 @@ def sentence() -> Picture:
         f"{rows['product'][largest]:.2f}, is with {head.tokens[largest]}; its score is {rows['score'][largest]:.2f} and its weight "
         f"{rows['weight'][largest]:.2f}.",
         query=query,
+    )
+
+
+def symbols() -> Played:
+    """The first query of the example: what each part of the formula makes of its numbers."""
+    found = _example()
+    rows = [step[0].tolist() for step in found[:4]] + [(found.weights[0] * VALUES[:, 0]).tolist()]
+    names = ["products", "scaled", "masked", "weights", "weights times values"]
+    said = "; ".join(f"{name}: " + ", ".join(number(x, 1) for x in row) for name, row in zip(names, rows))
+    picture = heat_map(
+        rows,
+        rows=names,
+        columns=["1", "2", "3"],
+        across="key",
+        digits=1,
+        title="The numbers of the first query, step by step",
+        description=f"{said}. The last three add up to the output, {found.output[0, 0]:.0f}.",
+    )
+    return played(
+        picture,
+        claim="formula",
+        code="attention_steps",
+        steps=list(found._fields),
+        letters=[["Q", "K"], ["dk"], ["M"], ["softmax"], ["V"]],
+        names=names,
+        rows=[[x if x > -torch.inf else number(x) for x in row] for row in rows],
+        says=[
+            "Q and K: the dot product of the query with each key",
+            "The root of d_k: divide by 2",
+            "M: the third key is hidden",
+            "softmax: weights that sum to 1",
+            f"V: weights times values; together the output, {found.output[0, 0]:.0f}",
+        ],
     )

@@ -26,6 +26,7 @@ const WIDGETS = {
   scale: () => import("./scale.js"),
   softcap: () => import("./softcap.js"),
   state: () => import("./state.js"),
+  symbols: () => import("./symbols.js"),
   temperature: () => import("./temperature.js"),
   variance: () => import("./variance.js"),
   window: () => import("./window.js"),
