@@ -192,6 +192,18 @@ def test_assumptions_show_what_fails_without_them(page):
     assert item.select_one(".claim__needed").text == "without it: at d = 1, q = k Gaussian, left = 2, right = 1"
 
 
+def test_counterexample_without_an_assumption_is_set_as_formulas(page, certificates):
+    needed = "at V = [[0, 1/2]], beta = 2^-80, q Gaussian, Var[q] = sigma^2: left = 0.54…, right ≈ -1"
+    certificates["scaling/variance"]["claims"][2]["assumptions"][0]["needed"] = needed
+    (note,) = soup(page(CLAIM.format("variance"))).select(".claim__needed")
+    formulas = [formula.text for formula in note.select("math")]
+    assert formulas == ["V=(012)", "β=2−80", "q", "Var\u2061[q]=σ2", "=0.54…", "≈−1"]
+    assert [len(note.select(one)) for one in ("mtable", "mfrac", "msup")] == [1, 1, 2]
+    for formula in note.select("math"):
+        formula.replace_with("·")
+    assert note.text == "without it: at ·, ·, · Gaussian, ·: left ·, right ·"
+
+
 @pytest.mark.parametrize("needed", ["", "the sides have no definite value", "at $x = 0$: left = undefined (a division by zero), right = 0"])
 def test_assumption_that_only_prevents_undefined_values_has_no_note(page, certificates, needed):
     certificates["scaling/variance"]["claims"][2]["assumptions"][0]["needed"] = needed

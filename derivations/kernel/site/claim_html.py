@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from ..printing.mathml import MathsError, estimate_width, mathml, render_author_text, render_text
 from .claim_details import VERDICTS, DetailsWriter, ElementWriter, ScriptSource, Stash, describe_symbol
 from .claim_formats import to_latex
+from .counterexample_text import set_values
 from .formula_layout import add_line_breaks
 
 KINDS = {
@@ -193,7 +194,7 @@ class _ClaimWriter(ElementWriter):
             details = self.add(item, "details", "claim__assumption", **state)
             self.add(details, "summary", "", render_text(assumption["text"]))
             lead = "" if assumption["needed"].startswith("without") else "without it: "
-            self.add(details, "span", "claim__needed", render_text(lead + assumption["needed"]))
+            self.add(details, "span", "claim__needed", render_text(lead + set_values(assumption["needed"])))
 
     def _add_uses(self, section: Element, uses: list[str]) -> None:
         row = self.add(section, "div", "claim__rows claim__uses")
