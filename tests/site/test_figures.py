@@ -561,6 +561,15 @@ def test_text_is_large_enough_on_a_phone(pictures):
         assert picture.smallest() * share >= figure_block.MIN_FONT_SIZE, name
 
 
+@pytest.mark.parametrize("page", ["layers/experts/#picture-layer", "sparse/local/#picture-doubled", "together/gpt/#picture-block"])
+def test_wide_picture_is_as_large_on_a_phone_as_it_is_drawn(browse, page):
+    browser = browse(page, width=390, height=844, phone=True)
+    box = "document.querySelector(':target .picture__box')"
+    assert browser.run(f"{box}.scrollWidth > {box}.clientWidth && document.documentElement.scrollWidth <= 390")
+    drawn = f"[...{box}.querySelectorAll('text')].map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    assert min(browser.run(drawn)) >= figure_block.MIN_FONT_SIZE
+
+
 def test_drawings_stay_inside_their_picture(pictures):
     for name, picture in pictures.items():
         for x, y, one in placed(picture):
