@@ -255,6 +255,9 @@ def test_code_points_are_cut_alike_but_for_those_of_newer_versions_of_unicode(mo
 # The page -------------------------------------------------------------------------------------------------------------------
 
 
+HEARD = "document.querySelector('.sentence {} [role=status]').textContent"
+
+
 class Form:
     """The form on its page, in a browser."""
 
@@ -283,11 +286,13 @@ class Form:
 
     @property
     def status(self):
-        return self.browser.run("document.querySelector('.sentence > .play__readout').textContent")
+        return self.browser.run("document.querySelector('.sentence > .play__summary > .play__readout').textContent")
 
     def tokens(self):
         """Return the tokens of the chosen head's matrix, which follow the corner."""
-        return self.browser.run("[...document.querySelectorAll('.sentence .play__head--row')].slice(1).map((head) => head.textContent)")
+        return self.browser.run(
+            "[...document.querySelectorAll('.sentence .play__head--row[role=rowheader]')].map((head) => head.textContent)"
+        )
 
     @property
     def fetched(self):
@@ -356,7 +361,7 @@ def test_weights_measures_and_links_are_those_of_the_sentence(form):
     for layer, head in ((0, 2), (3, 1), (5, 11)):
         one.page.locator(".sentence .play__tile").nth(12 * layer + head).click()
         expected = weights[layer, head]
-        shown = one.browser.run("[...document.querySelectorAll('.sentence .play__cell')].map((cell) => Number(cell.dataset.weight))")
+        shown = one.browser.run("[...document.querySelectorAll('.sentence .play__cell')].map((cell) => Number(cell.ariaLabel))")
         assert shown == pytest.approx(expected.flatten().tolist(), abs=LARGEST + 0.005)
         means = [entropy(expected).mean(), first_token_weight(expected), previous_token_weight(expected)]
         means += [previous_token_weight(expected.mT), expected.diagonal().mean()]
@@ -381,23 +386,74 @@ def test_form_is_used_by_keyboard(form):
     one.until("All 72 heads are shown")
     assert one.tokens() == ["[CLS]", "birds", "sing", "[SEP]"]
     heading = "document.querySelector('.sentence .play__heading').textContent"
-    assert one.browser.run(heading).startswith("layer 0, head 2 · ")
-    for _ in range(4):  # three lists, then the first head
-        one.browser.press("Tab")
+    assert one.browser.run(heading).startswith("layer ")
+    assert one.page.locator(".sentence .play__tile[tabindex='0']").count() == 1
+    one.browser.press("Tab", times=4)  # three lists, then the heads
+    one.browser.press("Home")
     assert one.browser.run("document.activeElement.matches('.sentence .play__tile')")
     one.browser.press("Enter")
     assert one.browser.run(heading).startswith("layer 0, head 0 · ")
-    assert one.browser.run("document.querySelector('.sentence > .play__readout').getAttribute('aria-live')") == "polite"
+    one.browser.until(f"{HEARD.format('> .play__summary')} === 'All 72 heads are shown.'")
+    one.browser.until(f"{HEARD.format('.sentence__heads')} === {heading}")
+    assert one.browser.run("document.querySelectorAll('.sentence :is(output, [aria-live], [role=status])').length") == 2
 
 
-def test_layers_are_announced_and_a_long_sentence_is_cut(form):
+def largest(weights, tokens, query, heads):
+    """Return the head and the key of the largest weight that a query gives to another word, other than its neighbours."""
+    keys = [key for key, token in enumerate(tokens) if abs(key - query) > 1 and token.isalpha()]
+    found = weights.flatten(0, 1)[heads][:, query][:, keys]
+    head, key = divmod(found.argmax().item(), len(keys))
+    return heads[head], keys[key]
+
+
+def test_form_opens_on_the_largest_weight_to_another_word_until_the_reader_chooses(form):
+    one = form()
+    one.finish(SHORT)
+    encoder, tokenize = load_minilm()
+    weights, tokens = true_weights(encoder, tokenize([SHORT])[0]), one.tokens()
+    chosen = "[...document.querySelectorAll('.sentence .play__tile')].flatMap((tile, head) => tile.ariaSelected === 'true' ? [head] : [])"
+    lists = one.page.locator(".sentence select")
+
+    def shows(word, heads=range(72)):
+        head, key = largest(weights, tokens, tokens.index(word), list(heads))
+        assert one.browser.run(chosen) == [head]
+        assert one.page.inner_text(".sentence .play__heading").startswith(
+            f"layer {head // 12}, head {head % 12} · {word} to {tokens[key]}: "
+        )
+        assert lists.nth(2).input_value() == str(key)
+
+    shows("cat")
+    lists.nth(1).select_option(label="dog")
+    shows("dog")
+    one.page.locator(".sentence .play__tile").nth(7).click()
+    lists.nth(1).select_option(label="chased")
+    assert one.browser.run(chosen) == [7] and "head 7 · chased to cat: " in one.page.inner_text(".sentence .play__heading")
+    one.finish("A cat chased the dog.")
+    weights, tokens = true_weights(encoder, tokenize(["A cat chased the dog."])[0]), one.tokens()
+    shows("dog", [7])
+
+
+def test_repeated_token_is_named_by_its_order(form):
+    one = form()
+    one.finish("The dog and the cat saw the the the the the the the the the the dog.")
+    names = one.page.locator(".sentence select").nth(1).locator("option").all_inner_texts()
+    assert names[:6] == ["[CLS]", "first “the”", "first “dog”", "and", "second “the”", "cat"]
+    assert names[6:8] == ["saw", "third “the”"] and names[-5:] == ["11th “the”", "12th “the”", "second “dog”", ".", "[SEP]"]
+    assert one.tokens()[:3] == ["[CLS]", "the", "dog"]
+    cell = one.page.locator(".sentence [role=row]").nth(5).locator("[role=cell]").nth(2)
+    assert cell.get_attribute("title").startswith("second “the” to first “dog”: ") and cell.get_attribute("title").endswith(
+        cell.get_attribute("aria-label")
+    )
+
+
+def test_layers_are_shown_and_a_long_sentence_is_cut(form):
     one = form(width=390, height=844, phone=True)
-    one.browser.run("""globalThis.heard = []; new MutationObserver(() => heard.push(document.querySelector('.sentence > .play__readout').textContent))
-      .observe(document.querySelector('.sentence > .play__readout'), {childList: true, characterData: true, subtree: true})""")
+    one.browser.run("""globalThis.seen = []; new MutationObserver(() => seen.push(document.querySelector('.sentence > .play__summary > .play__readout').textContent))
+      .observe(document.querySelector('.sentence > .play__summary > .play__readout'), {childList: true, characterData: true, subtree: true})""")
     one.finish("word " * 80)
-    heard = one.browser.run("heard")
-    assert heard[0] == "Loading the model." and "cut to 64 tokens; 18 are left out. " in heard[1] and heard[1].endswith(" MB to load.")
-    assert heard[2:] == [*(f"Layer {layer} is shown; {5 - layer} more to come." for layer in range(5)), "All 72 heads are shown."]
+    seen = one.browser.run("seen")
+    assert seen[0] == "Loading the model." and "cut to 64 tokens; 18 are left out. " in seen[1] and seen[1].endswith(" MB to load.")
+    assert seen[2:] == [*(f"Layer {layer} is shown; {5 - layer} more to come." for layer in range(5)), "All 72 heads are shown."]
     assert len(one.tokens()) == 64 and "18 are left out" in one.page.inner_text(".sentence .play__says")
     assert one.browser.run("document.documentElement.scrollWidth") <= 390
     assert one.browser.run("document.querySelector('.sentence').scrollWidth <= document.querySelector('.sentence').clientWidth")

@@ -23,7 +23,7 @@ from snippets.heads.nothing import softmax_plus_one
 from snippets.heads.split import split_heads
 from snippets.inference.cache import attend
 from snippets.inference.memory import MODELS, bytes_per_token
-from snippets.io.flash import SlowMemory, flash_tile, plain_moved
+from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
 from snippets.linear.attention import masked_product, positive_features, running_state
 from snippets.linear.delta import additive_step, delta_step
@@ -172,12 +172,11 @@ class Widget:
 
     def rows(self, label):
         """Return the texts of a matrix's cells, row by row."""
-        matrix = f"{self.inside}.querySelector({json.dumps(f'[role=group][aria-label={json.dumps(label)}]')})"
-        columns = self.run(f"Number({matrix}.style.getPropertyValue('--columns'))")
-        said = self.run(
-            f"[...{matrix}.children].filter(one => !one.classList.contains('play__head')).map(one => one.matches('input') ? one.value : one.textContent)"
+        matrix = f"{self.inside}.querySelector({json.dumps(f'[role=table][aria-label={json.dumps(label)}]')})"
+        cells = (
+            "[...row.querySelectorAll('[role=cell]:not(.play__head)')].map((one) => one.querySelector('input')?.value ?? one.textContent)"
         )
-        return [[*said[i : i + columns]] for i in range(0, len(said), columns)]
+        return self.run(f"[...{matrix}.children].map((row) => {cells}).filter((row) => row.length)")
 
     @property
     def said(self):
@@ -324,6 +323,78 @@ def test_adjacent_numbers_do_not_touch_on_a_phone(widget):
         "text.selectNodeContents(cell); return cell.getBoundingClientRect().width - text.getBoundingClientRect().width; })"
     )
     assert min(one.run(room)) >= 5
+
+
+@pytest.mark.parametrize("name", ["bytes", "cost", "flash", "nothing", "temperature"])
+def test_names_do_not_touch_bars_on_a_small_phone(widget, name):
+    one = widget(name, width=320, height=700, phone=True)
+    words = "((one) => { const range = document.createRange(); range.selectNodeContents(one); return range.getBoundingClientRect(); })"
+    beside, above = one.run(
+        f"(() => {{ const words = {words}, rows = [...{one.inside}.querySelectorAll('.play__row:has(.play__track)')]; "
+        "const beside = rows.map((row) => { const first = row.firstElementChild; "
+        "return row.querySelector('.play__track').getBoundingClientRect().left - (first.matches('input') ? first.getBoundingClientRect() : words(first)).right; }); "
+        f"const heads = [...{one.inside}.querySelectorAll('.play__heads > *')].filter((head) => head.textContent); "
+        "return [beside, heads.map((head) => rows[0].querySelector('.play__bar').getBoundingClientRect().top - words(head).bottom)]; })()"
+    )
+    assert min(beside) >= 5 and min(above) >= 0
+
+
+def test_hyphen_in_a_label_is_no_wider_than_in_words(widget):
+    one = widget("bytes")
+    label = f"{one.inside}.querySelector('.play__slider > span')"
+    assert one.run(f"{label}.textContent") == "key-value heads"
+    assert one.run(f"getComputedStyle({label}).fontVariantNumeric") == "normal"
+    assert one.run(f"getComputedStyle({one.inside}.querySelector('.play__number')).fontVariantNumeric") == "tabular-nums"
+
+
+# For those who hear the page --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_grid_of_numbers_is_a_table_whose_rows_and_columns_have_names(widget, name):
+    one = widget(name)
+    outside = f"[...{one.inside}.querySelectorAll('.play__cell, .play__integer, .play__entry')].filter((one) => !one.closest('[role=table] > [role=row] > [role=cell]'))"
+    assert one.run(f"{outside}.map((one) => one.className)") == ["play__integer"] * {"temperature": 4, "delta": 2}.get(name, 0)
+    tables = one.run(
+        f"[...{one.inside}.querySelectorAll('[role=table]')].map((table) => [table.ariaLabel, [...table.children].map((row) => "
+        "[...row.children].map((one) => [one.role, one.ariaLabel || one.textContent]))])"
+    )
+    for label, rows in tables:
+        assert label and len({len(row) for row in rows}) == 1, label
+        assert all(words for row in rows for role, words in row if role != "cell"), label
+        columns, heads = [role for role, _ in rows[0]], [row[0][0] for row in rows]
+        assert "columnheader" not in columns[1:] or set(columns[1:]) == {"columnheader"}, label
+        assert "rowheader" not in heads or heads == [
+            *(["cell"] if "columnheader" in columns else []),
+            *["rowheader"] * (len(rows) - ("columnheader" in columns)),
+        ]
+    assert one.browser.audit() == []
+
+
+SETTLED = """(inside) => new Promise((done) => {
+  const stage = document.querySelector(inside), heard = [], status = stage.querySelector("[role=status]");
+  const before = status.textContent;
+  new MutationObserver(() => { heard.push(status.textContent); setTimeout(() => done([before, heard]), 50); }).observe(status, {childList: true});
+  const range = stage.querySelector("input[type=range]");
+  for (let step = 0; step < 5; step++) { range.stepUp(); range.dispatchEvent(new Event("input", {bubbles: true})); }
+})"""
+
+
+@pytest.mark.parametrize("name", ["dilution", "temperature", "scale"])
+def test_only_the_last_step_of_a_slider_is_announced(widget, name):
+    one = widget(name)
+    first = one.run(f"{one.inside}.querySelector('[role=status]').textContent")
+    before, heard = one.browser.page.evaluate(SETTLED, f"[data-play={name}] .play")
+    assert first and before == first and len(heard) == 1 and heard[0] != first
+    assert name == "scale" or heard == [one.said]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_one_part_of_a_figure_announces_changes(widget, name):
+    one = widget(name)
+    assert one.run(f"[...{one.inside}.querySelectorAll('output, [aria-live], [role=status]')].map((part) => part.className)") == [
+        "play__heard"
+    ]
 
 
 def test_plane_has_only_the_margin_that_its_names_need(widget):
@@ -511,7 +582,7 @@ def test_atlas(widget):
     def shows(layer, head):
         told = number(atlas.weights[layer, head][pair].item())
         assert one.texts(".play__heading") == [f"layer {layer}, head {head} · {' to '.join(atlas.tokens[place] for place in pair)}: {told}"]
-        weights = one.run(f"[...{one.inside}.querySelectorAll('.play__cell')].map(cell => cell.dataset.weight)")
+        weights = one.run(f"[...{one.inside}.querySelectorAll('.play__cell')].map(cell => cell.ariaLabel)")
         percent = (100 * atlas.weights[layer, head]).round() / 100
         assert weights == printed(percent.flatten().tolist())
         values = [atlas.measures[name][layer, head].item() for name in names]
@@ -533,8 +604,34 @@ def test_atlas(widget):
     )
     one.press("Tab", "Enter")  # the first head of the order
     shows(layer, head)
-    one.press("Tab", "Tab", "Space")
-    shows(*divmod(values.flatten().argsort(descending=True)[2].item(), 12))
+    ranking = [divmod(head, 12) for head in values.flatten().argsort(descending=True, stable=True).tolist()]
+    one.press("ArrowRight", "ArrowRight", "Space")
+    shows(*ranking[2])
+    one.press("ArrowDown", "Enter")  # there are twelve heads in a row
+    shows(*ranking[14])
+    one.press("End", "Enter")
+    shows(*ranking[71])
+    one.press("ArrowRight", "ArrowDown", "Home", "ArrowLeft", "ArrowUp", "Enter")  # nothing lies beyond the ends
+    shows(*ranking[0])
+
+
+def test_heads_of_the_atlas_are_a_list_with_one_stop_of_the_tab_key(widget):
+    one = widget("atlas", width=390)
+    heads = f"[...{one.inside}.querySelectorAll('[role=listbox] > [role=option]')]"
+    assert one.run(f"{heads}.map((head) => head.ariaLabel)") == [f"layer {layer}, head {head}" for layer in range(6) for head in range(12)]
+    stops, chosen = (
+        f"{heads}.flatMap((head, k) => head.tabIndex ? [] : [k])",
+        f"{heads}.flatMap((head, k) => head.ariaSelected === 'true' ? [k] : [])",
+    )
+    assert one.run(stops) == one.run(chosen) == [3 * 12 + 1]
+    one.press("Tab", "ArrowDown", "ArrowLeft")  # there are six heads in a row
+    assert one.run(stops) == [3 * 12 + 6] and one.run(f"document.activeElement === {heads}[{3 * 12 + 6}]")
+    assert one.run(chosen) == [3 * 12 + 1]
+    one.press("Tab")
+    assert one.run("document.activeElement.closest('dl') !== null")
+    one.browser.press("Tab", shift=True)
+    one.press("Enter")
+    assert one.run(stops) == one.run(chosen) == [3 * 12 + 6]
 
 
 def test_permutation(widget):
@@ -812,8 +909,12 @@ def test_flash(widget):
             flash_tile(rows[:size], rows[:seen], rows[:seen], first=0, block_size=size, is_causal=False, memory=memory)
         written = (step // tiles) * size * width
         read = memory.moved - (query + 1) * size * width  # the snippet has written a tile of outputs for each tile of queries
-        assert one.said == f"step {step} of {tiles**2}: FlashAttention has read {read} numbers and written {written}"
-        assert one.texts(".play__number") == printed([read + written, plain_moved(n, width, size)], 0)
+        whole, plain = tiled_moved(n, width, size), plain_moved(n, width, size)
+        did = f"FlashAttention has read {read} numbers and written {written}, together {read + written} of {whole}"
+        assert one.said == f"step {step} of {tiles**2}: {did}"
+        assert one.texts(".play__number") == printed([whole, plain], 0)
+        bars = one.run(f"[...{one.inside}.querySelectorAll('.play__bar')].map(bar => +bar.style.getPropertyValue('--strength'))")
+        assert bars == pytest.approx([(read + written) / plain, (whole - read - written) / plain, 1])
         slow, fast, *squares = one.rows("tiles")
         assert slow == printed(values.tolist(), 0)
         assert fast == [text if first <= j < last else "" for j, text in enumerate(slow)]
@@ -827,7 +928,7 @@ def test_flash(widget):
 
     shows(2, 1)
     one.press("Tab", "Space")
-    assert one.said == "step 0 of 4: FlashAttention has read 0 numbers and written 0"
+    assert one.said == "step 0 of 4: FlashAttention has read 0 numbers and written 0, together 0 of 48"
     assert {text for row in one.rows("states") for text in row} == {""}
     one.press("Space", "Space")
     shows(2, 2)

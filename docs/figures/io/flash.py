@@ -34,8 +34,8 @@ def tile() -> Picture:
         description="A tile of queries is read once. Tiles of keys and values are read one after another. Scores and exponentials of a "
         "tile exist only in fast memory. The largest score and the sums are kept there. At the end, a tile of outputs is written once.",
     )
-    plain = [plain_moved(len(SCORES), NARROW, size) for size in SIZES]
-    return played(picture, scores=SCORES, values=VALUES, width=NARROW, sizes=SIZES, size=2, plain=plain)
+    plain, tiled = ([moved(len(SCORES), NARROW, size) for size in SIZES] for moved in (plain_moved, tiled_moved))
+    return played(picture, scores=SCORES, values=VALUES, width=NARROW, sizes=SIZES, size=2, plain=plain, tiled=tiled)
 
 
 def moved() -> Picture:

@@ -24,12 +24,12 @@ export function start(stage, { slopes, first, distances }) {
       bars[j].setAttribute("y", y(weight / most));
       bars[j].setAttribute("height", y(0) - y(weight / most));
     });
-    said.textContent = `farthest key ${shown(weights[0], 4)} · own key ${shown(weights.at(-1), 4)} · one step back multiplies a weight by ${shown(Math.exp(-slope), 3)}`;
+    said.say(`farthest key ${shown(weights[0], 4)} · own key ${shown(weights.at(-1), 4)} · one step back multiplies a weight by ${shown(Math.exp(-slope), 3)}`);
   }
 
   const choose = choice("slope", slopes.map((one) => `1/${shown(1 / one, 0)}`), first, (place) => { slope = slopes[place]; show(); });
   choose.classList.add("play__choice--many");
   const knob = slider("lead of the farthest", LEADS, lead, (value) => { lead = value; show(); }, 1);
-  stage.append(choose, knob.element, element, said);
+  stage.append(choose, knob.element, element, said.element);
   knob.moved();
 }

@@ -9,7 +9,7 @@ export function start(stage, { tokens, perRow, weights, names, pages, values, fi
   const pair = ["it", "animal"].map((word) => Math.max(0, tokens.indexOf(word)));
   const view = headView({ tokens, perRow, count: weights.length, names, pages, first, pair });
   weights.forEach((row, head) => view.fill(head, row, values[head]));
-  view.sort();
+  view.show();
   stage.append(...view.parts);
   stage.classList.add("play--wide");
 }

@@ -27,7 +27,7 @@ export function start(stage, { layers, heads, width, itemsize, kept, first, late
       number.textContent = shown(bytes[k] / 2 ** 10, 0);
     });
     const whole = bytes.map((each) => shown((each * chosen.length) / 2 ** 30));
-    said.textContent = `after ${shown(chosen.length, 0)} tokens: ${name(chosen.groups)} ${whole[0]} GiB · MLA ${whole[1]} GiB`;
+    said.say(`after ${shown(chosen.length, 0)} tokens: ${name(chosen.groups)} ${whole[0]} GiB · MLA ${whole[1]} GiB`);
   }
 
   const moved = (what) => (value) => {
@@ -41,6 +41,6 @@ export function start(stage, { layers, heads, width, itemsize, kept, first, late
   ];
   const head = make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "KiB for each token"));
   fill(strips[0], heads, "query");
-  stage.append(...knobs.map((knob) => knob.element), make("div"), ...strips.map(({ element }) => element), head, ...parts.map(({ element }) => element), said);
+  stage.append(...knobs.map((knob) => knob.element), make("div"), ...strips.map(({ element }) => element), head, ...parts.map(({ element }) => element), said.element);
   knobs.forEach((knob) => knob.moved());
 }

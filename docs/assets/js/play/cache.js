@@ -32,7 +32,7 @@ export function start(stage, { tokens, projections, prompt }) {
     const last = softmax(keys.slice(0, count).map((key) => dot(queries[count - 1], key) / Math.sqrt(key.length)));
     const output = transposed(values.slice(0, count)).map((feature) => dot(last, feature));
     const did = count === prompt ? `prefill of ${prompt} tokens` : `decode token ${count}`;
-    said.textContent = `${did}: ${count === prompt ? prompt : 1} of ${count} rows computed · last output ${output.map((one) => shown(one)).join(", ")}`;
+    said.say(`${did}: ${count === prompt ? prompt : 1} of ${count} rows computed · last output ${output.map((one) => shown(one)).join(", ")}`);
   }
 
   const knob = slider("tokens", Array.from({ length: n - prompt + 1 }, (_, k) => prompt + k), prompt, show);
@@ -43,7 +43,7 @@ export function start(stage, { tokens, projections, prompt }) {
       titled("weights", matrix("weights", rows, { rows: places, columns: places, css: "play__matrix--places" })),
       titled("keys", matrix("keys", kept[0], { columns: kept[0][0].map(() => ""), css: "role--key" }), "key"),
       titled("values", matrix("values", kept[1], { columns: kept[1][0].map(() => ""), css: "role--value" }), "value")),
-    said,
+    said.element,
   );
   knob.moved();
 }

@@ -28,7 +28,7 @@ export function start(stage, { scores, lengths }) {
       });
       return `text ${text + 1} keeps ${pairs} pairs of its own tokens`;
     });
-    said.textContent = told.join(" · ");
+    said.say(told.join(" · "));
   }
 
   const all = scores[0].map((_, i) => i + 1);
@@ -39,7 +39,7 @@ export function start(stage, { scores, lengths }) {
     choice("padding", ["on the right", "on the left"], 0, (place) => { left = place === 1; show(); }),
     make("div", { class: "play__line play__line--batch" }, ...cells.map((square, text) =>
       titled(`weights in text ${text + 1}`, matrix(`weights in text ${text + 1}`, square, { rows: places, columns: places })))),
-    said,
+    said.element,
   );
   knobs.forEach((knob) => knob.moved());
 }

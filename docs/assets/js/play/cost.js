@@ -20,7 +20,7 @@ export function start(stage, { lengths, first, widths, width }) {
       strength(bar, counts[k], Math.max(...counts));
       number.textContent = shown(counts[k] / 1e9, 3);
     });
-    said.textContent = `pairs take ${shown((100 * counts[1]) / (counts[0] + counts[1]), 1)} percent of all operations`;
+    said.say(`pairs take ${shown((100 * counts[1]) / (counts[0] + counts[1]), 1)} percent of all operations`);
   }
 
   const knobs = [
@@ -28,6 +28,6 @@ export function start(stage, { lengths, first, widths, width }) {
     slider("width", widths, width, (value) => { d = value; show(); }),
   ];
   const head = make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "billion operations"));
-  stage.append(...knobs.map((knob) => knob.element), head, ...parts.map(({ element }) => element), said);
+  stage.append(...knobs.map((knob) => knob.element), head, ...parts.map(({ element }) => element), said.element);
   knobs.forEach((knob) => knob.moved());
 }

@@ -32,7 +32,7 @@ export function start(stage, { keys, names, values, rates, rate, most }) {
       }));
       return found[key].map((entry) => shown(entry)).join(", ");
     });
-    said.textContent = `${did}: ${names[key]} reads ${read[0]} by the delta rule · ${read[1]} by plain addition`;
+    said.say(`${did}: ${names[key]} reads ${read[0]} by the delta rule · ${read[1]} by plain addition`);
   }
 
   function empty() {
@@ -55,7 +55,7 @@ export function start(stage, { keys, names, values, rates, rate, most }) {
     make("div", { class: "play__line" }, ...rules.map(({ name, state, reads }) => titled(name, make("div", { class: "play__stack" },
       matrix(`state, ${name}`, state, { rows: ["state", ""], css: "play__matrix--pair" }),
       matrix(`reads, ${name}`, reads, { rows: told, css: "play__matrix--pair" }))))),
-    said,
+    said.element,
   );
   knob.moved();
   empty();

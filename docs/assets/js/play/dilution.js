@@ -26,13 +26,13 @@ export function start(stage, { gap: first, keys }) {
     curve.setAttribute("d", `M${Array.from({ length: 129 }, (_, k) => 2 ** (1 + k / 8)).map((count) => `${across(count)} ${up(mostWeight(gap, count))}`).join("L")}`);
     point.setAttribute("cx", across(n));
     point.setAttribute("cy", up(mostWeight(gap, n)));
-    said.textContent = `largest weight ${shown(mostWeight(gap, n), 4)} · for half the weight, a gap of ${shown(neededGap(0.5, n))}`;
+    said.say(`largest weight ${shown(mostWeight(gap, n), 4)} · for half the weight, a gap of ${shown(neededGap(0.5, n))}`);
   }
 
   const knobs = [
     slider("number of keys", POWERS, n, (value) => { n = value; show(); }),
     slider("gap", GAPS, gap, (value) => { gap = value; show(); }, 1),
   ];
-  stage.append(...knobs.map((knob) => knob.element), chart, said);
+  stage.append(...knobs.map((knob) => knob.element), chart, said.element);
   knobs.forEach((knob) => knob.moved());
 }

@@ -11,14 +11,15 @@ const state = (scores, values) => {
   return [largest, sum(terms), dot(terms, values)];
 };
 
-export function start(stage, { scores, values, width, sizes, size, plain }) {
+export function start(stage, { scores, values, width, sizes, size, plain, tiled }) {
   const n = scores.length;
   const tokens = scores.map((_, i) => `${i + 1}`);
   const [slow, fast] = each(2, n, () => cell("div", { class: "play__cell role--value" }));
   const squares = each(n, n, () => cell());
   const states = each(n, 4, () => cell("span", { class: "play__entry" }));
-  const [bar, number, all, total] = ["bar", "number", "bar", "number"].map((css) => make("span", { class: `play__${css}` }));
-  const row = (name, bar, number) => make("div", { class: "play__row" }, make("span", {}, name), make("span", { class: "play__track" }, bar), number);
+  const [done, open, plainly] = ["", " play__bar--open", ""].map((css) => make("span", { class: `play__bar${css}` }));
+  const [whole, total] = each(1, 2, () => make("span", { class: "play__number" }))[0];
+  const row = (name, number, ...bars) => make("div", { class: "play__row" }, make("span", {}, name), make("span", { class: "play__track" }, ...bars), number);
   const said = readout();
   const [most, largest] = [values, scores.flat()].map((all) => Math.max(...all));
   let length = size;
@@ -49,12 +50,13 @@ export function start(stage, { scores, values, width, sizes, size, plain }) {
     });
     const tile = length * width;
     const [read, written] = [(query + 1) * tile + 2 * step * tile, Math.floor(step / tiles) * tile];
-    const whole = plain[sizes.indexOf(length)];
-    strength(bar, read + written, whole);
-    strength(all, 1);
-    number.textContent = shown(read + written, 0);
-    total.textContent = shown(whole, 0);
-    said.textContent = `step ${step} of ${tiles * tiles}: FlashAttention has read ${read} numbers and written ${written}`;
+    const [moved, all, longest] = [read + written, ...[tiled, plain].map((counts) => counts[sizes.indexOf(length)])];
+    strength(done, moved, longest);
+    strength(open, all - moved, longest);
+    strength(plainly, 1);
+    whole.textContent = shown(all, 0);
+    total.textContent = shown(longest, 0);
+    said.say(`step ${step} of ${tiles * tiles}: FlashAttention has read ${read} numbers and written ${written}, together ${moved} of ${all}`);
   }
 
   const walk = steps("next tile", show);
@@ -69,10 +71,10 @@ export function start(stage, { scores, values, width, sizes, size, plain }) {
       titled("values, and scores of the tile", matrix("tiles", [slow, fast, ...squares], { rows, columns: tokens, corner: "token" })),
       titled("state in fast memory, and output", matrix("states", states, { rows: tokens, columns: ["maximum", "sum", "weighted", "output"], corner: "query", css: "play__states" }))),
     walk.element,
-    make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "numbers moved")),
-    row("FlashAttention", bar, number),
-    row("plain attention", all, total),
-    said,
+    make("div", { class: "play__row play__heads" }, make("span"), make("span", {}, "numbers moved in all")),
+    row("FlashAttention", whole, done, open),
+    row("plain attention", total, plainly),
+    said.element,
   );
   walk.go(1, (n / length) ** 2);
 }

@@ -22,7 +22,7 @@ export function start(stage, { names, queries, keys, query: first, split: [left]
       const most = names.filter((_, j) => weights[j] > Math.max(...weights) - 1e-9);
       return `${name}: ${most.length < names.length ? `largest for ${most.join(" and ")}` : "equal weights"}`;
     });
-    said.textContent = told.join(" · ");
+    said.say(told.join(" · "));
   }
 
   const widths = Array.from({ length: all - 1 }, (_, k) => k + 1);
@@ -30,7 +30,7 @@ export function start(stage, { names, queries, keys, query: first, split: [left]
     choice("query", names, first, (place) => { query = place; show(); }),
     choice("widths", widths.map((one) => `${one} and ${all - one}`), left - 1, (place) => { width = widths[place]; show(); }),
     matrix("weights", rows, { rows: labels, columns: names }),
-    said,
+    said.element,
   );
   show();
 }

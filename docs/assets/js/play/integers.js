@@ -62,7 +62,7 @@ export function start(stage, { tokens, projections }) {
     const parts = role < 3 ? [...inputs[i], ...weights[role].map((row) => row[j])] : [...made[0][i], ...made[1][j]];
     for (const one of [own, ...parts]) one.dataset.marked = "";
     const [row, column] = role < 3 ? [tokens[i], transposed(projections[role])[j]] : [results[0][i], results[1][j]];
-    said.textContent = `${own.dataset.name}: ${written(row, column)}`;
+    said.say(`${own.dataset.name}: ${written(row, column)}`);
   }
 
   const shelves = weights.map((cells, role) => matrix(`matrix for ${ROLES[role][1]}`, cells));
@@ -72,7 +72,7 @@ export function start(stage, { tokens, projections }) {
     choose.querySelectorAll("input")[role].checked = true;
   }
 
-  [...made, scores].forEach(roving);
+  for (const cells of [...made, scores]) roving(cells.flat(), () => cells[0].length);
   const names = tokens.map((_, i) => `token ${i + 1}`);
   stage.append(
     choose,
@@ -84,7 +84,7 @@ export function start(stage, { tokens, projections }) {
       corner: "key",
       css: "play__matrix--wide",
     })),
-    said,
+    said.element,
   );
   turnTo(0);
   show();

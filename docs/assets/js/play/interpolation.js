@@ -37,9 +37,9 @@ export function start(stage, { omega, base, trained, times, factor, pair: first 
     labels.forEach((label, k) => (label.textContent = short(reach * (k ? times : 1))));
     const inside = ways.filter((_, k) => ends[k] <= reach * (1 + 1e-9)).map(({ name }) => name);
     const turns = Math.floor(reach / (2 * Math.PI));
-    said.textContent = turns
+    said.say(turns
       ? `this pair made ${shown(turns, 0)} whole rotations in training, so that all angles of the circle occurred`
-      : `in training the angle reached ${short(reach)} · within this range: ${inside.length ? inside.join(" and ") : "none"}`;
+      : `in training the angle reached ${short(reach)} · within this range: ${inside.length ? inside.join(" and ") : "none"}`);
   }
 
   const knobs = [
@@ -47,6 +47,6 @@ export function start(stage, { omega, base, trained, times, factor, pair: first 
     slider("pair, fast to slow", omega.map((_, place) => place + 1), pair, (value) => { pair = value; show(); }),
   ];
   const title = make("span", { class: "play__title" }, `angles at position ${shown(times * trained, 0)}`);
-  stage.append(...knobs.map((knob) => knob.element), element, make("div", { class: "play__ways" }, title, ...ways.map((way) => way.element)), said);
+  stage.append(...knobs.map((knob) => knob.element), element, make("div", { class: "play__ways" }, title, ...ways.map((way) => way.element)), said.element);
   knobs.forEach((knob) => knob.moved());
 }

@@ -21,7 +21,7 @@ export function start(stage, { scores: first }) {
         derivatives[i][j].toggleAttribute("data-marked", j === moved);
       });
     });
-    said.textContent = `largest weight ${shown(Math.max(...p), 3)} · trace ${shown(1 - sum(p.map((weight) => weight ** 2)), 3)}`;
+    said.say(`largest weight ${shown(Math.max(...p), 3)} · trace ${shown(1 - sum(p.map((weight) => weight ** 2)), 3)}`);
   }
 
   // Each score moves in quarters from where it starts, so that the weights of the example can be set again.
@@ -35,7 +35,7 @@ export function start(stage, { scores: first }) {
     make("div", { class: "play__line play__line--jacobian" },
       titled("weights", matrix("weights", weights, { rows: names("weight"), columns: [""] })),
       titled("derivatives of the weights", matrix("derivatives of the weights", derivatives, { columns: names("score") }))),
-    said,
+    said.element,
   );
   knobs.forEach((knob) => knob.moved());
 }

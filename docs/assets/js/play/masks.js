@@ -31,7 +31,7 @@ export function start(stage, { scores }) {
     }));
     const sees = (row) => kept[row].flatMap((keep, j) => (keep ? [j + 1] : []));
     const told = (row) => `query ${row + 1} sees ${sees(row).length ? `key${sees(row).length > 1 ? "s" : ""} ${sees(row).join(", ")}` : "no key"}`;
-    said.textContent = changed === undefined ? scores.map((_, i) => told(i)).join("; ") : told(changed);
+    said.say(changed === undefined ? scores.map((_, i) => told(i)).join("; ") : told(changed));
   }
 
   const take = (place) => {
@@ -41,13 +41,13 @@ export function start(stage, { scores }) {
   const choose = choice("mask", presets.map(([name]) => name), 0, take);
   const [queries, keys] = [scores.map((_, i) => `query ${i + 1}`), scores[0].map((_, j) => `${j + 1}`)];
   const named = { rows: queries, columns: keys, corner: "key" };
-  roving(squares);
+  roving(squares.flat(), () => m);
   stage.append(
     choose,
     make("div", { class: "play__line" },
       titled("scores, and what the mask keeps", matrix("mask", squares, named)),
       titled("weights", matrix("weights", weights, named))),
-    said,
+    said.element,
   );
   take(0);
 }

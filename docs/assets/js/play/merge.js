@@ -52,7 +52,7 @@ export function start(stage, { scores, values, sizes, size }) {
       });
     }
     const seen = Math.min(done * length, scores.length);
-    said.textContent = `output after ${seen} of ${scores.length} keys ${shown(average(before), 3)} · all at once ${shown(dot(softmax(scores), values), 3)}`;
+    said.say(`output after ${seen} of ${scores.length} keys ${shown(average(before), 3)} · all at once ${shown(dot(softmax(scores), values), 3)}`);
     back.disabled = done === 1;
     on.disabled = !more;
   }
@@ -76,7 +76,7 @@ export function start(stage, { scores, values, sizes, size }) {
     matrix("scores and values", lines, { rows: ["scores", "values"], css: "play__matrix--narrow" }),
     matrix("states", table, { rows: names, columns: ["reference", "sum", "sum of values", "factor"], css: "play__table" }),
     make("div", { class: "play__buttons" }, back, on),
-    said,
+    said.element,
   );
   show();
 }

@@ -28,7 +28,7 @@ export function start(stage, { scores }) {
       tracks[i].number.textContent = shown(sum(row), 4);
       return 1 - sum(row);
     });
-    said.textContent = `plus one: ${shown(1 - left, 4)} of the weight goes to keys, ${shown(left, 4)} to nothing`;
+    said.say(`plus one: ${shown(1 - left, 4)} of the weight goes to keys, ${shown(left, 4)} to nothing`);
   }
 
   const cells = scores.map((score, j) => integer(score, `score ${j + 1}`, (value) => { scores[j] = value; show(); }));
@@ -37,7 +37,7 @@ export function start(stage, { scores }) {
   stage.append(
     knob.element,
     matrix("scores and weights", [cells, ...weights], { rows: [`scores, ${limits()}`, ...ways.map(([name]) => name)], columns: scores.map((_, j) => `key ${j + 1}`), css: "play__matrix--wide" }),
-    head, ...tracks.map(({ element }) => element), said,
+    head, ...tracks.map(({ element }) => element), said.element,
   );
   knob.moved();
 }

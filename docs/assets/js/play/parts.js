@@ -50,14 +50,41 @@ export const draw = (tag, attributes = {}, ...children) => filled(document.creat
 // How strong a cell's colour is, from 0 to 1: the style sheet does the rest.
 export const strength = (element, value, most = 1) => element.style.setProperty("--strength", Math.min(Math.abs(value) / most, 1));
 
-// What has to be heard when it changes, and is seen as well.
-export const readout = () => make("output", { class: "play__readout", "aria-live": "polite" });
+// What is heard when it changes. While a reader moves something, it changes at each step: only what it says after a pause is heard. What it
+// says before it is on the page is not announced.
+const PAUSE = 700; // in milliseconds: longer than the time between two steps of a key that is held down
+
+export function announcer() {
+  const element = make("div", { class: "play__heard", role: "status" });
+  let waiting;
+  const put = (words) => (element.textContent = words);
+  return {
+    element,
+    say(words) {
+      clearTimeout(waiting);
+      if (element.isConnected) waiting = setTimeout(put, PAUSE, words);
+      else put(words);
+    },
+  };
+}
+
+// What the figure shows, in words: seen at once, and heard after a pause.
+export function readout() {
+  const [seen, heard] = [make("p", { class: "play__readout", "aria-hidden": "true" }), announcer()];
+  return {
+    element: make("div", { class: "play__summary" }, seen, heard.element),
+    say(words) {
+      seen.textContent = words;
+      heard.say(words);
+    },
+  };
+}
 
 // What a reader moves -----------------------------------------------------------------------------------------------------
 
 // A slider over a list of values, so that each value is a short number; `act` gets the value, at once and at each move.
 export function slider(label, values, first, act, digits = 0) {
-  const says = make("output", { class: "play__value" });
+  const says = make("span", { class: "play__value", "aria-hidden": "true" }); // heard as the value of the slider
   const range = make("input", { type: "range", min: 0, max: values.length - 1, step: 1, class: "play__range" });
   range.value = values.indexOf(first);
   const moved = () => {
@@ -158,39 +185,48 @@ export function chart(across, up, high = 130) {
 
 // Matrices ----------------------------------------------------------------------------------------------------------------
 
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
-// A matrix of buttons is one stop of the Tab key; the arrow keys move inside. `rows` is read at each key, and may grow.
-export function roving(rows) {
-  const reach = (cell) => rows.flat().forEach((one) => (one.tabIndex = one === cell ? 0 : -1));
-  reach(rows[0][0]);
-  rows.forEach((row, i) =>
-    row.forEach((cell, j) => {
-      cell.addEventListener("focus", () => reach(cell));
-      cell.addEventListener("keydown", (event) => {
-        const [down, right] = STEPS[event.key] ?? [NaN, NaN];
-        const next = rows[i + down]?.[j + right];
-        if (!next) return;
-        event.preventDefault();
-        next.focus();
-      });
-    }),
-  );
+// Buttons in a grid are one stop of the Tab key; the arrow keys, Home and End move inside. `columns` and `now`, the buttons in their present
+// order, are read at each key. Returns a function that makes a button the one where the Tab key stops.
+export function roving(buttons, columns, now = () => buttons) {
+  const stopAt = (button) => buttons.forEach((one) => (one.tabIndex = one === button ? 0 : -1));
+  for (const button of buttons) {
+    button.addEventListener("focus", () => stopAt(button));
+    button.addEventListener("keydown", (event) => {
+      const all = now();
+      const at = all.indexOf(button);
+      const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns(), ArrowDown: at + columns(), Home: 0, End: all.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault(); // the page would scroll
+      all[to]?.focus();
+    });
+  }
+  stopAt(buttons[0]);
+  return stopAt;
 }
 
 export const each = (rows, columns, of) =>
   Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => of(i, j)));
 
-// Cells in a grid, with names above and at the left where there are any; `corner` says what the names above are.
+// Cells in a grid, which is a table for those who hear the page. There may be names above and at the left, and `corner` says what the names
+// above are. An empty name keeps the room of a name, and is heard as the number of the row or column.
 export function matrix(label, cells, { rows = [], columns = [], corner = "", css = "" } = {}) {
-  const grid = make("div", { class: `play__matrix ${css}`, role: "group", "aria-label": label });
-  grid.style.setProperty("--columns", cells[0].length);
-  const head = (words, css = "") => make("span", { class: `play__head ${css}`, "aria-hidden": "true" }, words);
-  const left = (words) => (rows.length ? [head(words, "play__head--row")] : []);
-  if (columns.length) grid.append(...left(corner), ...columns.map((words) => head(words)));
-  cells.forEach((row, i) => grid.append(...left(rows[i]), ...row));
-  if (rows.length) grid.classList.add("play__matrix--named");
-  return grid;
+  const table = make("div", { class: `play__matrix ${css}`, role: "table", "aria-label": label });
+  table.style.setProperty("--columns", cells[0].length);
+  const line = (...parts) => table.append(make("div", { class: "play__cells", role: "row" }, ...parts));
+  const heard = (role, place) => make("span", { class: "play__heard" }, `${role} ${place + 1}`);
+  const head = (role, css) => (words, place) => make("span", { class: `play__head ${css}`, role: `${role}header` }, words || heard(role, place));
+  const left = rows.map(head("row", "play__head--row"));
+  if (columns.length) line(...(rows.length ? [make("span", { class: "play__head play__head--row", role: "cell" }, corner)] : []), ...columns.map(head("column", "")));
+  cells.forEach((row, i) => line(...left.slice(i, i + 1), ...row.map(inTable)));
+  if (rows.length) table.classList.add("play__matrix--named");
+  return table;
+}
+
+// A cell of a table. What can be pressed or written in keeps its own role inside.
+function inTable(one) {
+  if (one.matches("button, input")) return make("span", { class: "play__cells", role: "cell" }, one);
+  one.setAttribute("role", "cell");
+  return one;
 }
 
 export const cell = (tag = "span", attributes = {}) => make(tag, { class: "play__cell", ...attributes });

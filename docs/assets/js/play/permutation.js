@@ -44,7 +44,7 @@ export function start(stage, { tokens, names, order }) {
     row.append(...order.map((token) => chips[token]));
     chips.forEach((chip, token) => chip.setAttribute("aria-label", `token ${names[token]}, place ${order.indexOf(token) + 1}; arrow keys move it`));
     frame.replaceChildren(matrix("weights in this order", cells, { rows: labels, columns: labels }));
-    said.textContent = `order ${labels.join(", ")} · a tap or an arrow key moves a token`;
+    said.say(`order ${labels.join(", ")} · a tap or an arrow key moves a token`);
   }
 
   const before = each(n, n, () => cell());
@@ -53,7 +53,7 @@ export function start(stage, { tokens, names, order }) {
     make("div", { class: "play__line" },
       titled("as they come", matrix("weights as they come", before, { rows: names, columns: names })),
       titled(row, frame)),
-    said,
+    said.element,
   );
   show();
 }

@@ -39,7 +39,7 @@ export function start(stage, { names, pairs }) {
       }
     }
     const slowest = counts.slice(0, step + 1).map((row) => Math.max(...row));
-    said.textContent = `step ${step + 1}: the slowest device computes ${slowest[step]} pairs; the slowest of each step so far, ${sum(slowest)} in all`;
+    said.say(`step ${step + 1}: the slowest device computes ${slowest[step]} pairs; the slowest of each step so far, ${sum(slowest)} in all`);
   }
 
   const walk = steps("pass the pieces on", show);
@@ -53,7 +53,7 @@ export function start(stage, { names, pairs }) {
     make("div", { class: "play__line play__line--plane" }, ring,
       titled("pairs with each piece of keys", matrix("pairs", cells, { rows: numbers.map((r) => `device ${r}`), columns: numbers, corner: "piece" }))),
     walk.element,
-    said,
+    said.element,
   );
   walk.go(0, devices - 1);
 }

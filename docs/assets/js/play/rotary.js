@@ -35,7 +35,7 @@ export function start(stage, { query, key, omega, places }) {
     });
     between.setAttribute("d", arc(...turned, 30));
     const score = turned[0][0] * turned[1][0] + turned[0][1] * turned[1][1];
-    said.textContent = `distance ${shown(at[1] - at[0], 0)} · score ${shown(score, 4)}`;
+    said.say(`distance ${shown(at[1] - at[0], 0)} · score ${shown(score, 4)}`);
   }
 
   // The one that a reader moves takes the other along, as far as there are places, where they are to stay together.
@@ -54,7 +54,7 @@ export function start(stage, { query, key, omega, places }) {
   }
 
   stage.append(make("div", { class: "play__line play__line--plane" }, plane,
-    make("div", { class: "play__knobs" }, ...knobs.map((knob) => knob.element), make("label", { class: "play__both" }, together, make("span", {}, "keep the distance")), said)));
+    make("div", { class: "play__knobs" }, ...knobs.map((knob) => knob.element), make("label", { class: "play__both" }, together, make("span", {}, "keep the distance")), said.element)));
   knobs.forEach((_, which) => put(which, at[which]));
   show();
 }

@@ -30,12 +30,12 @@ export function start(stage, { scores, cap: first }) {
       weights.forEach((row, i) => put(rows[i + 1][j], row[j], 1, 3));
     });
     const ceiling = 1 / (1 + (scores.length - 1) * Math.exp(-2 * cap));
-    said.textContent = `largest weight ${shown(Math.max(...weights[0]), 4)} · ceiling for this cap ${shown(ceiling, 4)}`;
+    said.say(`largest weight ${shown(Math.max(...weights[0]), 4)} · ceiling for this cap ${shown(ceiling, 4)}`);
   }
 
   const cells = scores.map((score, j) => integer(score, `score ${j + 1}`, (value) => { scores[j] = value; show(); }, MOST));
   const knob = slider("cap", CAPS, cap, (value) => { cap = value; show(); });
   const names = [`scores, ${limits(MOST)}`, "after the cap", "weights", "uncapped weights"];
-  stage.append(knob.element, matrix("scores and weights", [cells, ...rows], { rows: names, columns: scores.map((_, j) => `key ${j + 1}`), css: "play__matrix--wide" }), element, said);
+  stage.append(knob.element, matrix("scores and weights", [cells, ...rows], { rows: names, columns: scores.map((_, j) => `key ${j + 1}`), css: "play__matrix--wide" }), element, said.element);
   knob.moved();
 }

@@ -29,7 +29,7 @@ export function start(stage, { queries, keys, values, first, most }) {
     const last = scores[count - 1].slice(0, count);
     const outputs = [transposed(seen(values)).map((feature) => dot(last, feature)), product([F[count - 1]], held)[0]];
     const [quadratic, recurrent] = outputs.map((output) => output.map((entry) => shown(entry)).join(", "));
-    said.textContent = `output ${count}: from its scores ${quadratic} · from the state ${recurrent}`;
+    said.say(`output ${count}: from its scores ${quadratic} · from the state ${recurrent}`);
   }
 
   const knob = slider("tokens", queries.map((_, i) => i + 1), first, (value) => { count = value; show(); });
@@ -40,7 +40,7 @@ export function start(stage, { queries, keys, values, first, most }) {
     make("div", { class: "play__line" },
       titled("scores", matrix("scores", squares, { rows: places, columns: places, css: "play__matrix--scores" })),
       titled("state", matrix("state", state, { columns: values[0].map(() => ""), css: "play__matrix--state" }), "value")),
-    said,
+    said.element,
   );
   knob.moved();
 }

@@ -19,7 +19,7 @@ export function start(stage, { scores }) {
       strength(bars[j], weight);
       numbers[j].textContent = shown(weight);
     });
-    said.textContent = `entropy ${shown(entropy(weights))} · mean score ${shown(dot(weights, scores))}`;
+    said.say(`entropy ${shown(entropy(weights))} · mean score ${shown(dot(weights, scores))}`);
   }
 
   const rows = scores.map((score, j) => {
@@ -34,6 +34,6 @@ export function start(stage, { scores }) {
     show();
   }, (value) => String(value));
   const heads = make("div", { class: "play__row play__heads" }, make("span", {}, `score, ${limits()}`), make("span", {}, "weight"));
-  stage.append(knob.element, heads, ...rows, said);
+  stage.append(knob.element, heads, ...rows, said.element);
   knob.moved();
 }

@@ -28,12 +28,12 @@ export function start(stage, { widths, first, scores }) {
     sample.forEach((score, k) => dots[k].setAttribute("cx", x(score)));
     band.setAttribute("x", x(-predicted));
     band.setAttribute("width", x(predicted) - x(-predicted));
-    said.textContent = `standard deviation of these ${sample.length} scores ${shown(deviation(sample))} · in theory ${shown(predicted)}`;
+    said.say(`standard deviation of these ${sample.length} scores ${shown(deviation(sample))} · in theory ${shown(predicted)}`);
   }
 
   const name = () => make("span", { class: "play__name" }, "d");
   const knob = slider(make("span", {}, "width ", name()), widths, first, (value) => { width = value; show(); });
   const choose = choice("scores", ["as they are", make("span", {}, "divided by √", name())], divided, (place) => { divided = place; show(); });
-  stage.append(knob.element, choose, element, said);
+  stage.append(knob.element, choose, element, said.element);
   knob.moved();
 }

@@ -26,7 +26,7 @@ export function start(stage, { tokens, windows, window, depths, depth }) {
     }));
     const reach = chosen.depth * (chosen.window - 1);
     const far = shown(100 * weights[chosen.depth][tokens - 1 - reach]);
-    said.textContent = `tokens within reach ${reach + 1} · the farthest is ${reach} back and has ${far} percent of the weight`;
+    said.say(`tokens within reach ${reach + 1} · the farthest is ${reach} back and has ${far} percent of the weight`);
   }
 
   const knobs = [
@@ -37,7 +37,7 @@ export function start(stage, { tokens, windows, window, depths, depth }) {
   stage.append(
     ...knobs.map((knob) => knob.element),
     matrix("weights", cells, { rows: names, columns: cells[0].map((_, j) => `${j + 1}`), corner: "token", css: "play__matrix--reach" }),
-    said,
+    said.element,
   );
   knobs.forEach((knob) => knob.moved());
 }

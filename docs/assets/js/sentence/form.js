@@ -7,7 +7,6 @@ import { entropy, make, readout, shown, sum } from "../play/parts.js";
 const LAYERS = 6;
 const HEADS = 12; // in a layer
 const EXAMPLE = "The trophy didn't fit in the suitcase because it was too big.";
-const FIRST = 2; // of layer 0: it looks at the token before, so that its weights are easy to read
 const NARROW = 20; // tokens whose weights fit on a phone
 
 // The measures that need no more than the weights, as snippets/seeing/measure.py computes them, and the page that explains each.
@@ -54,7 +53,7 @@ export function start(place) {
   const amount = make("span", {});
   const progress = make("p", { class: "sentence__progress", hidden: "" }, bar, amount);
   const status = readout();
-  status.textContent = `The first sentence loads ${megabytes(shared)} and the embeddings of its words.`;
+  status.say(`The first sentence loads ${megabytes(shared)} and the embeddings of its words.`);
   const note = make("p", { class: "play__says" }); // what stays to be read after the heads are there
   const heads = make("div", { class: "sentence__heads" });
 
@@ -64,11 +63,11 @@ export function start(place) {
   function ask(event) {
     event.preventDefault();
     if (!text.value.trim()) {
-      status.textContent = "Type a sentence first.";
+      status.say("Type a sentence first.");
       return text.focus();
     }
     [loaded, needed] = [0, undefined];
-    status.textContent = "Loading the model.";
+    status.say("Loading the model.");
     worker ??= employ();
     worker.postMessage({ id: ++asked, version, text: text.value, all: all.checked });
   }
@@ -97,14 +96,14 @@ export function start(place) {
     needed = bytes;
     load(loaded);
     const cut = left ? `The sentence is cut to ${tokens.length} tokens; ${left} are left out.` : `${tokens.length} tokens.`;
-    status.textContent = bytes > loaded ? `${cut} ${megabytes(bytes - loaded)} to load.` : cut;
+    status.say(bytes > loaded ? `${cut} ${megabytes(bytes - loaded)} to load.` : cut);
     note.textContent = left ? cut : "";
     const names = MEASURES.map(([name]) => name);
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
-    const find = (word, otherwise) => (tokens.includes(word) ? tokens.indexOf(word) : otherwise);
-    const pair = [find("it", tokens.length - 2), find("trophy", 1)];
-    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen() ?? FIRST, pair, open: true });
-    view.sort();
+    const query = tokens.includes("it") ? tokens.indexOf("it") : tokens.findLastIndex((token) => /^[\p{L}\p{N}]/u.test(token));
+    const pair = [Math.max(query, 0)];
+    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen(), pair, open: true });
+    view.show();
     heads.replaceChildren(...view.parts);
     if (tokens.length > NARROW) heads.querySelector(".play__scroll").tabIndex = 0; // for the arrow keys
   }
@@ -123,16 +122,16 @@ export function start(place) {
       const rows = Array.from({ length: n }, (_, query) => own.slice(query * n, (query + 1) * n));
       view.fill(layer * HEADS + head, own.map((weight) => 100 * weight), MEASURES.map(([, , measure]) => measure(rows)));
     }
-    view.sort();
-    status.textContent = layer < LAYERS - 1 ? `Layer ${layer} is shown; ${LAYERS - 1 - layer} more to come.` : "All 72 heads are shown.";
+    view.show();
+    status.say(layer < LAYERS - 1 ? `Layer ${layer} is shown; ${LAYERS - 1 - layer} more to come.` : "All 72 heads are shown.");
   }
 
   function fail(kind, why) {
     progress.hidden = true;
-    status.textContent = FAILURES[kind](why);
+    status.say(FAILURES[kind](why));
   }
 
   form.addEventListener("submit", ask);
-  place.replaceChildren(form, progress, status, note, heads);
+  place.replaceChildren(form, progress, status.element, note, heads);
   place.classList.add("play", "play--wide");
 }
