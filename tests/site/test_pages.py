@@ -197,7 +197,7 @@ def test_counterexample_without_an_assumption_is_set_as_formulas(page, certifica
     certificates["scaling/variance"]["claims"][2]["assumptions"][0]["needed"] = needed
     (note,) = soup(page(CLAIM.format("variance"))).select(".claim__needed")
     formulas = [formula.text for formula in note.select("math")]
-    assert formulas == ["V=(012)", "β=2−80", "q", "Var\u2061[q]=σ2", "=0.54…", "≈−1"]
+    assert formulas == ["V=(012)", "β=2−80", "q", "Var\u2061[q]=σ2", "=0.54...", "≈−1"]
     assert [len(note.select(one)) for one in ("mtable", "mfrac", "msup")] == [1, 1, 2]
     for formula in note.select("math"):
         formula.replace_with("·")
