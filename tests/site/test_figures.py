@@ -548,6 +548,18 @@ def test_colours_are_defined_in_the_style_sheet(pictures):
         assert len(picture.description) > 30 and picture.title != picture.description, name
 
 
+def test_numbers_of_a_picture_are_a_table_for_those_who_hear_the_page():
+    weights = heat_map([[0.5, -0.25]], ["$W_Q$"], ["a", "b"], across="key", down="query", title="Weights", description="A row.")
+    means = token_columns(["it"], [Column("mean", [1.5], digits=1)], title="Means", description="A token.")
+    html = figure_block._to_html(figure_block._to_json(below(weights, means, title="Both")), "x")
+    tables = BeautifulSoup(html, "html.parser").select(".heads__hidden > table")
+    cells = [[[cell.text for cell in row.find_all(["th", "td"])] for row in table.select("tr")] for table in tables]
+    assert [table.caption.text for table in tables] == ["Weights", "Means"]
+    assert cells == [[["", "key a", "key b"], ["query WQ", "0.50", "−0.25"]], [["", "mean"], ["it", "1.5"]]]
+    scopes = [[head["scope"] for head in table.select("th")] for table in tables]
+    assert scopes == [["col", "col", "row"], ["col", "row"]]
+
+
 def test_wide_picture_keeps_its_size_and_scrolls_on_a_phone():
     for columns, wide in ((4, False), (20, True)):
         html = figure_block._to_html(figure_block._to_json(heat_map(torch.ones(1, columns), **ABOUT)), "x")

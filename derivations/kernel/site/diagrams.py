@@ -87,7 +87,7 @@ def heat_map(
             grid.add(text(x + side[0] / 2, y + side[1] / 2, number(value, digits), css="picture__number"))
     for i, j in sorted(marked):
         grid.add(box(*grid.corner(i, j), *side, "picture__mark"))
-    return grid.picture(title, description)
+    return grid.picture(title, description, [[number(value, digits) for value in row] for row in matrix] if numbers else ())
 
 
 def mask(

@@ -16,8 +16,9 @@ import ast
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import isfunction
 from pathlib import Path
@@ -96,7 +97,36 @@ def _to_html(content: dict, identifier: str) -> str:
         svg.set("class", "picture__svg picture__svg--wide")
         box.set("tabindex", "0")
     box.append(svg)
+    if content["tables"]:
+        box.append(_to_tables(content["tables"]))
     return tostring(box, encoding="unicode", short_empty_elements=False)
+
+
+def _to_tables(tables: list[dict]) -> Element:
+    """Return the numbers of a picture as tables that are heard and not seen."""
+    heard = Element("div", {"class": "heads__hidden", "data-search-exclude": ""})
+    for one in tables:
+        table = SubElement(heard, "table", {"class": "picture__table"})
+        SubElement(table, "caption").text = _spoken(one["title"])
+        if any(one["columns"]):
+            _add_cells(SubElement(table, "tr"), [""] * bool(one["rows"]) + list(one["columns"]), "col")
+        for order, entries in enumerate(one["entries"]):
+            row = SubElement(table, "tr")
+            _add_cells(row, one["rows"][order : order + 1], "row")
+            _add_cells(row, entries)
+    return heard
+
+
+def _add_cells(row: Element, texts: Sequence[str], scope: str = "") -> None:
+    """Append cells, or with a scope the names of columns or rows; an empty name is a cell."""
+    for words in texts:
+        cell = SubElement(row, "th", {"scope": scope}) if scope and words else SubElement(row, "td")
+        cell.text = _spoken(words)
+
+
+def _spoken(words: str) -> str:
+    """Return words without the signs that set letters as mathematics."""
+    return "".join(run for run, _, _ in svg_picture.split_runs(words))
 
 
 # Stored pictures --------------------------------------------------------------------------------------------------------
@@ -134,6 +164,7 @@ def _to_json(drawn: Picture) -> dict:
         "smallest": drawn.smallest(),
         "drawing": tostring(group, encoding="unicode"),
         "html": getattr(drawn, "html", ""),
+        "tables": [asdict(table) for table in drawn.tables],
     } | ({"numbers": drawn.numbers} if isinstance(drawn, Played) else {})
 
 

@@ -64,7 +64,7 @@ def played(picture: Picture, **numbers: object) -> Played:
     """
     for name, value in numbers.items():
         _check_value(name, value)
-    return Played(picture.title, picture.description, picture.width, picture.height, picture.elements, numbers)
+    return Played(picture.title, picture.description, picture.width, picture.height, picture.elements, picture.tables, numbers)
 
 
 def _check_value(name: str, value: object) -> None:

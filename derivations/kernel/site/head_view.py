@@ -60,7 +60,7 @@ def head_view(
     for words in view.itertext():
         if fault := find_text_fault(words):
             raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
-    return HeadView(title, description, 340, 0, (), tostring(view, encoding="unicode", short_empty_elements=False))
+    return HeadView(title, description, 340, 0, (), html=tostring(view, encoding="unicode", short_empty_elements=False))
 
 
 def _check_shapes(heads: list[Head], left: Sequence[str], right: Sequence[str]) -> None:

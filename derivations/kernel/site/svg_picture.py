@@ -27,8 +27,18 @@ class DrawingError(ValueError):
 
 
 @dataclass(frozen=True)
+class Table:
+    """The numbers of a picture, row by row, for those who hear the page. There may be names of the rows, and of the columns."""
+
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    entries: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
 class Picture:
-    """A drawing of the given size, with a title and a description for those who cannot see it.
+    """A drawing of the given size, with a title, a description and its numbers as tables for those who cannot see it.
 
     Raise DrawingError if these are missing, or if a text states a relation or contains a control character.
     """
@@ -38,6 +48,7 @@ class Picture:
     width: float
     height: float
     elements: tuple[Element, ...]
+    tables: tuple[Table, ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.title.strip() and self.description.strip()):
@@ -179,7 +190,7 @@ def beside(*pictures: Picture, title: str, gap: float = 40) -> Picture:
         room = max(picture.width, text_width(picture.title))
         elements += _add_title(picture, x + room / 2, 0, (tallest - picture.height) / 2)
         x += room + gap
-    return Picture(title, _join_descriptions(pictures), x - gap, tallest + 30, tuple(elements))
+    return Picture(title, _join_descriptions(pictures), x - gap, tallest + 30, tuple(elements), _join_tables(pictures))
 
 
 def below(*pictures: Picture, title: str, gap: float = 26) -> Picture:
@@ -189,7 +200,7 @@ def below(*pictures: Picture, title: str, gap: float = 26) -> Picture:
     for picture in pictures:
         elements += _add_title(picture, width / 2, y, 0)
         y += picture.height + 30 + gap
-    return Picture(title, _join_descriptions(pictures), width, y - gap, tuple(elements))
+    return Picture(title, _join_descriptions(pictures), width, y - gap, tuple(elements), _join_tables(pictures))
 
 
 def _add_title(picture: Picture, middle: float, y: float, down: float) -> list[Element]:
@@ -200,6 +211,10 @@ def _add_title(picture: Picture, middle: float, y: float, down: float) -> list[E
 
 def _join_descriptions(pictures: Sequence[Picture]) -> str:
     return " ".join(f"{picture.title}: {picture.description}" for picture in pictures)
+
+
+def _join_tables(pictures: Sequence[Picture]) -> tuple[Table, ...]:
+    return tuple(table for picture in pictures for table in picture.tables)
 
 
 # Grids and axes ---------------------------------------------------------------------------------------------------------
@@ -215,6 +230,7 @@ class Grid:
         if len(rows) not in (0, shape[0]) or len(columns) not in (0, shape[1]):
             raise DrawingError(f"there are {len(rows)} row labels and {len(columns)} column labels; the matrix is {shape[0]} by {shape[1]}")
         self.side, self.shape = side, shape
+        self.names = [f"{down} {row}".strip() for row in rows], [f"{across} {column}".strip() for column in columns]
         self.elements: list[Element] = []
         turned = max_text_width(columns) > side[0] - 2
         self.left = (max_text_width(rows) + 10 if rows else 0) + (24 if down else 0) + 1
@@ -240,9 +256,11 @@ class Grid:
         """Return the indices and corners of all cells."""
         return [((i, j), self.corner(i, j)) for i in range(self.shape[0]) for j in range(self.shape[1])]
 
-    def picture(self, title: str, description: str) -> Picture:
+    def picture(self, title: str, description: str, entries: Sequence[Sequence[str]] = ()) -> Picture:
+        """Return the picture. With entries, it has them as a table."""
         right, bottom = self.corner(*self.shape)
-        return Picture(title, description, right + 1, bottom + 1, tuple(self.elements))
+        tables = (Table(title, *self.names, entries),) if entries else ()
+        return Picture(title, description, right + 1, bottom + 1, tuple(self.elements), tables)
 
 
 class Axis:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from .diagrams import MAX_OPACITY
-from .svg_picture import DrawingError, Picture, box, max_text_width, muted_text, number, part, text, text_width
+from .svg_picture import DrawingError, Picture, Table, box, max_text_width, muted_text, number, part, text, text_width
 
 STEPS = (0.04, 0.12, 0.3, 0.6)  # a cell is drawn as strongly as the last of these steps that its weight reaches
 SIDE, GAP = 46.0, 6.0  # the side of a head's square, and the space between two
@@ -76,7 +76,9 @@ def token_columns(tokens: Sequence[str], columns: Sequence[Column], *, title: st
         x += width + 8
     if query is not None:
         elements.append(box(1, top + query * height, x - 9, height, "picture__mark"))
-    return Picture(title, description, x - 7, top + len(tokens) * height + 1, tuple(elements))
+    entries = [[number(column.values[row], column.digits) for column in columns] for row in range(len(tokens))]
+    table = Table(title, tokens, [column.name for column in columns], entries)
+    return Picture(title, description, x - 7, top + len(tokens) * height + 1, tuple(elements), (table,))
 
 
 Word = tuple[float, float, float]  # the middle of a word, and the width of its box
