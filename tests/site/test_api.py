@@ -4,10 +4,12 @@ import ast
 import re
 from html import unescape
 from pathlib import Path
+from xml.etree.ElementTree import Element, tostring
 
 import pytest
 
-from derivations.kernel.site.api_reference import ApiError, render_api
+from derivations.kernel.command import new_topic
+from derivations.kernel.site.api_reference import PAGES, ApiError, add_heading, find_modules, render_module
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted({path.parent.name for path in (ROOT / "snippets").glob("*/*.py")})
@@ -53,7 +55,7 @@ def _own():
 
 
 def words(html):
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", re.sub(r"</(?:p|dt|pre|dd)>", " ", html))).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", re.sub(r"</(?:h2|p|dt|pre|dd)>", " ", html))).split())
 
 
 @pytest.fixture
@@ -67,7 +69,9 @@ def planted(tmp_path):
             path.write_text(text)
         if not page:
             (tmp_path / "docs/a/b.md").unlink()
-        return render_api(tmp_path / "docs", "a", "contributing/snippets", tmp_path)
+        heading = Element("div")
+        add_heading(heading, tmp_path / "snippets/a/b.py", tmp_path / "docs", PAGES)
+        return tostring(heading, encoding="unicode") + render_module(tmp_path / "snippets/a/b.py")
 
     return make
 
@@ -82,7 +86,7 @@ def test_signatures_and_docstrings_are_shown_without_running_code(planted):
 
 
 def test_module_links_to_the_page_that_shows_it(planted):
-    assert '<a href="../../a/b/">' in planted()
+    assert '<a href="../../a/b.md">' in planted()
     assert "<a " not in planted(page=False)
 
 
@@ -95,7 +99,7 @@ def test_relation_in_docstring_is_rejected(planted, text):
     assert planted(SNIPPET.replace("A second paragraph.", f"`{text.replace('`', '')}`"))
 
 
-@pytest.mark.parametrize("argument", ["", " | nothing", " | ../derivations/simplify"])
+@pytest.mark.parametrize("argument", [" | nothing", " | ../derivations/simplify"])
 def test_unknown_chapter_is_rejected_with_a_list_of_chapters(refused, argument):
     assert re.fullmatch(
         r"docs/notes/page\.md:3: expected '/// api \| CHAPTER' with a chapter of around, associativity, .*, found '.*'",
@@ -105,18 +109,28 @@ def test_unknown_chapter_is_rejected_with_a_list_of_chapters(refused, argument):
 
 def test_block_is_rendered_on_a_page(page):
     html = page("# Title\n\n/// api | simplify\n///\n\nText.\n")
+    assert re.search(r'<h2 id="snippets\.simplify\.bilinear">.*snippets\.simplify\.bilinear</code>', html)
     assert 'id="snippets.simplify.bilinear.merge_projections"' in html and "\x02" not in html and html.endswith("<p>Text.</p>")
 
 
-def test_page_lists_all_public_functions_of_every_chapter():
-    text = (ROOT / "docs/contributing/snippets.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^/// api \| (\w+)$", text, flags=re.M)) == CHAPTERS
-    for chapter in CHAPTERS:
-        html = render_api(ROOT / "docs", chapter, "contributing/snippets")
-        for path in (ROOT / "snippets" / chapter).glob("*.py"):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node):
-                    assert f'id="snippets.{chapter}.{path.stem}.{node.name}"' in html
+def test_index_links_to_the_page_of_each_chapter_and_to_each_module(page):
+    html = page("# Title\n\n/// api\n///\n", name=f"{PAGES}.md")
+    links = re.findall(r'<a href="([^"#]*)#?([^"]*)"><code>([^<]*)</code>', html)
+    assert [name for _, anchor, name in links if not anchor] == [f"snippets.{chapter}" for chapter in CHAPTERS]
+    assert [one for one in links if one[1]] == [
+        (f"snippets/{chapter}.md", f"snippets.{chapter}.{path.stem}", path.stem) for chapter in CHAPTERS for path in find_modules(chapter)
+    ]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_page_of_a_chapter_lists_all_its_public_functions(page, chapter):
+    text = (ROOT / f"docs/{PAGES}/{chapter}.md").read_text(encoding="utf-8")
+    assert text == new_topic.fill(new_topic.REFERENCE, {"{chapter}": chapter})
+    html = page(text, name=f"{PAGES}/{chapter}.md")
+    for path in (ROOT / "snippets" / chapter).glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and ast.get_docstring(node):
+                assert f'id="snippets.{chapter}.{path.stem}.{node.name}"' in html
 
 
 def test_reference_lists_every_word_of_the_claim_language():
@@ -139,4 +153,7 @@ def test_both_generators_render_the_reference_and_the_snippets(request, generato
     assert ":::" not in language and "\x02" not in language and "doctest:" not in language
     snippets = (site / "contributing/snippets/index.html").read_text(encoding="utf-8")
     assert "A section is the code between two comments" in snippets and "[end:name]" in snippets  # the line of a section mark is removed
-    assert snippets.count('<section class="api"') == len([p for p in (ROOT / "snippets").glob("*/*.py") if p.name != "__init__.py"])
+    for chapter in CHAPTERS:
+        html = (site / PAGES / chapter / "index.html").read_text(encoding="utf-8")
+        assert html.count('<section class="api"') == len(find_modules(chapter)) == html.count('class="headerlink" href="#snippets.')
+        assert re.search(rf'<a href="{chapter}/(index\.html)?">', snippets)

@@ -157,6 +157,18 @@ def result() -> Picture:
     )
 ''',
 }
+# The page with the signatures and docstrings of a chapter's snippets
+REFERENCE = """---
+kind: reference
+---
+
+# `snippets.{chapter}`
+
+These are the functions and classes of `snippets.{chapter}`. [Another page](../snippets.md) says how to install and use them.
+
+/// api | {chapter}
+///
+"""
 ROWS = "tests/snippets/rows/{chapter}.py"  # inputs for each public function; a file for a chapter
 NEW_ROWS = '''"""Inputs for snippets/{chapter}."""
 
@@ -206,12 +218,14 @@ def create(topic: str) -> list[str]:
     following = f"[The next page]({relative_link(topic, after)}) follows from this one.\n\n" if after else ""
     values = {"{topic}": topic, "{chapter}": chapter, "{name}": name, "{title}": title, "{next}": following}
     files = {ROOT / fill(path, values): fill(text, values) for path, text in FILES.items()}
-    package = ROOT / "snippets" / chapter / "__init__.py"
+    of_chapter = {
+        ROOT / "snippets" / chapter / "__init__.py": "",
+        ROOT / f"docs/contributing/snippets/{chapter}.md": fill(REFERENCE, values),
+    }
     existing = [path.relative_to(ROOT).as_posix() for path in files if path.exists()]
     if existing:
         raise ScaffoldError(f"{', '.join(existing)} exists already; nothing was created")
-    if not package.exists():
-        files[package] = ""
+    files |= {path: text for path, text in of_chapter.items() if not path.exists()}
     files |= {ROOT / "mkdocs.yml": navigation, **add_row(ROOT / fill(ROWS, values), values), **add_link(before, topic)}
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)

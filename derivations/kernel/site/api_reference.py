@@ -5,6 +5,7 @@ import re
 from html import escape
 from inspect import cleandoc
 from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement
 
 import griffe
 from pygments import highlight
@@ -17,6 +18,7 @@ from ..snippet_source import parse
 from ..store.project_files import ROOT
 
 FOLDER = "snippets"
+PAGES = "contributing/snippets"  # the folder with a page for each chapter
 NAME = re.compile(r"[a-z0-9_-]+")
 
 
@@ -24,26 +26,58 @@ class ApiError(ValueError):
     """An error in the block or in a docstring. The message says what to do; the caller adds the place."""
 
 
-def render_api(docs: Path, chapter: str, folder: str, root: Path = ROOT) -> str:
-    """Return the HTML for the snippets of a chapter, with links relative to `folder`, a folder of pages. Raise ApiError."""
+def find_modules(chapter: str, root: Path = ROOT) -> list[Path]:
+    """Return the files of a chapter's snippets. Raise ApiError if there are none."""
     paths = sorted(p for p in (root / FOLDER / chapter).glob("*.py") if p.name != "__init__.py") if NAME.fullmatch(chapter) else []
     if not paths:
-        chapters = sorted({p.parent.name for p in (root / FOLDER).glob("*/*.py")})
-        raise ApiError(f"expected '/// api | CHAPTER' with a chapter of {', '.join(chapters)}, found {chapter!r}")
-    return "".join(render_module(path, root, docs, folder) for path in paths)
+        raise ApiError(f"expected '/// api | CHAPTER' with a chapter of {', '.join(find_chapters(root))}, found {chapter!r}")
+    return paths
 
 
-def render_module(path: Path, root: Path, docs: Path, folder: str) -> str:
-    """Return the HTML for a file: its name with a link to its page, the first paragraph of its docstring, and its public definitions."""
-    source = path.read_text(encoding="utf-8")
-    topic = path.relative_to(root / FOLDER).with_suffix("").as_posix()
-    name = f"{FOLDER}.{topic.replace('/', '.')}"
-    about = render_text(cleandoc(parse(path.relative_to(root).as_posix(), source).docstring).partition("\n\n")[0], name)
-    title = f"<code>{escape(name)}</code>"
-    if (docs / f"{topic}.md").is_file():
-        title = f'<a href="{escape(posixpath.relpath(topic, folder))}/">{title}</a>'
+def find_chapters(root: Path = ROOT) -> list[str]:
+    """Return the names of the folders of snippets."""
+    return sorted({p.parent.name for p in (root / FOLDER).glob("*/*.py")})
+
+
+def module_name(path: Path) -> str:
+    """Return the name under which a file of snippets is imported."""
+    return f"{FOLDER}.{path.parent.name}.{path.stem}"
+
+
+def add_index(parent: Element, folder: str, root: Path = ROOT) -> Element:
+    """Append a list of all chapters and their modules, with links to their pages from a page in `folder`, and return it."""
+    index = SubElement(parent, "dl", {"class": "api-index"})
+    for chapter in find_chapters(root):
+        page = posixpath.relpath(f"{PAGES}/{chapter}.md", folder)
+        _add_link(SubElement(index, "dt"), page, f"{FOLDER}.{chapter}")
+        modules = SubElement(index, "dd")
+        for path in find_modules(chapter, root):
+            _add_link(modules, f"{page}#{module_name(path)}", path.stem).tail = " "
+    return index
+
+
+def add_heading(parent: Element, path: Path, docs: Path, folder: str) -> None:
+    """Append a heading with the name of a module, which links to the page of its topic if there is one."""
+    heading = SubElement(parent, "h2", {"id": module_name(path)})
+    topic = f"{path.parent.name}/{path.stem}.md"
+    if (docs / topic).is_file():
+        _add_link(heading, posixpath.relpath(topic, folder), module_name(path))
+    else:
+        SubElement(heading, "code").text = module_name(path)
+
+
+def _add_link(parent: Element, address: str, name: str) -> Element:
+    link = SubElement(parent, "a", {"href": address})
+    SubElement(link, "code").text = name
+    return link
+
+
+def render_module(path: Path) -> str:
+    """Return the HTML for a file: the first paragraph of its docstring, and its public definitions."""
+    source, name = path.read_text(encoding="utf-8"), module_name(path)
+    about = render_text(cleandoc(parse(f"{name.replace('.', '/')}.py", source).docstring).partition("\n\n")[0], name)
     entries = "".join(render_entry(definition, name) for definition in find_public_definitions(griffe.visit(name, path, source)))
-    return f'<section class="api" id="{escape(name)}"><p class="api__module">{title}</p>{about}<dl>{entries}</dl></section>'
+    return f'<section class="api">{about}<dl>{entries}</dl></section>'
 
 
 def find_public_definitions(parent: griffe.Module | griffe.Class) -> list[griffe.Function | griffe.Class]:

@@ -14,8 +14,7 @@ from ..printing.mathml import MathsError
 from ..store import complete_run_counts, fuzz_results, mutant_results
 from ..store.certificates import CertificateError, topics
 from ..store.project_files import ROOT
-from . import claim_graph, figure_widgets, graph_svg, model_files, page_dependencies
-from .api_reference import ApiError, render_api
+from . import api_reference, claim_graph, figure_widgets, graph_svg, model_files, page_dependencies
 from .claim_html import ClaimError
 from .claim_journey import JourneyError, render_stage
 from .figure_block import FigureError, render_figure
@@ -128,13 +127,17 @@ def _check_claims(page: Page, row: dict) -> None:
 
 
 def add_api(page: Page, parent: Element, chapter: str) -> Element:
-    """Append the reference of a chapter's snippets."""
+    """Append the reference of a chapter's snippets, with a heading for each module; without a chapter, a list of all chapters."""
     page_dependencies.note_files((ROOT / "snippets").rglob("*.py"))
+    if not chapter:
+        return api_reference.add_index(parent, _folder_of(page))
     try:
-        html = render_api(page.source.docs, chapter, page.source.path_in_docs.removesuffix(".md") or ".")
-    except ApiError as error:
-        raise page.source.error(page.source.line_of(f"/// api | {chapter}", "/// api"), str(error)) from None
-    return _append_html(page, parent, html)
+        for path in api_reference.find_modules(chapter):
+            api_reference.add_heading(parent, path, page.source.docs, _folder_of(page))
+            box = _append_html(page, parent, api_reference.render_module(path))
+    except api_reference.ApiError as error:
+        raise page.source.error(page.source.line_of(f"/// api | {chapter}"), str(error)) from None
+    return box
 
 
 def add_figure(page: Page, parent: Element, argument: str) -> Element:

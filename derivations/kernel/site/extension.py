@@ -24,7 +24,7 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
     /// journey | scaling/variance#mean record   the data of one claim at one stage, from its script to its certificate (claim_journey.py)
     ///
 
-    /// api | scaling                            the snippets of a chapter, from their docstrings
+    /// api | scaling                            the snippets of a chapter, from their docstrings; without a chapter, a list of all
     ///
 
     /// figure | scaling/variance:widths         a picture, drawn by a function of docs/figures/scaling/variance.py
