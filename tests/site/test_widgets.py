@@ -519,15 +519,18 @@ def test_rotary(widget):
     one.press(*["ArrowRight"] * 5)
     shows(6, 9)
     assert one.said == before
-    one.press("Tab", "Home")  # the query cannot move that far, so both stay
-    shows(6, 9)
+    one.press("Tab", "Home")  # the key moves as far as the query can follow
+    shows(0, 3)
+    assert one.said == before
+    one.press("End")
+    shows(17, 20)
     one.press("Tab", "Space")
     one.browser.press("Tab", shift=True)
-    one.press("ArrowRight", "ArrowRight")
-    shows(6, 11)
+    one.press("ArrowLeft", "ArrowLeft")
+    shows(17, 18)
     one.browser.press("Tab", shift=True)
     one.press("Home")
-    shows(0, 11)
+    shows(0, 18)
 
 
 def test_merge(widget):

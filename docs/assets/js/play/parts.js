@@ -120,7 +120,7 @@ export function integer(value, label, act, most = 9) {
     if (!Number.isNaN(typed)) take(Math.max(-most, Math.min(most, Math.round(typed))) + 0); // no minus zero
     input.value = last;
   });
-  input.addEventListener("focus", () => input.select());
+  for (const event of ["focus", "click"]) input.addEventListener(event, () => input.select()); // a slider moved by touch leaves the focus here
   return input;
 }
 

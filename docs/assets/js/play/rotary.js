@@ -38,13 +38,13 @@ export function start(stage, { query, key, omega, places }) {
     said.say(`distance ${shown(at[1] - at[0], 0)} · score ${shown(score, 4)}`);
   }
 
-  // The one that a reader moves takes the other along, as far as there are places, where they are to stay together.
+  // The one that a reader moves takes the other along, where they are to stay together, and goes no farther than the other can.
   const together = make("input", { type: "checkbox", class: "play__check", checked: "" });
   const knobs = ["query", "key"].map((role, which) => slider(make("span", { class: `role--${role}` }, `${role} at place`), PLACES, places[which], (place) => {
-    const other = at[1 - which] + place - at[which];
-    if (together.checked && PLACES[other] === undefined) return put(which, at[which]);
-    at[which] = place;
-    if (together.checked && at[1 - which] !== other) put(1 - which, (at[1 - which] = other));
+    const moved = together.checked ? [0, 1] : [which];
+    const [back, on] = [Math.min(...moved.map((one) => at[one])), PLACES.at(-1) - Math.max(...moved.map((one) => at[one]))];
+    const by = Math.max(-back, Math.min(on, place - at[which]));
+    for (const one of moved) put(one, (at[one] += by));
     show();
   }));
   function put(which, place) {
