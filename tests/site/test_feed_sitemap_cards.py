@@ -4,15 +4,18 @@ import os
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
-from PIL import Image
+from PIL import Image, ImageColor
 
-from derivations.kernel.site import change_feed, page_errors, social_cards
+from derivations.kernel.site import Source, change_feed, page_errors, site_exports_hook, social_cards
+from derivations.kernel.site.figure_block import load_picture
+from derivations.kernel.site.picture_image import COLOURS
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"index.md": "# Home\n\nWhat it is.\n", "one/first.md": "# First\n\nIt says `a`. More.\n", "one/second.md": "# Second\n"}
@@ -208,10 +211,36 @@ def test_same_page_gives_the_same_card(tmp_path):
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
+def test_picture_takes_the_place_of_the_description(tmp_path):
+    picture = load_picture("bounds/qknorm:most", ROOT / "docs")
+    cards = []
+    for name, of in (("words", None), ("picture", picture)):
+        social_cards.draw_card(tmp_path / f"{name}.png", title="A title", chapter="", description="Words. " * 90, site="A site", picture=of)
+        cards.append(Image.open(tmp_path / f"{name}.png").convert("RGB"))
+    words, drawn = (card.crop(social_cards.PICTURE) for card in cards)
+    colour = ImageColor.getrgb(COLOURS["data"])
+    assert [colour in {of for _, of in one.getcolors(2**20)} for one in (words, drawn)] == [False, True]
+    beside = cards[1].crop((social_cards.LEFT, 230, social_cards.PICTURE[0], 500))
+    assert len(beside.getcolors()) == 1
+
+
+def test_picture_of_a_card_is_the_first_that_has_room(monkeypatch):
+    """A figure of HTML is no picture, and a tall one would be too small to read."""
+    sizes = {"a/b:form": (200, 100, "<p>"), "a/b:tall": (200, 700, ""), "a/b:fits": (200, 100, ""), "a/b:later": (300, 100, "")}
+    stored = {name: {"width": width, "height": height, "html": html} for name, (width, height, html) in sizes.items()}
+    monkeypatch.setattr(site_exports_hook.figure_block, "load_picture", lambda name, _: stored[name])
+    monkeypatch.setattr(
+        site_exports_hook, "_read_source", lambda *_: Source("".join(f"/// figure | {name}\n///\n\n" for name in sizes), ROOT)
+    )
+    config, page = load_config(str(ROOT / "mkdocs.yml"), hooks=[]), SimpleNamespace(file=None)
+    assert site_exports_hook._find_picture(page, config) is stored["a/b:fits"]
+    del sizes["a/b:fits"], sizes["a/b:later"]
+    assert site_exports_hook._find_picture(page, config) is None
+
+
 @pytest.mark.parametrize(("most", "shown"), [(1, ["one two …"]), (2, ["one two three", "four"]), (0, [])])
-def test_text_that_does_not_fit_is_cut_at_a_word(most, shown, monkeypatch):
+def test_text_that_does_not_fit_is_cut_at_a_word(most, shown):
     class Font:
         getlength = staticmethod(len)
 
-    monkeypatch.setattr(social_cards, "RIGHT", social_cards.LEFT + 13)
-    assert social_cards.shorten("one two three four", Font, most) == shown
+    assert social_cards.shorten("one two three four", Font, most, social_cards.LEFT + 13) == shown

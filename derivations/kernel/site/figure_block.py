@@ -60,6 +60,12 @@ class FigureError(ValueError):
 
 def render_figure(name: str, docs: Path, identifier: str) -> tuple[str, dict]:
     """Return a figure as HTML, and the numbers for its widget. Raise FigureError if it cannot be drawn."""
+    content = load_picture(name, docs)
+    return _to_html(content, identifier), content.get("numbers", {})
+
+
+def load_picture(name: str, docs: Path) -> dict:
+    """Return a picture as it is stored (see `_to_json`). Raise FigureError if it cannot be drawn."""
     match = _NAME.fullmatch(name)
     if not match:
         found = repr(name) if name else "nothing"
@@ -69,8 +75,7 @@ def render_figure(name: str, docs: Path, identifier: str) -> tuple[str, dict]:
     if not path.is_file():
         file = f"docs/figures/{chapter}/{topic}.py"
         raise FigureError(f"there is no {file}; create it, with a function '{function}' that returns a Picture")
-    content = _draw_or_reuse(path, function)
-    return _to_html(content, identifier), content.get("numbers", {})
+    return _draw_or_reuse(path, function)
 
 
 def _to_html(content: dict, identifier: str) -> str:

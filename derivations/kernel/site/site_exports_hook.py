@@ -22,6 +22,8 @@ from derivations.kernel.site import (
     Source,
     change_feed,
     claim_formats,
+    figure_block,
+    figure_widgets,
     page_cache,
     page_errors,
     page_notebooks,
@@ -87,6 +89,7 @@ def on_post_build(*, config: MkDocsConfig) -> None:
             chapter=_chapter_of(page),
             description=_description_of(page, config),
             site=config.site_name,
+            picture=_find_picture(page, config),
         )
     for page in pages:
         source = _read_source(page.file, config)
@@ -184,6 +187,14 @@ def _chapter_of(page: SitePage) -> str:
 
 def _description_of(page: SitePage, config: MkDocsConfig) -> str:
     return unescape(page.meta.get("description", "")) or config.site_description or ""
+
+
+def _find_picture(page: SitePage, config: MkDocsConfig) -> dict | None:
+    """Return the first picture of a page for which its card has room; None if there is none."""
+    source = _read_source(page.file, config)
+    names = [figure_widgets.parse_argument(one.argument)[0] for one in source.openings() if one.name == "figure"] if source else []
+    pictures = (figure_block.load_picture(name, Path(config.docs_dir)) for name in names)
+    return next(filter(social_cards.has_room, pictures), None)
 
 
 # claims.json ------------------------------------------------------------------------------------------------------------------------
