@@ -33,6 +33,7 @@ QUERIES = {
     "softmax derivative": "softmax/jacobian",
     "backpropagation": "blocks/backward",
     "scaled_dot_product_attention": "attention/formula",
+    "snippets": "contributing/snippets",
 }
 ALIKE = [
     ["QK^T", r"Q K^\top", r"QK^{\top}", "QKᵀ", "Q @ K.T"],
@@ -107,6 +108,13 @@ def test_common_questions_find_the_right_page(page):
     hits = searched(page, QUERIES)
     missed = {query: (where, hits[query][:3]) for query, where in QUERIES.items() if hits[query][:1] != [f"/{where}/"]}
     assert len(missed) <= 1, missed
+
+
+@pytest.mark.parametrize("name", ["merge_projections", "running_state", "softmax_jacobian"])
+def test_function_is_found_in_the_reference_of_the_snippets(page, name):
+    (module,) = {path for path in (ROOT / "snippets").glob("*/*.py") if f"\ndef {name}(" in path.read_text(encoding="utf-8")}
+    chapter = module.parent.name
+    assert f"/contributing/snippets/{chapter}/#snippets.{chapter}.{module.stem}" in searched(page, [name])[name]
 
 
 def test_formula_is_found_in_any_notation(page):

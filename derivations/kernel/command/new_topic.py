@@ -162,7 +162,7 @@ REFERENCE = """---
 kind: reference
 ---
 
-# `snippets.{chapter}`
+# snippets.{chapter}
 
 These are the functions and classes of `snippets.{chapter}`. [Another page](../snippets.md) says how to install and use them.
 

@@ -129,18 +129,21 @@ def _read_sections(body: BeautifulSoup, page: str, with_terms: bool = False) -> 
     """Yield the text before the first heading, with an empty anchor, then each section; with `with_terms`, also the terms of lists."""
     current = Record("section", "", "")
     texts: list[str] = []
+    names: list[str] = []  # of functions and classes
     for element in body.find_all(("h2", "h3", "h4", "p", "li", "dt", "dd", "td", "th", "summary", "figcaption")):
         if element.name in _HEADINGS or with_terms and element.name == "dt" and element.get("id"):
-            yield _complete_section(current, texts, page)
-            current, texts = Record("section", str(element.get("id", "")), _text(element), prior=SECTIONS), []
+            yield _complete_section(current, texts, names, page)
+            current, texts, names = Record("section", str(element.get("id", "")), _text(element), prior=SECTIONS), [], []
         elif not element.find(("p", "li", "td", "dd")):
             texts.append(_text(element))
-    yield _complete_section(current, texts, page)
+            if element.name == "dt" and str(element.get("id", "")).startswith("snippets."):
+                names.append(str(element["id"]).rpartition(".")[2])
+    yield _complete_section(current, texts, names, page)
 
 
-def _complete_section(record: Record, texts: list[str], page: str) -> Record:
+def _complete_section(record: Record, texts: list[str], names: list[str], page: str) -> Record:
     record.text = " ".join(filter(None, texts))
-    record.fields = {"title": record.title, "text": record.text, "page": page}
+    record.fields = {"title": record.title, "text": record.text, "page": page} | ({"names": "\n".join(names)} if names else {})
     return record
 
 
