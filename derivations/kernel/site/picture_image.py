@@ -85,7 +85,7 @@ def _draw_group(pen: ImageDraw.ImageDraw, group: Element, origin: Point, scale: 
 
 def _draw_shape(pen: ImageDraw.ImageDraw, element: Element, origin: Point, scale: float) -> None:
     classes = element.get("class", "").split()
-    style = {"fill": None, "stroke": "ink", "width": 1.0, "opacity": 1.0}
+    style: dict[str, Any] = {"fill": None, "stroke": "ink", "width": 1.0, "opacity": 1.0}
     for name, properties in STYLES.items():
         style |= properties if name in classes else {}
     fill = style["fill"] and _blend(style["fill"], float(element.get("fill-opacity", style["opacity"])))
