@@ -135,8 +135,8 @@ SHEETS = {  # each with what a page contains that needs it
     "heads.css": r'<[^>]+ class="heads',
     "play.css": r'<figure[^>]+ data-play=|<div class="sentence"',
     "sources.css": r'<[^>]+ class="rows',
-    "reference.css": r'<[^>]+ class="(?:api"|doc )',
-    "_mkdocstrings.css": r'<[^>]+ class="(?:api"|doc )',
+    "reference.css": r'<[^>]+ class="(?:api["-]|doc )',
+    "_mkdocstrings.css": r'<[^>]+ class="(?:api["-]|doc )',
 }
 
 
