@@ -75,6 +75,32 @@ def test_only_the_open_level_of_the_drawer_can_be_focused(narrow):
     assert narrow.run(f"{AT}.innerText.trim()") == "Table of contents"
 
 
+@pytest.mark.parametrize("press, script", [("click", False), ("click", True), ("Enter", True)])
+def test_group_of_the_sidebar_unfolds_in_place(browse, press, script):
+    page = browse("scaling/variance/", script=script)
+    group = page.page.locator(".md-sidebar--primary label.md-nav__link", has_text="Positions in practice")
+    link = page.page.locator(".md-sidebar--primary a[href$='positions/yarn/']")
+    address = page.page.url
+    assert group.count() == 1 and not link.is_visible()
+    group.click() if press == "click" else group.press(press)
+    link.wait_for(state="visible")
+    assert page.page.url == address
+    link.click()
+    page.until_at("/positions/yarn/")
+
+
+def test_group_of_the_drawer_unfolds_at_a_touch(browse):
+    page = browse("scaling/variance/", width=390, height=800, phone=True)
+    page.until(OPENER)
+    page.page.tap(".drawer-button")
+    page.page.locator("label.md-nav__title", has_text="Why √d").tap()
+    group = page.page.locator("label.md-nav__link", has_text="Many heads")
+    assert group.count() == 1
+    group.tap()
+    page.page.locator(".md-sidebar--primary a[href$='heads/split/']").tap()
+    page.until_at("/heads/split/")
+
+
 def test_leaving_the_drawer_closes_it(narrow):
     narrow.press("Enter")
     tabbed_to(narrow, f"!{IN_DRAWER}")

@@ -1,5 +1,6 @@
 """Tests of the site as MkDocs builds it: no external resources, nothing broken, and small labs that do not run twice."""
 
+import posixpath
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -99,10 +100,14 @@ def test_tab_title_begins_with_the_page_title(built, crawler):
         assert heading and title == f"{unescape(re.sub('<[^>]*>', '', heading[1].replace('<sub>', '_'))).strip()} · Attention, proved", page
 
 
-def test_sidebar_unfolds_only_the_current_chapter(built):
-    html = (built / "scaling/variance/index.html").read_text(encoding="utf-8")
-    side = html.partition('data-md-type="navigation"')[2].partition('data-md-type="toc"')[0]
-    assert "../saturation/" in side and "Why √d" in side and "../../softmax/temperature/" not in side
+def test_sidebar_has_every_page_and_unfolds_only_the_current_chapter(built):
+    soup = BeautifulSoup((built / "scaling/variance/index.html").read_text(encoding="utf-8"), "html.parser")
+    side = soup.select_one('[data-md-type="navigation"]')
+    pages = {posixpath.normpath(f"scaling/variance/{link['href']}") for link in side.select(".md-nav--primary .md-nav__item a[href]")}
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert {path.removesuffix(".md") for path in find_reading_order(settings)} - {"index"} <= pages
+    unfolded = [side.select_one(f'label.md-nav__link[for="{toggle["id"]}"]').text.strip() for toggle in side.select("[checked]")]
+    assert unfolded == ["How attention works", "Why √dk"]
 
 
 def test_formulas_outside_claims_state_no_relation(built, asked):
