@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
-SCRIPTS = ("preview.js", "copy.js", "unfold.js")
+SCRIPTS = ("preview.js", "copy.js", "target.js")
 
 
 def used(html, name):
@@ -111,7 +111,7 @@ def one(page, tmp_path, chromium, crawler):
     html = page(LINKS, name="scaling/variance.md")
     (site / "one.html").write_text(PAGE.format(policy=policy, html=html, scripts=scripts), encoding="utf-8")
     (site / "two.html").write_text(
-        PAGE.format(policy=policy, html=TWO, scripts='<script type="module" src="unfold.js"></script>'), encoding="utf-8"
+        PAGE.format(policy=policy, html=TWO, scripts='<script type="module" src="target.js"></script>'), encoding="utf-8"
     )
     for name in (*(f"js/{one}" for one in SCRIPTS), "css/site.css", "css/following.css"):
         (site / Path(name).name).write_bytes((ROOT / "docs/assets" / name).read_bytes())

@@ -1,14 +1,4 @@
-// A link to a folded claim unfolds it, and a button above the heading unfolds the proofs and the code of the whole page.
-
-// The theme opens the box that contains a link's target. A folded claim is itself the target, and its box lies inside it.
-function unfoldTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target?.querySelector(":scope > .claim__folded");
-  if (folded) folded.open = true;
-}
-
-addEventListener("hashchange", unfoldTarget);
-unfoldTarget();
+// A button above the heading unfolds the proofs and the code of the whole page.
 
 // Witnesses, solutions and whole files stay folded: they are not part of the text.
 const FOLDED = ".md-content details:not(.claim__witnesses, .claim__step, .claim__assumption, .solution, .whole-file)";
