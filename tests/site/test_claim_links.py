@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 CLAIM = "/// claim | scaling/variance#{}\n///\n"
-SCRIPTS = ("preview.js", "copy.js", "target.js")
+SCRIPTS = ("preview.js", "clipboard.js", "copy.js", "target.js")
 
 
 def used(html, name):
@@ -242,7 +242,7 @@ def test_claim_is_copied_as_latex_and_as_link_and_this_is_announced(one):
     })()""")
     latex, address = (f"document.querySelectorAll('#mean button.take__button')[{number}]" for number in (0, 1))
     names = [one.run(f"{button}.getAttribute('aria-label')") for button in (latex, address)]
-    assert names == ["Copy this claim as LaTeX, (2)", "Copy a link to this claim, (2)"]
+    assert names == ["Copy LaTeX of claim (2)", "Copy link to claim (2)"]
     said, given = "document.querySelector('[role=status]').textContent", "document.querySelector('#mean .claim__base').dataset.latex"
 
     def press(button, shown):
@@ -250,11 +250,12 @@ def test_claim_is_copied_as_latex_and_as_link_and_this_is_announced(one):
         one.until(f"{button}.textContent !== {json.dumps(shown)}")
         return one.run(f"{button}.textContent"), one.run(said)
 
-    assert press(latex, "LaTeX") == ("Copied", "LaTeX: copied") and one.run(f"copied === {given}")
-    assert press(address, "Link") == ("Copied", "Link: copied") and one.run("copied").endswith("/one.html#mean")
-    one.until(f"{latex}.textContent === 'LaTeX'")
+    assert press(latex, "Copy LaTeX") == ("Copied", "Copy LaTeX: copied") and one.run(f"copied === {given}")
+    assert press(address, "Copy link") == ("Copied", "Copy link: copied")
+    assert one.run("copied").endswith("/one.html#mean") and one.page.url == one.run("copied")
+    one.until(f"{latex}.textContent === 'Copy LaTeX'")
     one.run(f"window.refused = {given}")
-    assert press(latex, "LaTeX") == ("Not copied", "LaTeX: not copied")
+    assert press(latex, "Copy LaTeX") == ("Not copied", "Copy LaTeX: not copied")
 
 
 def test_claim_links_to_its_dot_on_the_map(one):

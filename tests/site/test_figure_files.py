@@ -23,12 +23,22 @@ TAKEN = """(async () => {{
     for (const byte of bytes) text += String.fromCharCode(byte);
     return [name, file.type, btoa(text)];
 }})()"""
+# The words of a widget, those of its buttons left out, and the numbers in its cells.
+SEEN = """(() => {{
+    const play = {figure}.querySelector(".play");
+    const hidden = [...play.querySelectorAll(".play__buttons, label.play__both")];
+    hidden.forEach((one) => (one.style.display = "none"));
+    const fields = [...play.querySelectorAll("[type=number]")].map((one) => one.value.replace("-", "−"));
+    const text = [play.innerText, ...fields].join(" ");
+    hidden.forEach((one) => (one.style.display = ""));
+    return text;
+}})()"""
 FIGURE = "document.querySelector('#picture-two_keys')"
 
 
-def taken(page, kind):
+def taken(page, kind, figure=FIGURE):
     """Return the name, the type and the bytes of the file that a button gives."""
-    name, type_, text = page.run(TAKEN.format(figure=FIGURE, kind=kind))
+    name, type_, text = page.run(TAKEN.format(figure=figure, kind=kind))
     return name, type_, base64.b64decode(text)
 
 
@@ -58,13 +68,49 @@ def test_the_png_file_has_two_pixels_for_each_unit(browse):
     assert len(set(content)) > 200  # not one colour throughout
 
 
-def test_the_link_leads_to_the_figure_and_each_figure_has_one(browse):
+WIDGETS = [
+    ("softmax/temperature/", "temperature", "range.value = 3; range.dispatchEvent(new Event('input'));"),
+    ("positions/alibi/", "alibi", "radios.at(-1).click();"),
+    ("attention/masks/", "masks", "play.querySelector('button').click();"),
+    ("order/rotary/", "rotary", "range.value = 9; range.dispatchEvent(new Event('input'));"),
+]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("path, widget, act", WIDGETS, ids=[widget for _, widget, _ in WIDGETS])
+def test_the_files_of_a_widget_show_it_as_its_reader_has_set_it(browse, path, widget, act, dark):
+    page = browse(path, dark=dark)
+    figure = f"document.querySelector('figure[data-play={widget}]')"
+    page.until(f"{figure}.dataset.played !== undefined")
+    before = taken(page, "SVG", figure)[2]
+    page.run(f"""(() => {{
+        const play = {figure}.querySelector(".play");
+        const [range, radios] = [play.querySelector("[type=range]"), [...play.querySelectorAll("[type=radio]")]];
+        {act}
+    }})()""")
+    content = taken(page, "SVG", figure)[2]
+    assert content != before
+    root = ElementTree.fromstring(content)
+    words = sorted(" ".join("".join(text.itertext()) for text in root.findall(".//{*}text")).split())
+    assert words == sorted(page.run(SEEN.format(figure=figure)).split())
+    colours = page.run(f"[...{figure}.querySelectorAll('.play__cell, .play__bar')].map((one) => getComputedStyle(one).backgroundColor)")
+    assert {colour for colour in colours if not colour.endswith(" 0)")} <= {part.get("fill") for part in root.findall(".//{*}rect")}
+    assert taken(page, "PNG", figure)[2][:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_each_figure_has_a_button_that_copies_its_address(browse):
     page = browse("scaling/saturation/")
+    page.run("Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})")
     ids = page.run(
         "[...document.querySelectorAll('figure.picture')].filter((one) => one.querySelector('.picture__svg')).map((one) => one.id)"
     )
-    links = page.run("[...document.querySelectorAll('.picture__take a')].map((one) => one.hash.slice(1))")
-    assert len(ids) >= 3 and links == ids and len(set(ids)) == len(ids)
+    assert len(ids) >= 3 and len(set(ids)) == len(ids)
+    for name in ids:
+        button = f"document.querySelector('#{name} .picture__take :last-child')"
+        page.run(f"{button}.click()")
+        page.until(f"{button}.textContent === 'Copied'")
+        assert page.run("copied") == page.page.url and page.page.url.endswith(f"scaling/saturation/#{name}")
+        assert page.run("document.querySelector('.take__said').textContent") == "Copy link: copied"
     assert (
         page.run("Math.min(...[...document.querySelectorAll('.picture__take > *')].map((one) => one.getBoundingClientRect().height))") >= 24
     )
