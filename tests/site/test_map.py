@@ -152,7 +152,7 @@ def test_curves_are_exactly_the_uses(whole):
 
 def test_names_are_drawn_above_curves_and_below_dots(graph):
     groups = [group["class"] for group in parsed(graph_svg.draw_map(graph())).select("svg > g")]
-    assert groups == [["map__edges"], ["map__names"], ["map__dots"]]
+    assert groups == [["map__edges"], ["map__grounds"], ["map__names"], ["map__dots"]]
 
 
 def test_long_name_is_wrapped_and_its_dots_move_down(graph, monkeypatch):
@@ -196,8 +196,8 @@ def test_list_links_to_every_claim_and_to_its_uses(html, whole):
 
 
 def test_page_and_scripts_are_small(html):
-    assert len(html) < 500_000 and len(gzip.compress(html.encode())) < 90_000
-    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_400
+    assert len(html) < 560_000 and len(gzip.compress(html.encode())) < 90_000
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_800
 
 
 def test_no_other_page_loads_the_map(built):
@@ -440,10 +440,11 @@ def test_whole_map_starts_at_the_top_with_readable_names(browse):
     assert box(tab, ".map__region")["top"] - box(tab, ".map__stage")["top"] < 12
     across = float(tab.run(VIEW).split()[2]) / box(tab, ".map__stage")["width"]
     size = tab.run("parseFloat(getComputedStyle(document.querySelector('.map__topic')).fontSize)")
-    assert size / across >= 9.5
-    style = "getComputedStyle(document.querySelector('.map__topic'))"
-    assert tab.run(f"{style}.paintOrder").startswith("stroke") and tab.run(f"{style}.pointerEvents") == "none"
-    assert tab.run(f"{style}.stroke") == tab.run("getComputedStyle(document.querySelector('.map__region')).fill")
+    assert size / across >= 11
+    name, ground = (f"getComputedStyle(document.querySelector('.map__{group} .map__topic'))" for group in ("names", "grounds"))
+    assert tab.run(f"{name}.stroke") == "none" and tab.run(f"{name}.pointerEvents") == tab.run(f"{ground}.pointerEvents") == "none"
+    assert tab.run(f"{ground}.stroke") == tab.run("getComputedStyle(document.querySelector('.map__region')).fill")
+    assert tab.run(f"parseFloat({ground}.strokeWidth)") / across >= 6  # a space is about half as wide
     regions, names = (
         tab.run(f"[...document.querySelectorAll('{css}')].map((one) => one.getBoundingClientRect().toJSON())")
         for css in (".map__region", ".map__names text")
@@ -547,6 +548,45 @@ def test_tap_selects_and_shows_a_claim_on_a_phone(browse):
     shown_at(phone, key)
     sheet = box(phone, ".map__panel")
     assert sheet["bottom"] <= 844 and box(phone, ".map__ring")["bottom"] < sheet["top"]
+
+
+@pytest.fixture
+def fingers(browse):
+    """Return a phone that shows the map, and a function that moves fingers by a distance over it."""
+    phone = browse("map/", width=390, height=844, phone=True)
+    phone.until(ALIVE)
+    phone.run("(document.querySelector('.map__bar').scrollIntoView(), scrollBy(0, -60))")
+    devtools = phone.page.context.new_cdp_session(phone.page)
+
+    def move(*points, by=lambda k: (0, 0)):
+        touches = [[{"x": x + k * by(n)[0], "y": y + k * by(n)[1], "id": n} for n, (x, y) in enumerate(points)] for k in range(11)]
+        for k, touch in enumerate(touches):
+            devtools.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": touch})
+        devtools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        return phone.run("scrollY"), [float(number) for number in phone.run(VIEW).split()]
+
+    return phone, move
+
+
+def test_one_finger_scrolls_the_page_and_two_move_and_enlarge_the_map(fingers):
+    phone, move = fingers
+    top, seen = phone.run("scrollY"), [float(number) for number in phone.run(VIEW).split()]
+    scrolled, after = move((200, 500), by=lambda _: (0, -15))
+    assert scrolled > top + 50 and after == seen and phone.run("document.querySelector('.map__stage').classList.contains('is-passed')")
+    phone.until("!document.querySelector('.map__stage.is-passed')")
+    top = phone.run("scrollY")
+    scrolled, left = move((300, 300), by=lambda _: (-10, 0))
+    assert scrolled == top and left[0] > seen[0] + 50 and left[2] == seen[2]
+    scrolled, up = move((150, 300), (220, 300), by=lambda _: (0, -10))
+    assert scrolled == top and up[1] > left[1] + 50 and abs(up[2] - left[2]) < 1
+    scrolled, near = move((150, 250), (220, 250), by=lambda n: (0, 10 * n))
+    assert scrolled == top and near[2] < up[2] - 50
+
+
+def test_buttons_of_the_map_are_beside_its_search_field_on_a_phone(browse):
+    phone = browse("map/", width=390, height=844, phone=True)
+    phone.until(ALIVE)
+    assert apart(box(phone, ".map__finder input"), box(phone, "[aria-label='Zoom in']"))
 
 
 def test_tap_near_a_dot_selects_it_on_a_phone(browse):

@@ -21,13 +21,13 @@ from .claim_html import KINDS
 from .svg_picture import Point, short
 
 COLUMNS = 5
-DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 46.0  # the distance between dots, and the height of a topic with one row of dots
+DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 54.0  # the distance between dots, and the height of a topic with one row of dots
 ROW_LENGTH = 20  # dots in a row
 ROW_DISTANCE = 22.0  # between rows of dots of the same topic
 MARGIN, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, the height of its title, and the distance to the next region
 WIDTH = 2 * MARGIN + ROW_LENGTH * DOT_DISTANCE
 DOTS_TOP = 34.0  # from the top of a topic down to its dots
-LINE_LENGTH, LINE_HEIGHT = 30, 18.0  # characters in a line of a topic's name at its largest size, and the distance between lines
+LINE_LENGTH, LINE_HEIGHT = 26, 21.0  # characters in a line of a topic's name at its largest size, and the distance between lines
 
 
 # Layout ------------------------------------------------------------------------------------------------------------------------
@@ -112,9 +112,9 @@ def draw_map(graph: ClaimGraph) -> str:
     parts += [draw_region(topics, x, y) for (_, topics), (x, y) in placed]
     parts.append('<g class="map__edges">')
     parts += [draw_edge(graph.nodes[start], graph.nodes[end], dots) for start, end in graph.edges if end in dots]
-    parts.append('</g><g class="map__names">')  # above the curves, which would strike them through
-    for (title, topics), (x, y) in placed:
-        parts += draw_names(title, topics, x, y)
+    names = [name for (title, topics), (x, y) in placed for name in draw_names(title, topics, x, y)]
+    # Above the curves, which would strike them through: first the ground of all names, then the names.
+    parts += ['</g><g class="map__grounds" aria-hidden="true">', *names, '</g><g class="map__names">', *names]
     parts.append('</g><g class="map__dots">')
     parts += [draw_dot(node, *dots[node.id], node.id in graph.linked) for node in graph.nodes.values()]
     return "\n".join([*parts, "</g></svg>"])

@@ -1,4 +1,4 @@
-// Which part of the map is seen: moved by dragging and by arrow keys, enlarged by the wheel, two fingers, "+" and "−".
+// Which part of the map is seen: moved by dragging, by two fingers and by arrow keys, enlarged by the wheel, two fingers, "+" and "−".
 
 const NEAREST = 160; // units across, at most enlarged
 const PHONE = 600; // pixels; below, one column of regions is shown at first
@@ -7,6 +7,7 @@ const MARGIN = 14;
 const EDGE = 40; // pixels that a chosen claim keeps from what is not seen
 const CLOSE = 0.6; // units to a pixel for a choice, at least
 const FAR = 1.9; // and at most
+const SAID = 1500; // milliseconds for which a finger that moves the page is told how to move the map
 
 /** Take over a picture in its stage. `stage` says how large it is seen, `covering()` what lies over it. */
 export function view(svg, stage, covering) {
@@ -14,19 +15,20 @@ export function view(svg, stage, covering) {
   const size = { width: whole.width, height: whole.height };
   const seen = { x: 0, y: 0, width: size.width };
   let before = null; // what was seen before a choice or a search moved the map
-  const sized = svg.querySelectorAll(".map__names, .map__marks"); // not all: what has a size of its own would be styled anew for nothing
+  const sized = svg.querySelectorAll(".map__grounds, .map__names, .map__marks"); // not all: what has a size of its own would be styled anew for nothing
   const unit = () => seen.width / (stage.clientWidth || 1); // units to a pixel
   const clamped = (value, least, most) => Math.min(Math.max(value, least), Math.max(least, most));
 
-  /** The largest part of the stage beside, above or below what lies over it, in pixels. */
+  /** The larger part of the stage beside what lies over it, or above or below where that takes the whole width, in pixels. */
   function room() {
     const [width, height] = [stage.clientWidth || 1, stage.clientHeight || 1];
     const [box, over] = [stage.getBoundingClientRect(), covering().getBoundingClientRect()];
     const [left, right] = [over.left, over.right].map((at) => clamped(at - box.left, 0, width));
     const [top, bottom] = [over.top, over.bottom].map((at) => clamped(at - box.top, 0, height));
     const part = (x, y, wide, tall) => ({ x, y, width: wide, height: tall });
-    const parts = [part(right, 0, width - right, height), part(0, 0, left, height), part(0, 0, width, top), part(0, bottom, width, height - bottom)];
-    return parts.reduce((a, b) => (b.width * b.height > a.width * a.height ? b : a));
+    const beside = width - right > left ? part(right, 0, width - right, height) : part(0, 0, left, height);
+    if (beside.width) return beside;
+    return height - bottom > top ? part(0, bottom, width, height - bottom) : part(0, 0, width, top);
   }
 
   /** How many units across show all in a room. */
@@ -69,8 +71,12 @@ export function view(svg, stage, covering) {
   }
 
   function back() {
-    Object.assign(seen, before);
+    put(before);
     before = null;
+  }
+
+  function put(place) {
+    Object.assign(seen, place);
     draw();
   }
 
@@ -129,19 +135,22 @@ export function view(svg, stage, covering) {
     draw();
   }
 
-  followPointers(stage, { at, move, zoom });
+  const place = () => ({ ...seen });
+  followPointers(stage, { at, move, place, put, zoom });
   new ResizeObserver(draw).observe(stage);
   home();
   return { around, at, back, fit, home, keep, move, show, unit, zoom };
 }
 
-/** One pointer drags, two pinch, the wheel zooms once the map has the focus: until then it scrolls the page. */
-function followPointers(stage, { at, move, zoom }) {
+/** One pointer drags, two drag and pinch, the wheel zooms once the map has the focus: until then it scrolls the page, as does one finger that
+    moves up or down. */
+function followPointers(stage, { at, move, place, put, zoom }) {
   const down = new Map();
   let dragged = 0; // pixels since the pointer went down
+  let start = null; // what was seen then
 
   stage.addEventListener("pointerdown", (event) => {
-    if (!down.size) dragged = 0;
+    if (!down.size) [dragged, start] = [0, place()];
     down.set(event.pointerId, event);
   });
   stage.addEventListener("pointermove", (event) => {
@@ -152,9 +161,19 @@ function followPointers(stage, { at, move, zoom }) {
     dragged += Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY);
     if (dragged > 4) stage.setPointerCapture(event.pointerId);
     if (down.size === 2) zoom(spread(down) / apart, at(centre(down)));
-    else move(before.clientX - event.clientX, before.clientY - event.clientY);
+    move((before.clientX - event.clientX) / down.size, (before.clientY - event.clientY) / down.size);
   });
   for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, (event) => down.delete(event.pointerId));
+  // The browser has taken the finger for the page.
+  stage.addEventListener("pointercancel", () => {
+    put(start);
+    stage.classList.add("is-passed");
+    setTimeout(() => stage.classList.remove("is-passed"), SAID);
+  });
+  // Two fingers are for the map.
+  for (const touch of ["touchstart", "touchmove"]) {
+    stage.addEventListener(touch, (event) => event.touches.length > 1 && event.cancelable && event.preventDefault(), { passive: false });
+  }
   // The end of a drag chooses nothing.
   stage.addEventListener("click", (event) => dragged > 4 && event.stopImmediatePropagation(), true);
   stage.addEventListener("dragstart", (event) => event.preventDefault());
