@@ -1,24 +1,23 @@
 """Bytes of a cache, and operations for each byte that is read.
 
-The cache of published models, for each token and for the context that they were made for, at two
-bytes a number:
+The cache of published models, for each token and for 8,192 tokens, at two bytes a number:
 
 --8<-- [start:example-models]
->>> from snippets.inference.memory import MODELS, bytes_per_token
->>> for model in MODELS:
+>>> from snippets.inference.memory import SIX, bytes_per_token
+>>> for model in SIX:
 ...     token = bytes_per_token(
-...         model.layers, model.num_kv_heads, model.d_k, itemsize=2)
-...     whole = token * model.context / 2**30
-...     print(f"{model.name:11}  layers {model.layers}"
-...           f"  heads {model.num_heads:2}/{model.num_kv_heads:2}"
+...         model.layers, model.kv_heads, model.head_width, itemsize=2)
+...     whole = token * 8192 / 2**30
+...     print(f"{model.name:15}  layers {model.layers}"
+...           f"  heads {model.heads:2}/{model.kv_heads:2}"
 ...           f"  {token // 1024:4} KiB a token"
-...           f"  {whole:5.2f} GiB for {model.context}")
-GPT-3 175B   layers 96  heads 96/96  4608 KiB a token   9.00 GiB for 2048
-Llama 2 7B   layers 32  heads 32/32   512 KiB a token   2.00 GiB for 4096
-Llama 2 70B  layers 80  heads 64/ 8   320 KiB a token   1.25 GiB for 4096
-Mistral 7B   layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8192
-Llama 3 8B   layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8192
-Llama 3 70B  layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8192
+...           f"  {whole:5.2f} GiB for 8,192")
+GPT-3 175B       layers 96  heads 96/96  4608 KiB a token  36.00 GiB for 8,192
+Llama 2 7B       layers 32  heads 32/32   512 KiB a token   4.00 GiB for 8,192
+Llama 2 70B      layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8,192
+Mistral 7B v0.1  layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8,192
+Llama 3.1 8B     layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8,192
+Llama 3.1 70B    layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8,192
 
 --8<-- [end:example-models]
 
@@ -26,8 +25,8 @@ Sequences of 2,048 tokens whose cache is as large as the weights of GPT-3's laye
 
 --8<-- [start:example-six]
 >>> from snippets.inference.memory import weights_less_cache
->>> gpt = MODELS[0]
->>> d = gpt.num_heads * gpt.d_k
+>>> gpt = SIX[0]
+>>> d = gpt.width
 >>> 6 * d  # tokens
 73728
 >>> [weights_less_cache(batch * 2048, d, gpt.layers, itemsize=2)
@@ -41,7 +40,6 @@ Operations for each byte read, in a decoding step of a model with the sizes of L
 --8<-- [start:example-intensity]
 >>> from snippets.inference.memory import (
 ...     attention_intensity, step_intensity, weights_intensity)
->>> llama = MODELS[1]
 >>> heads = dict(num_heads=32, num_kv_heads=32, d_k=128, itemsize=2)
 >>> weights = 12 * 4096**2 * 32
 >>> for batch in (1, 16, 256, 4096):
@@ -87,13 +85,12 @@ The same ratio, measured on tensors:
 --8<-- [end:example-counted]
 """
 
-from typing import NamedTuple
-
 from jaxtyping import Float
 from torch import Tensor
 
 from snippets.attention.formula import attention
 from snippets.order.cost import operations
+from snippets.serving.models import models
 
 
 # --8<-- [start:bytes]
@@ -108,24 +105,16 @@ def bytes_per_token(
 
 
 # --8<-- [start:models]
-class Model(NamedTuple):
-    """The sizes that determine the cache of a model."""
-
-    name: str
-    layers: int
-    num_heads: int
-    num_kv_heads: int
-    d_k: int
-    context: int
-
-
-MODELS = (
-    Model("GPT-3 175B", 96, 96, 96, 128, 2048),
-    Model("Llama 2 7B", 32, 32, 32, 128, 4096),
-    Model("Llama 2 70B", 80, 64, 8, 128, 4096),
-    Model("Mistral 7B", 32, 32, 8, 128, 8192),
-    Model("Llama 3 8B", 32, 32, 8, 128, 8192),
-    Model("Llama 3 70B", 80, 64, 8, 128, 8192),
+SIX = tuple(
+    models()[name]
+    for name in (
+        "GPT-3 175B",
+        "Llama 2 7B",
+        "Llama 2 70B",
+        "Mistral 7B v0.1",
+        "Llama 3.1 8B",
+        "Llama 3.1 70B",
+    )
 )
 # --8<-- [end:models]
 

@@ -17,8 +17,9 @@ from snippets.inference.groups import (
     squared_distance_to_mean,
     squared_distance_to_shared,
 )
-from snippets.inference.memory import MODELS, bytes_per_token
+from snippets.inference.memory import bytes_per_token
 from snippets.order.cost import forward_operations
+from snippets.serving.models import models
 
 
 def random(seed, *shapes):
@@ -123,10 +124,10 @@ def test_numbers_in_the_text():
     assert grouped_operations(4096, d, h, 8) / grouped_operations(4096, d, h, h) == 0.75
     first = torch.tensor([[1.0, 0], [0, 0]])  # what two heads of width one compare: first features, and second features
     assert torch.linalg.matrix_rank(torch.cat([first, first.flip(0, 1)])).item() == 2
-    models = {model.name: model for model in MODELS}
-    sizes = [bytes_per_token(one.layers, one.num_kv_heads, one.d_k, 2) / 1024 for one in (models["Llama 3 8B"], models["Llama 2 7B"])]
+    pair = models()["Llama 3.1 8B"], models()["Llama 2 7B"]
+    sizes = [bytes_per_token(one.layers, one.kv_heads, one.head_width, 2) / 1024 for one in pair]
     assert sizes == [128, 512]
-    assert models["Llama 3 8B"].num_heads == models["Llama 2 7B"].num_heads == 32
+    assert pair[0].heads == pair[1].heads == 32
 
 
 def test_aligned_twins_may_be_pooled():

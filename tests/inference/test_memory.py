@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from snippets.inference.memory import (
-    MODELS,
-    Model,
+    SIX,
     attention_intensity,
     bytes_per_token,
     counted_intensity,
@@ -27,16 +26,15 @@ def test_bytes_are_those_of_tensors(itemsize):
 
 
 def test_heads_of_a_model_are_shared_evenly():
-    assert len({model.name for model in MODELS}) == len(MODELS) == 6
-    for model in MODELS:
-        assert isinstance(model, Model)
-        assert model.num_heads % model.num_kv_heads == 0
+    assert len({model.name for model in SIX}) == len(SIX) == 6
+    for model in SIX:
+        assert model.heads % model.kv_heads == 0
 
 
 def test_a_larger_model_may_need_a_smaller_cache():
-    found = {model.name: bytes_per_token(model.layers, model.num_kv_heads, model.d_k, 2) for model in MODELS}
+    found = {model.name: bytes_per_token(model.layers, model.kv_heads, model.head_width, 2) for model in SIX}
     assert found["Llama 2 70B"] < found["Llama 2 7B"]
-    assert found["GPT-3 175B"] == 36 * found["Llama 3 8B"]
+    assert found["GPT-3 175B"] == 36 * found["Llama 3.1 8B"]
 
 
 def test_six_widths_of_tokens_outweigh_the_weights():

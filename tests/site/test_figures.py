@@ -504,6 +504,7 @@ def test_figure_functions_are_shown_and_import_only_allowed_modules():
         "torch",
         "derivations.kernel.site.diagrams",
         "derivations.kernel.site.head_view",
+        "derivations.kernel.site.table_figure",
         "derivations.kernel.site.figure_widgets",
         "derivations.kernel.site.weight_pictures",
     }

@@ -22,7 +22,7 @@ from snippets.example.integers import project_tokens
 from snippets.heads.nothing import softmax_plus_one
 from snippets.heads.split import split_heads
 from snippets.inference.cache import attend
-from snippets.inference.memory import MODELS, bytes_per_token
+from snippets.inference.memory import bytes_per_token
 from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
 from snippets.linear.attention import masked_product, positive_features, running_state
@@ -36,6 +36,8 @@ from snippets.positions.interpolation import ntk_base
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
+from snippets.serving.models import models
+from snippets.serving.roofline import MACHINES, model_intensity, ridge
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
@@ -64,6 +66,7 @@ PAGES = {
     "nothing": "heads/nothing/",
     "permutation": "order/permutation/",
     "ring": "io/ring/",
+    "roofline": "serving/roofline/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
     "softcap": "bounds/softcap/",
@@ -984,10 +987,10 @@ def test_ring(widget):
 
 def test_bytes(widget):
     one = widget("bytes")
-    model = next(model for model in MODELS if model.name == "Llama 2 7B")
+    model = models()["Llama 2 7B"]
 
     def shows(name, heads, latent, tokens):
-        cache = bytes_per_token(model.layers, heads, model.d_k, 2)
+        cache = bytes_per_token(model.layers, heads, model.head_width, 2)
         row = bytes_per_token(model.layers, 1, latent, 2) / 2  # one row in place of a key and a value
         assert one.texts(".play__number") == [number(size / 2**10, 0) for size in (cache, row)]
         assert one.run(f"[...{one.inside}.querySelectorAll('.play__strip')].map(one => one.childElementCount)") == [32, heads]
@@ -1003,6 +1006,32 @@ def test_bytes(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home")
     shows("MQA", 1, 128, 65536)
+
+
+def test_roofline(widget):
+    one = widget("roofline")
+
+    def shows(model, machine, new, cached, itemsize=2):
+        rho = model_intensity(models()[model], new=new, cached=cached, itemsize=itemsize)
+        needed = ridge(MACHINES[machine].flops, MACHINES[machine].bandwidth)
+        bound = (
+            f"reading takes longer: at most {number(100 * rho / needed, 0)} percent of the peak"
+            if rho < needed
+            else "computing takes longer"
+        )
+        assert one.said == f"{number(rho, 1)} operations for each byte, {number(needed, 0)} needed: {bound}"
+
+    shows("DeepSeek-V3", 1, 1, 32_768)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[0].focus()")
+    one.press("ArrowRight")
+    shows("DeepSeek-V3", 1, 2, 32_768)
+    one.press("Tab", "Home")
+    shows("DeepSeek-V3", 1, 2, 128)
+    one.run(f"{one.inside}.querySelector('select').focus()")
+    one.press("ArrowDown")
+    shows([*models()][[*models()].index("DeepSeek-V3") + 1], 1, 2, 128)
+    one.press("Tab", "ArrowUp", "Tab", "ArrowRight")
+    shows([*models()][[*models()].index("DeepSeek-V3") + 1], 0, 2, 128, 1)
 
 
 def test_delta(widget):

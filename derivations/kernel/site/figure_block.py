@@ -30,7 +30,7 @@ from ..check import input_tracking
 from ..store.dependencies import Dependencies, installed_version
 from ..store.project_files import ROOT, file_hash
 from ..store.store import Store
-from . import diagrams, head_view, page_dependencies, svg_picture, weight_pictures
+from . import diagrams, head_view, page_dependencies, svg_picture, table_figure, weight_pictures
 from .figure_widgets import Played
 from .imported_files import find_data_files, find_imported_files
 from .svg_picture import Picture
@@ -50,7 +50,7 @@ _DRAWING_MODULE = re.compile(r"^from derivations\.kernel\.site\.(\w+) import", r
 # Hashes of the drawing modules as this process loaded them; their files may change while it runs.
 _LOADED = {
     _relative(path): file_hash(path)
-    for path in (Path(module.__file__ or "") for module in (diagrams, head_view, svg_picture, weight_pictures))
+    for path in (Path(module.__file__ or "") for module in (diagrams, head_view, svg_picture, table_figure, weight_pictures))
 }
 
 

@@ -35,6 +35,7 @@ WIDGETS = (
     "nothing",
     "permutation",
     "ring",
+    "roofline",
     "rotary",
     "scale",
     "softcap",

@@ -3,7 +3,7 @@
 from derivations.kernel.site.diagrams import Picture, below, curves, operations
 from derivations.kernel.site.figure_widgets import played
 from snippets.inference.groups import grouped_operations, grouped_parameters
-from snippets.inference.memory import MODELS
+from snippets.serving.models import models
 
 
 def family() -> Picture:
@@ -12,12 +12,12 @@ def family() -> Picture:
         title="Query heads that share heads of keys and values",
     )
     # Llama 2 7B with other heads of keys and values, beside latent rows as wide as those of DeepSeek-V2 and narrower or wider ones.
-    llama = next(model for model in MODELS if model.name == "Llama 2 7B")
+    llama = models()["Llama 2 7B"]
     return played(
         picture,
         layers=llama.layers,
-        heads=llama.num_heads,
-        width=llama.d_k,
+        heads=llama.heads,
+        width=llama.head_width,
         itemsize=2,
         kept=[1, 2, 4, 8, 16, 32],
         first=8,

@@ -22,6 +22,7 @@ const WIDGETS = {
   nothing: () => import("./nothing.js"),
   permutation: () => import("./permutation.js"),
   ring: () => import("./ring.js"),
+  roofline: () => import("./roofline.js"),
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
   softcap: () => import("./softcap.js"),

@@ -1,0 +1,54 @@
+"""Draw a figure that is a table: rows of words and numbers, with a heading for each row and column, and links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from ..printing.handwritten_relations import find_text_fault
+from .head_view import ID_PLACEHOLDER
+from .svg_picture import DrawingError, Picture
+
+Cell = str | Sequence[tuple[str, str]]  # words, or links: pairs (words, address)
+
+
+@dataclass(frozen=True)
+class Table(Picture):
+    """A picture that is a table in HTML."""
+
+    html: str = ""
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str, description: str) -> Table:
+    """Return a table. The first cell of each row is its heading. Raise DrawingError if a row has another length, or a text states a relation."""
+    for row in rows:
+        if len(row) != len(columns):
+            raise DrawingError(f"the row {row[0]!r} has {len(row)} cells, but there are {len(columns)} columns")
+    box = Element("div", {"class": "table-figure", "tabindex": "0", "role": "region", "aria-labelledby": f"{ID_PLACEHOLDER}-title"})
+    body = SubElement(box, "table")
+    caption = SubElement(body, "caption", {"class": "table-figure__title", "id": f"{ID_PLACEHOLDER}-title"})
+    caption.text = title
+    heads = SubElement(SubElement(body, "thead"), "tr")
+    for words in columns:
+        SubElement(heads, "th", {"scope": "col"}).text = words
+    rest = SubElement(body, "tbody")
+    for row in rows:
+        line = SubElement(rest, "tr")
+        SubElement(line, "th", {"scope": "row"}).text = str(row[0])
+        for cell in row[1:]:
+            _fill(SubElement(line, "td"), cell)
+    for words in (*box.itertext(), description):
+        if fault := find_text_fault(words):
+            raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
+    return Table(title, description, 340, 0, (), tostring(box, encoding="unicode", short_empty_elements=False))
+
+
+def _fill(cell: Element, content: Cell) -> None:
+    if isinstance(content, str):
+        cell.text = content
+        if content[:1].isdigit():
+            cell.set("class", "table-figure__number")
+        return
+    for words, address in content:
+        link = SubElement(cell, "a", {"href": address})
+        link.text = words
+        link.tail = " "

@@ -1,0 +1,48 @@
+// Operations of attention for each byte, and what a machine can do in the time of a byte: as `model_intensity` and `ridge` of
+// snippets/serving/roofline.py compute them. Both axes of the plot are logarithmic.
+
+import { chart, choice, draw, make, readout, select, shown, slider } from "./parts.js";
+
+const MARKS = [1, 16, 256, 4096];
+
+export function start(stage, { models, queries, machines, ridges, tokens, cached, new: fresh, model, machine }) {
+  const marks = MARKS.map((value) => [Math.log2(value), shown(value, 0)]);
+  const plot = chart([[0, "1"], [4, "16"], [8, "256"], [12, shown(4096, 0)], [13, ""]], marks);
+  const [curve, roof] = [0, 1].map((order) => draw("path", { class: `picture__curve picture__curve--${order}` }));
+  const dot = draw("circle", { r: 4.5, class: "picture__dot picture__dot--0" });
+  plot.element.append(roof, curve, dot);
+  const said = readout();
+  const chosen = { model, machine, fresh: 1, cached, itemsize: 2 };
+
+  const intensity = (count) => {
+    const u = queries[chosen.model] * count;
+    return (2 / chosen.itemsize) * ((u * chosen.cached) / (u + chosen.cached));
+  };
+  const height = (value) => Math.min(Math.max(Math.log2(value), 0), Math.log2(MARKS.at(-1)));
+
+  function show() {
+    const [value, needed] = [intensity(chosen.fresh), ridges[chosen.machine]];
+    roof.setAttribute("d", plot.path([[0, height(needed)], [Math.log2(fresh.at(-1)), height(needed)]]));
+    curve.setAttribute("d", plot.path(fresh.map((count) => [Math.log2(count), height(intensity(count))])));
+    dot.setAttribute("cx", plot.x(Math.log2(chosen.fresh)));
+    dot.setAttribute("cy", plot.y(height(value)));
+    const bound = value < needed ? `reading takes longer: at most ${shown((100 * value) / needed, 0)} percent of the peak` : "computing takes longer";
+    said.textContent = `${shown(value, 1)} operations for each byte, ${shown(needed, 0)} needed: ${bound}`;
+  }
+
+  const take = (name) => (value) => {
+    chosen[name] = value;
+    show();
+  };
+  const knobs = [slider("new tokens", fresh, 1, take("fresh")), slider("tokens before", tokens, cached, take("cached"))];
+  stage.append(
+    select("model", models, model, take("model")),
+    select("machine", machines, machine, take("machine")),
+    choice("bytes a number", ["2", "1"], 0, (place) => take("itemsize")(2 - place)),
+    ...knobs.map((knob) => knob.element),
+    make("span", { class: "play__title" }, "operations for each byte, by new tokens; dashed: what the machine needs"),
+    plot.element,
+    said,
+  );
+  knobs.forEach((knob) => knob.moved());
+}

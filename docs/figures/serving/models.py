@@ -1,0 +1,53 @@
+"""The table of published models."""
+
+from derivations.kernel.site.diagrams import Picture
+from derivations.kernel.site.table_figure import table
+from snippets.serving.models import Model, cache_bytes_per_token, models, source_addresses
+
+COLUMNS = ("model", "layers", "width", "inner width", "heads", "a layer keeps", "positions", "norms", "KiB a token", "sources")
+TOKENS = 32_768
+
+
+def sizes() -> Picture:
+    rows = [describe(model) for model in models().values()]
+    return table(
+        COLUMNS,
+        rows,
+        title=f"{len(rows)} published models, and the KiB that their caches hold for each of {TOKENS:,} tokens, at two bytes a number",
+        description="A row for each model.",
+    )
+
+
+def describe(model: Model) -> list:
+    heads = f"{model.heads} of {model.head_width}"
+    inner = f"{model.inner:,}" + (f" in {model.experts[1]} of {model.experts[0]} experts" if model.experts else "")
+    size = cache_bytes_per_token(model, tokens=TOKENS, itemsize=2) / 1024
+    links = list(zip((source.partition(" ")[0].partition("-")[0] for source in model.sources), source_addresses(model)))
+    return [
+        model.name,
+        str(model.layers),
+        f"{model.width:,}",
+        inner,
+        heads,
+        kept(model),
+        model.positions,
+        model.norms,
+        f"{size:,.1f}",
+        links,
+    ]
+
+
+def kept(model: Model) -> str:
+    """What a layer keeps of a text, in words."""
+    if model.latent:
+        return f"a row of {model.latent[0]} and {model.latent[1]} for each token"
+    pairs = f"{model.kv_heads} keys and values"
+    if model.full_layers is None:
+        return f"{pairs} for each token"
+    full = pairs
+    if model.full_kv_heads:
+        full = f"{model.full_kv_heads} keys and values of width {model.full_head_width}"
+    rest = f"a state of {' × '.join(map(str, model.state))}" if model.state else f"{pairs} for {model.window:,} tokens"
+    if model.full_layers == 0:
+        return rest
+    return f"{model.full_layers} layers: {full} for each token; {model.layers - model.full_layers}: {rest}"

@@ -1,0 +1,93 @@
+"""Sizes of published models, and what their caches hold.
+
+The file models.toml has a row for each model, with its sources:
+
+--8<-- [start:example-models]
+>>> from snippets.serving.models import cache_bytes_per_token, models
+>>> for name in ("Llama 2 7B", "Llama 3.1 8B", "Gemma 3 27B",
+...              "DeepSeek-V3", "Qwen3-Next 80B-A3B"):
+...     model = models()[name]
+...     sizes = [cache_bytes_per_token(model, tokens=tokens, itemsize=2) / 1024
+...              for tokens in (1024, 32_768, 1_048_576)]
+...     print(f"{name:18}", *(f"{size:6.1f}" for size in sizes))
+Llama 2 7B          512.0  512.0  512.0
+Llama 3.1 8B        128.0  128.0  128.0
+Gemma 3 27B         496.0   93.0   80.4
+DeepSeek-V3          68.6   68.6   68.6
+Qwen3-Next 80B-A3B   60.0   25.1   24.0
+
+--8<-- [end:example-models]
+"""
+
+import tomllib
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+FILE = Path(__file__).with_name("models.toml")
+
+
+# --8<-- [start:model]
+@dataclass(frozen=True)
+class Model:
+    """What a row of models.toml says of a model."""
+
+    name: str
+    layers: int
+    width: int
+    inner: int  # width inside a feed-forward layer or an expert
+    heads: int
+    kv_heads: int
+    head_width: int
+    positions: str
+    norms: str
+    sources: list[str]
+    full_layers: int | None = None  # that keep all tokens; else all layers
+    window: int = 0  # how many tokens the other layers keep, or
+    state: tuple[int, ...] = ()  # the shape of what they keep
+    full_kv_heads: int | None = None  # sizes of the full layers, if others
+    full_head_width: int | None = None
+    latent: tuple[int, ...] = ()  # the widths of a token's row, with MLA
+    experts: tuple[int, ...] = ()  # how many, and how many a token uses
+
+
+def models() -> dict[str, Model]:
+    """The models of models.toml, by name."""
+    rows = tomllib.loads(FILE.read_text(encoding="utf-8"))["model"]
+    return {row["name"]: Model(**row) for row in rows}
+
+
+# --8<-- [end:model]
+
+
+def source_addresses(model: Model) -> list[str]:
+    """The web addresses of a model's sources."""
+    patterns = tomllib.loads(FILE.read_text(encoding="utf-8"))["repositories"]
+    parts = (source.partition(" ") for source in model.sources)
+    return [patterns[where].format(what) for where, _, what in parts]
+
+
+# --8<-- [start:cached]
+def cached_numbers(model: Model, *, tokens: int) -> int:
+    """How many numbers a model keeps for a text, in all its layers."""
+    if model.latent:
+        return model.layers * tokens * sum(model.latent)
+    full = model.layers if model.full_layers is None else model.full_layers
+    row = 2 * model.kv_heads * model.head_width  # a key and a value
+    full_row = 2 * (
+        (model.full_kv_heads or model.kv_heads)
+        * (model.full_head_width or model.head_width)
+    )
+    if model.state:
+        rest = prod(model.state)
+    else:
+        rest = min(model.window, tokens) * row
+    return full * tokens * full_row + (model.layers - full) * rest
+
+
+def cache_bytes_per_token(model: Model, *, tokens: int, itemsize: int) -> float:
+    """Bytes of the cache after a text, divided by its tokens."""
+    return cached_numbers(model, tokens=tokens) * itemsize / tokens
+
+
+# --8<-- [end:cached]

@@ -1,0 +1,25 @@
+"""Inputs for snippets/serving."""
+
+from snippets.serving.models import models
+from tests.snippets.input_rows import Row, T
+
+LLAMA, MLA = models()["Llama 3.1 8B"], models()["DeepSeek-V3"]
+
+ROWS = {
+    "models": {
+        "models": [Row()],
+        "source_addresses": [Row(LLAMA)],
+        "cached_numbers": [Row(LLAMA, tokens=5)],
+        "cache_bytes_per_token": [Row(LLAMA, tokens=5, itemsize=2)],
+    },
+    "roofline": {
+        "queries_per_key": [Row(2, 4, 2)],
+        "intensity_with_queries": [Row(2, 5, 4, 2, 8, 2)],
+        "latent_intensity": [Row(2, 5, 4, 8, 2, 2)],
+        "new_tokens_at_ridge": [Row(50, 4, 2, 7.0)],
+        "ridge": [Row(6.0, 2.0)],
+        "attended_queries": [Row(LLAMA, new=2), Row(MLA, new=2)],
+        "model_intensity": [Row(LLAMA, new=2, cached=5, itemsize=2), Row(MLA, new=2, cached=5, itemsize=2)],
+        "counted_with_queries": [Row(T(2, 3, 4, 8), T(2, 5, 8), T(2, 5, 8))],
+    },
+}
