@@ -3,11 +3,10 @@
 
 import { chart, choice, draw, make, readout, select, shown, slider } from "./parts.js";
 
-const MARKS = [1, 16, 256, 4096];
+const MARKS = [[0, "1"], [4, "16"], [8, "256"], [12, "4096"], [16, ""]]; // powers of two, and what is printed there
 
 export function start(stage, { models, queries, machines, ridges, tokens, cached, new: fresh, model, machine }) {
-  const marks = MARKS.map((value) => [Math.log2(value), shown(value, 0)]);
-  const plot = chart([[0, "1"], [4, "16"], [8, "256"], [12, shown(4096, 0)], [13, ""]], marks);
+  const plot = chart([...MARKS.slice(0, -1), [13, ""]], MARKS);
   const [curve, roof] = [0, 1].map((order) => draw("path", { class: `picture__curve picture__curve--${order}` }));
   const dot = draw("circle", { r: 4.5, class: "picture__dot picture__dot--0" });
   plot.element.append(roof, curve, dot);
@@ -18,7 +17,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     const u = queries[chosen.model] * count;
     return (2 / chosen.itemsize) * ((u * chosen.cached) / (u + chosen.cached));
   };
-  const height = (value) => Math.min(Math.max(Math.log2(value), 0), Math.log2(MARKS.at(-1)));
+  const height = (value) => Math.min(Math.max(Math.log2(value), 0), MARKS.at(-1)[0]);
 
   function show() {
     const [value, needed] = [intensity(chosen.fresh), ridges[chosen.machine]];
@@ -40,7 +39,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     select("machine", machines, machine, take("machine")),
     choice("bytes a number", ["2", "1"], 0, (place) => take("itemsize")(2 - place)),
     ...knobs.map((knob) => knob.element),
-    make("span", { class: "play__title" }, "operations for each byte, by new tokens; dashed: what the machine needs"),
+    make("span", { class: "play__title" }, "operations for each byte; dashed: what the machine needs"),
     plot.element,
     said,
   );
