@@ -38,7 +38,6 @@ derivation.identity(
     given=[nonzero(rejected), nonnegative(n - 2)],
     without={nonzero(rejected): {z: [0, 0], w: [0, 0]}},
     uses=["accepted"],
-    code=[(speculative + "drawn_distribution", p, q, {"entry": i})],
     title="What is drawn has the target's distribution",
 )
 
