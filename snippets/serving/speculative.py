@@ -84,9 +84,12 @@ def correct_guess(
     *,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " n"]:
-    """Guesses of the draft, some of them replaced: Leviathan et al. (2023)."""
+    """Guesses of the draft, some of them replaced: Leviathan, Kalman and Matias (2023)."""
     chance = torch.rand(
-        guess.shape, dtype=target.dtype, device=target.device, generator=generator
+        guess.shape,
+        dtype=target.dtype,
+        device=target.device,
+        generator=generator,
     )
     accepted = chance * draft[guess] < target[guess]
     if accepted.all():

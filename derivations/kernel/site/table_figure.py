@@ -39,7 +39,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
     for words in (*box.itertext(), description):
         if fault := find_text_fault(words):
             raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
-    return Table(title, description, 340, 0, (), tostring(box, encoding="unicode", short_empty_elements=False))
+    return Table(title, description, 340, 0, (), html=tostring(box, encoding="unicode", short_empty_elements=False))
 
 
 def _fill(cell: Element, content: Cell) -> None:

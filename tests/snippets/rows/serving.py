@@ -1,7 +1,7 @@
 """Inputs for snippets/serving."""
 
 from snippets.serving.models import models
-from tests.snippets.input_rows import Row, T
+from tests.snippets.input_rows import Row, Seeded, T
 
 LLAMA, MLA = models()["Llama 3.1 8B"], models()["DeepSeek-V3"]
 
@@ -11,6 +11,16 @@ ROWS = {
         "source_addresses": [Row(LLAMA)],
         "cached_numbers": [Row(LLAMA, tokens=5)],
         "cache_bytes_per_token": [Row(LLAMA, tokens=5, itemsize=2)],
+    },
+    "speculative": {
+        "acceptance_rate": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
+        "leftover": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
+        "drawn_distribution": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
+        "correct_guess": [
+            Row(T(3, kind="whole"), T(5, kind="weights"), T(5, kind="weights"), generator=Seeded(), source="Leviathan, Kalman and Matias (2023)")
+        ],
+        "expected_tokens": [Row(0.5, 3)],
+        "speed": [Row(0.5, 3, 0.1)],
     },
     "roofline": {
         "queries_per_key": [Row(2, 4, 2)],
