@@ -241,4 +241,6 @@ def reaches_degree(e: Expr, name: str) -> bool:
     at_constant_index = any(n.op == "entry" and any(i.op == "const" for i in n.args[1:]) for n in dependent)
     averaged_or_derived = any(n.op in AVERAGE_OPERATORS or n.op == "derivative" for n in dependent)
     may_be_zero = any(n.op in ("eye", "array", "fill") or n.op == "const" and not n.data for n in walk(e))
-    return not (sums or averaged_or_derived or may_be_zero) and (not at_constant_index or degree(e, name) == 1)
+    terms = [[symbols(x) for x in n.args] for n in walk(e) if n.op == "add"]
+    may_cancel = any(sum(one in x for x in found) > 1 for found in terms for one in set().union(*found))
+    return not (sums or averaged_or_derived or may_be_zero or may_cancel) and (not at_constant_index or degree(e, name) == 1)

@@ -213,6 +213,11 @@ def test_what_is_zero_only_where_everything_is_is_divided_by_all_the_same():
     assert refusal("identity", Var(z) / Var(z), 1 + 0 * x, given=[mean(z, 0), has_moment(z, 2)]).code == "undefined-value"
 
 
+def test_a_moment_beside_a_factor_that_may_cancel_is_not_asked_for():
+    assert verdict("identity", Var((z - z) * q[1]), 0 * x, given=[variance(z, 1)])[0] == "not applicable"
+    assert refusal("identity", Var((z + x) * q[1]), 0 * x, given=[variance(z, 1)]).code == "missing-moment"
+
+
 BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its product with itself
 
 
