@@ -94,5 +94,22 @@ derivation.refute(
     title="Four guesses are not always faster than two",
 )
 
+derivation.identity(
+    "one-token",
+    1 - ((1 - p[1]) + (total(p[j], j) - p[1])) / 2,
+    p[1],
+    uses=["accepted"],
+    title="How often the target accepts a draft that always guesses the same token",
+)
+
+derivation.chain(
+    "two-guesses",
+    (1 - a**3) / (1 - a),
+    (1 + a + a**2, "divide"),
+    given=[nonzero(1 - a)],
+    uses=["tokens"],
+    title="Expected tokens of a step with two guesses",
+)
+
 if __name__ == "__main__":
     derivation.main()

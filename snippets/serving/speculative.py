@@ -42,6 +42,19 @@ Tokens of a step, if each guess is accepted with the same probability:
 [1.25, 1.25, 1.08, 0.77]
 
 --8<-- [end:example-tokens]
+
+The best number of guesses, each of which takes a tenth of a step:
+
+--8<-- [start:example-best]
+>>> for rate in (0.3, 0.6, 0.9):
+...     speeds = [speed(rate, guesses, 0.1) for guesses in range(30)]
+...     best = max(speeds)
+...     print(f"rate {rate}   {speeds.index(best):2} guesses   speed {best:.2f}")
+rate 0.3    1 guesses   speed 1.18
+rate 0.6    3 guesses   speed 1.67
+rate 0.9   10 guesses   speed 3.43
+
+--8<-- [end:example-best]
 """
 
 import torch
@@ -92,9 +105,11 @@ def correct_guess(
         generator=generator,
     )
     accepted = chance * draft[guess] < target[guess]
-    if accepted.all():
-        return guess
-    other = leftover(target, draft).multinomial(
+    missing = target - torch.minimum(target, draft)
+    weights = torch.where(
+        missing.sum() > 0, missing, target
+    )  # if all is accepted
+    other = weights.multinomial(
         guess.numel(), replacement=True, generator=generator
     )
     return torch.where(accepted, guess, other)

@@ -38,6 +38,7 @@ from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.serving.models import models
 from snippets.serving.roofline import MACHINES, model_intensity, ridge
+from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
@@ -57,6 +58,7 @@ PAGES = {
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
     "flash": "io/flash/",
+    "guesses": "serving/speculative/",
     "heads": "heads/split/",
     "integers": "example/integers/",
     "interpolation": "positions/interpolation/",
@@ -1006,6 +1008,22 @@ def test_bytes(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home")
     shows("MQA", 1, 128, 65536)
+
+
+def test_guesses(widget):
+    one = widget("guesses")
+
+    def shows(rate, guesses, cost):
+        tokens, faster = expected_tokens(rate, guesses + 1), speed(rate, guesses, cost)
+        assert one.said == f"{number(tokens)} tokens in a step · {number(faster)} times as fast as without guesses"
+
+    shows(0.7, 4, 0.1)
+    one.press("ArrowRight")
+    shows(0.75, 4, 0.1)
+    one.press("Tab", "End")
+    shows(0.75, 12, 0.1)
+    one.press("Tab", "Home")
+    shows(0.75, 12, 0.0)
 
 
 def test_roofline(widget):

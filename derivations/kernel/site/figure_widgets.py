@@ -26,6 +26,7 @@ WIDGETS = (
     "delta",
     "dilution",
     "flash",
+    "guesses",
     "heads",
     "integers",
     "interpolation",
