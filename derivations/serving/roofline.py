@@ -31,7 +31,7 @@ derivation.inequality(
     2 * (s * h / h_kv) / g,
     because=2 * s**2 * h**2 / (g * h_kv * (n * h_kv + s * h)),
     uses=["both-ways"],
-    title="The intensity is at most that of a cache without end",
+    title="The intensity is at most what the queries for each key allow",
 )
 
 derivation.inequality(
@@ -40,7 +40,7 @@ derivation.inequality(
     2 * n / g,
     because=2 * n**2 * h_kv / (g * (n * h_kv + s * h)),
     uses=["both-ways"],
-    title="The intensity is at most twice the keys, over the bytes of a number",
+    title="The intensity is at most what the keys for each query allow",
 )
 
 derivation.limit(

@@ -17,7 +17,13 @@ ROWS = {
         "leftover": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
         "drawn_distribution": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
         "correct_guess": [
-            Row(T(3, kind="whole"), T(5, kind="weights"), T(5, kind="weights"), generator=Seeded(), source="Leviathan, Kalman and Matias (2023)")
+            Row(
+                T(3, kind="whole"),
+                T(5, kind="weights"),
+                T(5, kind="weights"),
+                generator=Seeded(),
+                source="Leviathan, Kalman and Matias (2023)",
+            )
         ],
         "expected_tokens": [Row(0.5, 3)],
         "speed": [Row(0.5, 3, 0.1)],
