@@ -167,7 +167,9 @@ def number_drawer(claim: Claim, generator: Random) -> Callable[[], Any]:
         return draw
     if needs_quadrature(claim):
         return lambda: generator.choice((-1, 1)) * mpf(generator.randint(1, 5)) / 8
-    scale = generator.choice((1, 1, 1, 1, 8))  # an inequality may fail only where all numbers are small
+    polynomial = not uses_operator(claim, "function", "softmax", *AVERAGE_OPERATORS)
+    scales = (1, 1, 1, 1, 8, *([mpf(1) / 64] if polynomial else []))  # an inequality may fail only where all numbers are small, or large
+    scale = generator.choice(scales)
     return lambda: mpf(generator.choice((0, 1, 1, 2, 3, 5, 7)) * generator.choice((-1, 1))) / generator.choice((1, 1, 2, 3, 5)) / scale
 
 

@@ -265,6 +265,11 @@ def test_before_a_witness_is_said_to_refuse_what_is_true_the_judge_looks_at_many
     assert judge(claim, most=400)[0] == "false"
 
 
+def test_the_judge_tries_large_numbers():
+    gap = 15_000 - (x * y) ** 2
+    assert judge(stated("inequality", y, y + gap, because=gap))[0] == "false"
+
+
 @pytest.mark.parametrize("other", [t**2, 2 * t], ids=str)
 def test_the_judge_rounds_equal_numbers_to_two_formats(other):
     """Rounding is monotone in one format; of two equal numbers, two formats may round either up."""
