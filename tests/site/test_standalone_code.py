@@ -3,6 +3,7 @@
 import ast
 import doctest
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -169,6 +170,26 @@ def test_file_has_what_the_page_shows_and_what_that_uses():
         < text.index("\n# From snippets/io/flash")
     )
     assert "--8<--" not in text and "snippets." not in text
+
+
+def test_modules_have_the_same_order_in_each_process():
+    """The order of a set of strings differs between processes."""
+    print_order = """from derivations.kernel.site import Source, standalone_code
+from derivations.kernel.store.project_files import ROOT
+path = ROOT / "docs/seeing/atlas.md"
+print([*standalone_code.PageCode(Source(path.read_text(encoding="utf-8"), ROOT / "docs", path)).modules()])"""
+    orders = [
+        subprocess.run(
+            [sys.executable, "-c", print_order],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in "1234"
+    ]
+    assert len({*orders}) == 1 and "snippets/seeing/atlas.py" in orders[0]
 
 
 def test_code_that_reads_files_is_left_out_and_named():

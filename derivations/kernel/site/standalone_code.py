@@ -72,7 +72,9 @@ class PageCode:
         for statement in self.in_order():
             found.setdefault(statement.file, []).append(statement)
         needs = {
-            file: {self.library.path(origin.module).relative_to(ROOT).as_posix() for one in group for origin in one.uses.values()} - {file}
+            file: sorted(
+                {self.library.path(origin.module).relative_to(ROOT).as_posix() for one in group for origin in one.uses.values()} - {file}
+            )
             for file, group in found.items()
         }
         return {file: found[file] for file in TopologicalSorter(needs).static_order()}
