@@ -20,7 +20,7 @@ export function start(stage, { rates, rate, guesses, first, costs, cost }) {
     curve.setAttribute("d", plot.path(guesses.map((count) => [count, Math.min(speed(count), MOST)])));
     dot.setAttribute("cx", plot.x(chosen.guesses));
     dot.setAttribute("cy", plot.y(Math.min(speed(chosen.guesses), MOST)));
-    said.textContent = `${shown(tokens(chosen.guesses))} tokens in a step · ${shown(speed(chosen.guesses))} times as fast as without guesses`;
+    said.say(`${shown(tokens(chosen.guesses))} tokens in a step · ${shown(speed(chosen.guesses))} times as fast as without guesses`);
   }
 
   const take = (name) => (value) => {
@@ -32,6 +32,6 @@ export function start(stage, { rates, rate, guesses, first, costs, cost }) {
     slider("guesses in a step", guesses, first, take("guesses")),
     slider("cost of a guess", costs, cost, take("cost"), 2),
   ];
-  stage.append(...knobs.map((knob) => knob.element), plot.element, said);
+  stage.append(...knobs.map((knob) => knob.element), plot.element, said.element);
   knobs.forEach((knob) => knob.moved());
 }

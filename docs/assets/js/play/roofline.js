@@ -26,7 +26,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     dot.setAttribute("cx", plot.x(Math.log2(chosen.fresh)));
     dot.setAttribute("cy", plot.y(height(value)));
     const bound = value < needed ? `reading takes longer: at most ${shown((100 * value) / needed, 0)} percent of the peak` : "computing takes longer";
-    said.textContent = `${shown(value, 1)} operations for each byte, ${shown(needed, 0)} needed: ${bound}`;
+    said.say(`${shown(value, 1)} operations for each byte, ${shown(needed, 0)} needed: ${bound}`);
   }
 
   const take = (name) => (value) => {
@@ -41,7 +41,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     ...knobs.map((knob) => knob.element),
     make("span", { class: "play__title" }, "operations for each byte; dashed: what the machine needs"),
     plot.element,
-    said,
+    said.element,
   );
   knobs.forEach((knob) => knob.moved());
 }

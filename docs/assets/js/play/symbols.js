@@ -35,7 +35,7 @@ export function start(stage, { claim, code, steps, letters, names, rows, says })
   function show(place) {
     parts.forEach((those, at) => those.forEach((part) => part.classList.toggle("play__lit", at === place)));
     choose.querySelectorAll("input")[place].checked = true;
-    said.textContent = says[place];
+    said.say(says[place]);
   }
 
   parts.forEach((those, place) => those.forEach((part) => {
@@ -47,7 +47,7 @@ export function start(stage, { claim, code, steps, letters, names, rows, says })
     choose,
     matrix("numbers", cells, { rows: names, columns: rows[0].map((_, j) => `${j + 1}`), corner: "key" }),
     make("div", { class: "play__statements" }, ...lines),
-    said,
+    said.element,
   );
   show(0);
 }
