@@ -4,7 +4,7 @@ from derivations.kernel.site.diagrams import Picture
 from derivations.kernel.site.table_figure import table
 from snippets.serving.models import Model, cache_bytes_per_token, models, source_addresses
 
-COLUMNS = ("model", "layers", "width", "inner width", "heads", "a layer keeps", "positions", "norms", "KiB a token", "sources")
+COLUMNS = ("model", "layers", "width", "heads", "KiB a token", "a layer keeps", "inner width", "positions", "norms", "sources")
 TOKENS = 32_768
 
 
@@ -27,12 +27,12 @@ def describe(model: Model) -> list:
         model.name,
         str(model.layers),
         f"{model.width:,}",
-        inner,
         heads,
+        f"{size:,.1f}",
         kept(model),
+        inner,
         model.positions,
         model.norms,
-        f"{size:,.1f}",
         links,
     ]
 
@@ -41,7 +41,7 @@ def kept(model: Model) -> str:
     """What a layer keeps of a text, in words."""
     if model.latent:
         return f"a row of {model.latent[0]} and {model.latent[1]} for each token"
-    pairs = f"{model.kv_heads} keys and values"
+    pairs = "1 key and value" if model.kv_heads == 1 else f"{model.kv_heads} keys and values"
     if model.full_layers is None:
         return f"{pairs} for each token"
     full = pairs
