@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from snippets.around.transformer import block_parameters
+from snippets.attention.formula import attention
 from snippets.heads.parameters import bias_count, weight_count
 from snippets.inference.cache import attend
 from snippets.inference.groups import grouped_attention, grouped_operations
@@ -31,6 +32,7 @@ from snippets.order.cost import (
     projection_operations,
 )
 from snippets.predecessors.linear import linear_multiplications, quadratic_multiplications, sum_then_ask, weigh_then_mix
+from snippets.serving.roofline import counted_with_queries, intensity_with_queries, latent_intensity
 from snippets.simplify.bilinear import merged_multiplications, merged_scores, split_multiplications, split_scores
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
@@ -138,6 +140,12 @@ def count_state(n, r, d_v):
     return write_state(positive_features(key), value).numel()
 
 
+def count_latent_step(new, cached, h, d_c, d_r):
+    query, rows = zeros((h, new, d_c + d_r), (cached, d_c + d_r))
+    work = operations(attention, query, rows, rows[:, :d_c])
+    return work / (query.nbytes + rows.nbytes + h * new * d_c * rows.itemsize)
+
+
 # Each count: what the formula gives, and what code counts, for sizes that all differ.
 COUNTED = {
     "around/transformer#define-p-b": lambda: (
@@ -177,6 +185,11 @@ COUNTED = {
     "predecessors/linear#define-c-q": lambda: (
         quadratic_multiplications(5, 4, 3, 2),
         operations(weigh_then_mix, *zeros((5, 3), (4, 3), (4, 2))) / 2,
+    ),
+    "serving/roofline#define-rho-l": lambda: (latent_intensity(3, 11, 6, 8, 4, 4), count_latent_step(3, 11, 6, 8, 4)),
+    "serving/roofline#define-rho-n": lambda: (
+        intensity_with_queries(3, 11, 6, 2, 8, 4),
+        counted_with_queries(*zeros((2, 3, 3, 8), (2, 11, 8), (2, 11, 8))),
     ),
     "simplify/bilinear#define-c-m": lambda: (merged_multiplications(5, 7), operations(merged_scores, *zeros((5, 7), (7, 7))) / 2),
     "simplify/bilinear#define-c-s": lambda: (split_multiplications(5, 7, 3), operations(split_scores, *zeros((5, 7), (7, 3), (7, 3))) / 2),

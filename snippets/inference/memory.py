@@ -3,8 +3,8 @@
 The cache of published models, for each token and for 8,192 tokens, at two bytes a number:
 
 --8<-- [start:example-models]
->>> from snippets.inference.memory import SIX, bytes_per_token
->>> for model in SIX:
+>>> from snippets.inference.memory import bytes_per_token, six_models
+>>> for model in six_models():
 ...     token = bytes_per_token(
 ...         model.layers, model.kv_heads, model.head_width, itemsize=2)
 ...     whole = token * 8192 / 2**30
@@ -25,7 +25,7 @@ Sequences of 2,048 tokens whose cache is as large as the weights of GPT-3's laye
 
 --8<-- [start:example-six]
 >>> from snippets.inference.memory import weights_less_cache
->>> gpt = SIX[0]
+>>> gpt = six_models()[0]
 >>> d = gpt.width
 >>> 6 * d  # tokens
 73728
@@ -90,7 +90,7 @@ from torch import Tensor
 
 from snippets.attention.formula import attention
 from snippets.order.cost import operations
-from snippets.serving.models import models
+from snippets.serving.models import Model, models
 
 
 # --8<-- [start:bytes]
@@ -105,9 +105,9 @@ def bytes_per_token(
 
 
 # --8<-- [start:models]
-SIX = tuple(
-    models()[name]
-    for name in (
+def six_models() -> list[Model]:
+    """Published models with different caches."""
+    names = (
         "GPT-3 175B",
         "Llama 2 7B",
         "Llama 2 70B",
@@ -115,7 +115,9 @@ SIX = tuple(
         "Llama 3.1 8B",
         "Llama 3.1 70B",
     )
-)
+    return [models()[name] for name in names]
+
+
 # --8<-- [end:models]
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-FILE = Path(__file__).with_name("models.toml")
+FILE = Path(__file__).parent / "models.toml"
 
 
 # --8<-- [start:model]

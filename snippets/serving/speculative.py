@@ -5,7 +5,7 @@ Three tokens, and a draft that differs from the target:
 --8<-- [start:example-draws]
 >>> import torch
 >>> from snippets.serving.speculative import (
-...     acceptance_rate, correct_guess, drawn_distribution, leftover)
+...     acceptance_rate, accepts_guess, drawn_distribution, leftover)
 >>> target = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)  # (N,)
 >>> draft = torch.tensor([0.7, 0.2, 0.1], dtype=torch.float64)
 >>> round(acceptance_rate(target, draft).item(), 3)
@@ -22,7 +22,11 @@ Many draws, each a guess of the draft that the target may correct:
 --8<-- [start:example-many]
 >>> generator = torch.Generator().manual_seed(0)
 >>> guesses = draft.multinomial(100_000, True, generator=generator)
->>> drawn = correct_guess(guesses, target, draft, generator=generator)
+>>> other = leftover(target, draft).multinomial(
+...     100_000, True, generator=generator)
+>>> chance = torch.rand(100_000, dtype=torch.float64, generator=generator)
+>>> accepted = accepts_guess(guesses, target, draft, chance)
+>>> drawn = torch.where(accepted, guesses, other)
 >>> [round(one, 2) for one in (drawn.bincount() / drawn.numel()).tolist()]
 [0.5, 0.3, 0.2]
 
@@ -58,7 +62,7 @@ rate 0.9   10 guesses   speed 3.43
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
@@ -90,29 +94,15 @@ def drawn_distribution(
 
 
 # --8<-- [start:draw]
-def correct_guess(
+def accepts_guess(
     guess: Int[Tensor, " n"],
     target: Float[Tensor, " N"],
     draft: Float[Tensor, " N"],
-    *,
-    generator: torch.Generator | None = None,
-) -> Int[Tensor, " n"]:
-    """Guesses of the draft, some of them replaced: Leviathan, Kalman and Matias (2023)."""
-    chance = torch.rand(
-        guess.shape,
-        dtype=target.dtype,
-        device=target.device,
-        generator=generator,
-    )
-    accepted = chance * draft[guess] < target[guess]
-    missing = target - torch.minimum(target, draft)
-    weights = torch.where(
-        missing.sum() > 0, missing, target
-    )  # if all is accepted
-    other = weights.multinomial(
-        guess.numel(), replacement=True, generator=generator
-    )
-    return torch.where(accepted, guess, other)
+    chance: Float[Tensor, " n"],
+) -> Bool[Tensor, " n"]:
+    """Which guesses the target accepts, by numbers drawn uniformly from 0 to 1:
+    Leviathan, Kalman and Matias (2023)."""
+    return chance * draft[guess] < target[guess]
 
 
 # --8<-- [end:draw]

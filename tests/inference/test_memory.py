@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from snippets.inference.memory import (
-    SIX,
     attention_intensity,
     bytes_per_token,
     counted_intensity,
     prefill_intensity,
     shared_intensity,
+    six_models,
     step_intensity,
     weights_intensity,
     weights_less_cache,
@@ -26,13 +26,13 @@ def test_bytes_are_those_of_tensors(itemsize):
 
 
 def test_heads_of_a_model_are_shared_evenly():
-    assert len({model.name for model in SIX}) == len(SIX) == 6
-    for model in SIX:
+    assert len({model.name for model in six_models()}) == 6
+    for model in six_models():
         assert model.heads % model.kv_heads == 0
 
 
 def test_a_larger_model_may_need_a_smaller_cache():
-    found = {model.name: bytes_per_token(model.layers, model.kv_heads, model.head_width, 2) for model in SIX}
+    found = {model.name: bytes_per_token(model.layers, model.kv_heads, model.head_width, 2) for model in six_models()}
     assert found["Llama 2 70B"] < found["Llama 2 7B"]
     assert found["GPT-3 175B"] == 36 * found["Llama 3.1 8B"]
 

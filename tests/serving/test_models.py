@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from snippets.serving.models import cache_bytes_per_token, cached_numbers, models, source_addresses
+from snippets.serving.models import Model, cache_bytes_per_token, cached_numbers, models, source_addresses
 
 EVERY = sorted(models())
 
@@ -17,6 +17,7 @@ def test_there_are_many_models():
 @pytest.mark.parametrize("name", EVERY)
 def test_the_sizes_of_a_model_fit_together(name):
     model = models()[name]
+    assert isinstance(model, Model)
     assert model.heads % model.kv_heads == 0 and model.kv_heads <= model.heads
     assert bool(model.window) + bool(model.state) + bool(model.latent) <= 1
     assert (model.full_layers is not None) == bool(model.window or model.state)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from snippets.serving.speculative import acceptance_rate, correct_guess, drawn_distribution, expected_tokens, leftover, speed
+from snippets.serving.speculative import acceptance_rate, accepts_guess, drawn_distribution, expected_tokens, leftover, speed
 
 
 def distributions(seed, *shape):
@@ -32,15 +32,16 @@ def test_a_replacement_is_a_token_that_the_draft_guesses_too_rarely():
 def test_many_draws_are_distributed_like_the_target():
     target, draft = distributions(1, 5)
     generator = torch.Generator().manual_seed(2)
-    drawn = correct_guess(draft.multinomial(200_000, True, generator=generator), target, draft, generator=generator)
+    guesses, other = (one.multinomial(200_000, True, generator=generator) for one in (draft, leftover(target, draft)))
+    chance = torch.rand(200_000, dtype=torch.float64, generator=generator)
+    drawn = torch.where(accepts_guess(guesses, target, draft, chance), guesses, other)
     assert (drawn.bincount(minlength=5) / drawn.numel() - target).abs().max() < 0.006  # more than five standard deviations
 
 
 def test_a_draft_that_equals_the_target_is_never_corrected():
     target, _ = distributions(3, 5)
-    generator = torch.Generator().manual_seed(0)
-    guess = torch.arange(5).repeat(100)
-    assert torch.equal(correct_guess(guess, target, target, generator=generator), guess)
+    chance = torch.rand(500, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert accepts_guess(torch.arange(5).repeat(100), target, target, chance).all()
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.9])

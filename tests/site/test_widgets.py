@@ -1039,17 +1039,17 @@ def test_roofline(widget):
         )
         assert one.said == f"{number(rho, 1)} operations for each byte, {number(needed, 0)} needed: {bound}"
 
-    shows("DeepSeek-V3", 1, 1, 32_768)
+    shows("Llama 3.1 8B", 1, 1, 32_768)
     one.run(f"{one.inside}.querySelectorAll('[type=range]')[0].focus()")
     one.press("ArrowRight")
-    shows("DeepSeek-V3", 1, 2, 32_768)
+    shows("Llama 3.1 8B", 1, 2, 32_768)
     one.press("Tab", "Home")
-    shows("DeepSeek-V3", 1, 2, 128)
+    shows("Llama 3.1 8B", 1, 2, 128)
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("ArrowDown")
-    shows([*models()][[*models()].index("DeepSeek-V3") + 1], 1, 2, 128)
+    shows([*models()][[*models()].index("Llama 3.1 8B") + 1], 1, 2, 128)
     one.press("Tab", "ArrowUp", "Tab", "ArrowRight")
-    shows([*models()][[*models()].index("DeepSeek-V3") + 1], 0, 2, 128, 1)
+    shows([*models()][[*models()].index("Llama 3.1 8B") + 1], 0, 2, 128, 1)
 
 
 def test_delta(widget):

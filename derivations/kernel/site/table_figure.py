@@ -23,8 +23,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
     for row in rows:
         if len(row) != len(columns):
             raise DrawingError(f"the row {row[0]!r} has {len(row)} cells, but there are {len(columns)} columns")
-    box = Element("div", {"class": "table-figure", "tabindex": "0", "role": "region", "aria-labelledby": f"{ID_PLACEHOLDER}-title"})
-    body = SubElement(box, "table")
+    box = Element(
+        "div",
+        {
+            "class": "table-figure",
+            "tabindex": "0",
+            "role": "region",
+            "aria-labelledby": f"{ID_PLACEHOLDER}-title",
+            "data-search-exclude": "",
+        },
+    )
+    body = SubElement(box, "table", {"class": "table-figure__table"})  # the theme wraps a table without a class
     caption = SubElement(body, "caption", {"class": "table-figure__title", "id": f"{ID_PLACEHOLDER}-title"})
     caption.text = title
     heads = SubElement(SubElement(body, "thead"), "tr")

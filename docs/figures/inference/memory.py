@@ -1,7 +1,7 @@
 """Pictures of operations for each byte read, and of the caches of published models."""
 
 from derivations.kernel.site.diagrams import Picture, bars, curves
-from snippets.inference.memory import SIX, attention_intensity, bytes_per_token, step_intensity, weights_intensity
+from snippets.inference.memory import attention_intensity, bytes_per_token, six_models, step_intensity, weights_intensity
 
 
 def intensity() -> Picture:
@@ -27,7 +27,7 @@ def intensity() -> Picture:
 
 
 def models() -> Picture:
-    rows = [(model.name, bytes_per_token(model.layers, model.kv_heads, model.head_width, 2) / 1024) for model in SIX]
+    rows = [(model.name, bytes_per_token(model.layers, model.kv_heads, model.head_width, 2) / 1024) for model in six_models()]
     return bars(
         rows,
         digits=0,

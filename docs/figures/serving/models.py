@@ -14,7 +14,7 @@ def sizes() -> Picture:
         COLUMNS,
         rows,
         title=f"{len(rows)} published models, and the KiB that their caches hold for each of {TOKENS:,} tokens, at two bytes a number",
-        description="A row for each model.",
+        description="A row for each model, with the sizes that determine its cache, and its sources.",
     )
 
 

@@ -37,6 +37,6 @@ def roof() -> Picture:
         tokens=[2**k for k in range(7, 21)],
         cached=TOKENS,
         new=list(NEW),
-        model=[model.name for model in every].index("DeepSeek-V3"),
+        model=[model.name for model in every].index("Llama 3.1 8B"),
         machine=1,
     )

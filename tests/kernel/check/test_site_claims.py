@@ -134,6 +134,7 @@ def says_what_fails(assumption: dict) -> bool:
     return (
         bool(re.search("left [=≈] ", needed))
         or "no definite value" in needed
+        or "the other assumptions leave nothing" in needed
         or bool(limits or no_variance or of_a_law and LACKING.search(needed))
     )
 

@@ -38,6 +38,7 @@ ROWS = {
     },
     "memory": {
         "bytes_per_token": [Row(2, 3, 4, 2)],
+        "six_models": [Row()],
         "weights_less_cache": [Row(5, 4, 2, 2)],
         "attention_intensity": [Row(3, 5, **HEADS)],
         "weights_intensity": [Row(3, 100, 2)],

@@ -1,27 +1,30 @@
 """Inputs for snippets/serving."""
 
-from snippets.serving.models import models
-from tests.snippets.input_rows import Row, Seeded, T
+import torch
 
-LLAMA, MLA = models()["Llama 3.1 8B"], models()["DeepSeek-V3"]
+from snippets.serving.models import models
+from tests.snippets.input_rows import Row, T
+
+LLAMA, MLA, WINDOWS = (models()[name] for name in ("Llama 3.1 8B", "DeepSeek-V3", "gpt-oss-20b"))
 
 ROWS = {
     "models": {
         "models": [Row()],
         "source_addresses": [Row(LLAMA)],
         "cached_numbers": [Row(LLAMA, tokens=5)],
-        "cache_bytes_per_token": [Row(LLAMA, tokens=5, itemsize=2)],
+        "cache_bytes_per_token": [Row(WINDOWS, tokens=200, itemsize=2)],
     },
     "speculative": {
         "acceptance_rate": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
         "leftover": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
         "drawn_distribution": [Row(T(2, 5, kind="weights"), T(2, 5, kind="weights"))],
-        "correct_guess": [
+        "accepts_guess": [
             Row(
                 T(3, kind="whole"),
                 T(5, kind="weights"),
                 T(5, kind="weights"),
-                generator=Seeded(),
+                T(3, kind="weights"),
+                gives=torch.bool,
                 source="Leviathan, Kalman and Matias (2023)",
             )
         ],

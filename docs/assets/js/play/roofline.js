@@ -39,7 +39,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     select("machine", machines, machine, take("machine")),
     choice("bytes a number", ["2", "1"], 0, (place) => take("itemsize")(2 - place)),
     ...knobs.map((knob) => knob.element),
-    make("span", { class: "play__title" }, "operations for each byte; dashed: what the machine needs"),
+    make("span", { class: "play__title" }, "operations for each byte, by new tokens; dashed: what the machine needs"),
     plot.element,
     said.element,
   );
