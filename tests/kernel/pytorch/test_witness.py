@@ -218,6 +218,11 @@ def test_a_moment_beside_a_factor_that_may_cancel_is_not_asked_for():
     assert refusal("identity", Var((z + x) * q[1]), 0 * x, given=[variance(z, 1)]).code == "missing-moment"
 
 
+def test_a_constant_exponential_hides_no_limit():
+    """It is far below y, and y does not move."""
+    assert verdict("limit", y + exp(-1000), x, 0, 1)[0] == "not applicable"
+
+
 BELOW = exp(-400 - x**2)  # fp64 still holds it, but neither its square nor its product with itself
 
 
