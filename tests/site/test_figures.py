@@ -744,6 +744,8 @@ def test_a_sentence_shows_the_weights_of_one_token():
     picture = sentence_weights(tokens, weights, 4, 3, **ABOUT)
     assert [one.text for one in picture.every("text") if one.text not in tokens] == [number(weight) for weight in (0.5, 0.03, 0.46)]
     assert len([one for one in picture.every("path")]) == 3  # not to the token itself, nor below half a percent
+    assert min(float(one.get("stroke-opacity")) for one in picture.every("path")) >= 0.4  # visible in dark mode
+    assert [float(one.get("fill-opacity", 0)) for one in picture.every("rect")] == [pytest.approx(MAX_OPACITY * w, abs=0.01) for w in (*weights[:4], 0)]
     with pytest.raises(DrawingError, match="5 tokens, 4 weights"):
         sentence_weights(tokens, weights[:4], 4, 3, **ABOUT)
     with pytest.raises(DrawingError, match="token 1 of a line that begins with 3"):

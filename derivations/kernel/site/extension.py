@@ -241,6 +241,9 @@ class _SentenceBlock(_Block):
         page: Page = self.config["extension"].page
         if (box := self.box) is not None:
             page.append(box, lambda: block_handlers.finish_sentence(page, box))
+            form = box[-1]
+            box.remove(form)
+            box.insert(1, form)  # after the first paragraph; the rest of the text is read by few
 
 
 class _PracticeBlock(_Block):

@@ -12,6 +12,8 @@ STEPS = (0.04, 0.12, 0.3, 0.6)  # a cell is drawn as strongly as the last of the
 SIDE, GAP = 46.0, 6.0  # the side of a head's square, and the space between two
 WORD = 18.0  # the font size of a sentence
 LEAST_LINE, LEAST_NUMBER = 0.005, 0.02  # weights below these are not drawn, or have no number
+FAINTEST = 0.4  # the opacity of the line of a small weight, which must be visible in dark mode too
+QUIET = 0.2  # up to this weight, the colour behind a token in brackets is weak enough for quiet letters
 
 Rows = Sequence[Sequence[float]]
 
@@ -98,9 +100,9 @@ def sentence_weights(
     drawn = [key for key, weight in enumerate(weights) if key != query and weight >= LEAST_LINE]
     elements = [_draw_weight(places[query], places[key], weights[key]) for key in drawn]
     for key, (token, (x, y, room)) in enumerate(zip(tokens, places)):
-        css, more = ("picture__mark", {}) if key == query else ("picture__cell", {"fill_opacity": weights[key]})
+        css, more = ("picture__mark", {}) if key == query else ("picture__cell", {"fill_opacity": MAX_OPACITY * weights[key]})
         elements.append(box(x - room / 2, y - 15, room, 30, css, rx=4, **more))
-        elements.append(text(x, y, token, size=WORD, css="picture__quiet" if token.startswith("[") else ""))
+        elements.append(text(x, y, token, size=WORD, css="picture__quiet" if token.startswith("[") and weights[key] <= QUIET else ""))
         if weights[key] >= LEAST_NUMBER:
             elements.append(muted_text(x, y + (-25 if key < second_line else 27), number(weights[key])))
     return Picture(title, description, width, places[-1][1] + 40, tuple(elements))
@@ -128,4 +130,4 @@ def _draw_weight(start: Word, end: Word, weight: float) -> Element:
     bend, enter = (60, v + 15) if v < y else (30, v - 15)
     control = enter + bend if v < y else enter - bend
     data = f"M{x:.1f} {y - 15:.1f}C{x:.1f} {y - 15 - bend:.1f} {u:.1f} {control:.1f} {u:.1f} {enter:.1f}"
-    return part("path", "picture__thread", d=data, pathLength=1, stroke_opacity=0.08 + 0.92 * weight, stroke_width=0.75 + 5 * weight)
+    return part("path", "picture__thread", d=data, pathLength=1, stroke_opacity=FAINTEST + (1 - FAINTEST) * weight, stroke_width=0.75 + 5 * weight)

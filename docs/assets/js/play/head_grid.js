@@ -8,8 +8,8 @@ const STRONGEST = 60; // in percent: from this weight on, a cell of the chosen h
 
 // The parts of the view, which is empty until `fill` gives a head its weights in percent, query by query, and its values, one for each of the
 // measures `names`, which the `pages` explain; `show` then shows what has been filled. `pair` is a query and a key; a reader can choose others,
-// at all times if `open`. Without a `first` head or a key, the view opens on those with the largest weight, until the reader chooses.
-export function headView({ tokens, perRow, count, names, pages, first, pair: [query, key], open = false }) {
+// at all times if `open`. `changed` gets the head, the query and its weights, whenever they are shown. Without a `first` head or a key, the view opens on those with the largest weight, until the reader chooses.
+export function headView({ tokens, perRow, count, names, pages, first, pair: [query, key], open = false, changed }) {
   const n = tokens.length;
   const [weights, values] = [Array(count), Array(count)];
   const label = (head) => `layer ${Math.floor(head / perRow)}, head ${head % perRow}`;
@@ -23,6 +23,9 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
     return tile;
   });
   const grid = make("div", { class: "play__tiles", role: "listbox", "aria-label": "heads" }, ...tiles);
+  const labels = (css, many, name) => make("div", { class: `play__labels ${css}`, "aria-hidden": "true" }, ...Array.from({ length: many }, (_, place) => make("span", {}, `${name}${place}`)));
+  const corner = make("span", { class: "play__labels", "aria-hidden": "true" }, "head");
+  const atlas = make("div", { class: "play__atlas" }, corner, labels("play__labels--heads", perRow, ""), labels("play__labels--layers", count / perRow, "layer "), grid);
   const columns = () => getComputedStyle(grid).gridTemplateColumns.split(" ").length;
   const stopAt = roving(tiles, columns, () => [...grid.children].filter((tile) => !tile.disabled));
   const own = { head: first, key }; // what the reader chose
@@ -53,6 +56,7 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
 
   function sort() {
     for (const word of words) word.hidden = order !== 1 && !open;
+    atlas.classList.toggle("play__atlas--sorted", order > 0); // then a row is no layer
     tell();
     const filled = tiles.map((_, head) => head).filter((head) => weights[head]);
     const heads = filled.sort((one, other) => worth(other) - worth(one) || one - other);
@@ -69,6 +73,7 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
   function tell() {
     const pairing = weights[chosen] ? ` · ${places[pair[0]]} to ${places[pair[1]]}: ${shown(weight(chosen))}` : "";
     title.textContent = label(chosen) + pairing;
+    if (weights[chosen]) changed?.(chosen, pair[0], weights[chosen].slice(pair[0] * n, (pair[0] + 1) * n).map((percent) => percent / 100));
   }
 
   // Goes to the largest weight that the query gives to another word: in the head that the reader chose, or else in any; on the key that the
@@ -114,7 +119,7 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
   const named = { rows: tokens, columns: tokens, corner: "", css: "play__matrix--tokens" };
   const parts = [
     make("div", { class: "play__selects" }, sorted, ...words),
-    grid,
+    atlas,
     said,
     heard.element,
     title,

@@ -1,6 +1,7 @@
 // A form in which a reader types a sentence and sees the heads of the model on it. Nothing is fetched before the reader asks for it: the worker
 // then fetches the model, computes, and sends the weights of a layer as soon as it has them.
 
+import { arcs } from "./arcs.js";
 import { headView } from "../play/head_grid.js";
 import { entropy, make, readout, shown, sum } from "../play/parts.js";
 
@@ -26,6 +27,7 @@ const FAILURES = {
 };
 
 const mean = (values) => sum(values) / values.length;
+const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 const megabytes = (bytes) => `${shown(bytes / 1e6, 1)} MB`;
 
 // What this browser lacks, in words; "" if it lacks nothing.
@@ -102,9 +104,17 @@ export function start(place) {
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
     const query = tokens.includes("it") ? tokens.indexOf("it") : tokens.findLastIndex((token) => /^[\p{L}\p{N}]/u.test(token));
     const pair = [Math.max(query, 0)];
-    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen(), pair, open: true });
+    const drawing = arcs(tokens, place.clientWidth, getComputedStyle(place).fontFamily, rem());
+    const caption = make("p", { class: "play__says" });
+    drawing.show(pair[0], []);
+    view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen(), pair, open: true, changed });
     view.show();
-    heads.replaceChildren(...view.parts);
+    heads.replaceChildren(drawing.element, caption, ...view.parts);
+
+    function changed(head, query, weights) {
+      drawing.show(query, weights);
+      caption.textContent = `What “${tokens[query]}” looks at in head ${head % HEADS} of layer ${Math.floor(head / HEADS)}. The numbers are its weights.`;
+    }
     if (tokens.length > NARROW) heads.querySelector(".play__scroll").tabIndex = 0; // for the arrow keys
   }
 
