@@ -34,6 +34,8 @@ QUERIES = {
     "backpropagation": "blocks/backward",
     "scaled_dot_product_attention": "attention/formula",
     "snippets": "contributing/snippets",
+    "why do we need the causal mask?": "order/causal",
+    "What is a KV cache": "inference/cache",
 }
 ALIKE = [
     ["QK^T", r"Q K^\top", r"QK^{\top}", "QKᵀ", "Q @ K.T"],
@@ -108,6 +110,12 @@ def test_common_questions_find_the_right_page(page):
     hits = searched(page, QUERIES)
     missed = {query: (where, hits[query][:3]) for query, where in QUERIES.items() if hits[query][:1] != [f"/{where}/"]}
     assert len(missed) <= 1, missed
+
+
+def test_words_of_a_question_do_not_count_unless_there_are_no_others(page):
+    hits = searched(page, ["What is a head", "head", "how does", "a b", "b"])
+    assert hits["What is a head"] == hits["head"] and hits["head"][0] == "/heads/split/"
+    assert hits["how does"] and hits["a b"] != hits["b"]
 
 
 @pytest.mark.parametrize("name", ["merge_projections", "running_state", "softmax_jacobian"])

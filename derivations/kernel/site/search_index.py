@@ -96,6 +96,7 @@ def write(site: Path) -> None:
             "version": version,
             "rules": tokenizer.RULES,
             "synonyms": tokenizer.find_synonyms(),
+            "question": tokenizer.QUESTION_WORDS,
             "pages": [page.url for page in pages],
             "records": [len(page.records) for page in pages],
             "words": first_words,

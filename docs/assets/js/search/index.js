@@ -51,6 +51,13 @@ export const folded = (formula) => ruled("formula", formula.normalize("NFKC"));
 
 const looksLikeMathematics = (text) => /[\\^_√∑∂·⋅*@=+|()[\]{}ᵀ]|(^|\s)\p{L}(\s|$)/u.test(text);
 
+// A query without the words that any question may have, unless it has no others. Before one letter, "a" is a letter too: a b.
+function topic(query, ofQuestions) {
+  const said = query.trim().split(/\s+/);
+  const kept = said.filter((word, k) => !ofQuestions.includes(word.toLowerCase()) || (word.length === 1 && said[k + 1]?.length === 1));
+  return (kept.length ? kept : said).join(" ");
+}
+
 export const asked = (query) => words(looksLikeMathematics(query) ? folded(query) : query);
 
 // Postings ---------------------------------------------------------------------------------------------------------------
@@ -168,7 +175,7 @@ const NOTHING = { hits: [], pages: 0, count: 0, terms: new Set() };
 // Rejects where something cannot be fetched.
 export async function find(query, isAwaited = () => true) {
   const found = await index();
-  const said = asked(query);
+  const said = asked(topic(query, found.question));
   const tokens = [...new Set(said)].slice(0, MOST_WORDS);
   const { scores, best, terms } = tokens.length ? await scored(found, tokens, nameOf(said)) : NOTHING;
   if (!isAwaited()) return undefined;
