@@ -633,7 +633,7 @@ def test_numbers_contrast_with_their_cells():
     spec.loader.exec_module(looks)
     for scheme in ("default", "slate"):
         colours = looks.palette(scheme)
-        for name in ("link", "refuted"):
+        for name in ("link", "refuted", "query", "key", "value", "output"):
             channels = ([int(colours[one][i : i + 2], 16) for one in (name, "paper")] for i in (1, 3, 5))
             mixed = (round(diagrams.MAX_OPACITY * cell + (1 - diagrams.MAX_OPACITY) * paper) for cell, paper in channels)
             assert looks.contrast(colours["ink"], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5, (scheme, name)
@@ -745,7 +745,9 @@ def test_a_sentence_shows_the_weights_of_one_token():
     assert [one.text for one in picture.every("text") if one.text not in tokens] == [number(weight) for weight in (0.5, 0.03, 0.46)]
     assert len([one for one in picture.every("path")]) == 3  # not to the token itself, nor below half a percent
     assert min(float(one.get("stroke-opacity")) for one in picture.every("path")) >= 0.4  # visible in dark mode
-    assert [float(one.get("fill-opacity", 0)) for one in picture.every("rect")] == [pytest.approx(MAX_OPACITY * w, abs=0.01) for w in (*weights[:4], 0)]
+    assert [float(one.get("fill-opacity", 0)) for one in picture.every("rect")] == [
+        pytest.approx(MAX_OPACITY * w, abs=0.01) for w in (*weights[:4], 0)
+    ]
     with pytest.raises(DrawingError, match="5 tokens, 4 weights"):
         sentence_weights(tokens, weights[:4], 4, 3, **ABOUT)
     with pytest.raises(DrawingError, match="token 1 of a line that begins with 3"):
@@ -768,6 +770,12 @@ def test_columns_of_numbers_stand_beside_the_tokens():
     assert [float(one.get("fill-opacity")) for one in cells] == [0, 0, MAX_OPACITY, pytest.approx(MAX_OPACITY / 2, abs=0.01)]
     assert ["minus" in one.get("class") for one in cells] == [False, False, True, False]
     assert [one.get("class") for one in picture.every("rect")][-1] == "picture__mark"
+    roles = token_columns(["a"], [Column("key", [1.0]), Column("key", [-1.0]), Column("other", [1.0])], **ABOUT)
+    assert [one.get("class") for one in roles.every("rect")] == [
+        "picture__cell role--key",
+        "picture__cell picture__cell--minus",
+        "picture__cell",
+    ]
     with pytest.raises(DrawingError, match="2 tokens; the columns score have another number"):
         token_columns(["a", "it"], [Column("score", [1.0])], **ABOUT)
 

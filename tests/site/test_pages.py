@@ -697,3 +697,8 @@ def test_width_grows_with_parts_side_by_side():
 def test_samples_cover_every_kind(certificates):
     kinds = {one["kind"] for certificate in certificates.values() for one in certificate["claims"]}
     assert kinds == set(KINDS)
+
+
+def test_number_and_percent_sign_stay_on_one_line(page):
+    html = page("A share of 99.97 % of the weight, and `7 % 3`.\n")
+    assert "99.97\u00a0% of the weight" in html and "7 % 3" in html

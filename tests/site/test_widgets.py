@@ -13,7 +13,7 @@ from derivations.kernel.printing.handwritten_relations import find_text_fault
 from derivations.kernel.site import figure_widgets
 from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
-from snippets.attention.formula import attention_steps, attention_weights, scores
+from snippets.attention.formula import attention, attention_steps, attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
 from snippets.blocks.merge import attention_state, merge_states, state_output
 from snippets.bounds.qknorm import bounded_weights
@@ -441,6 +441,15 @@ def test_integers(widget):
     one.press(*["Tab"] * 11, "ArrowUp")  # past the other tokens, to the matrix
     projections[0][0, 0] = 2
     shows()
+    before = one.said
+    one.press("Control+a", "7", "7")  # 77 is refused in words, and the tables stay those of 7
+    projections[0][0, 0] = 7
+    shows()
+    assert "a whole number, −9 to 9" in one.said
+    one.press("Control+a", "2")
+    projections[0][0, 0] = 2
+    shows()
+    assert one.said == before
     # Go to the queries, which are one tab stop, then to their second row and their last column.
     one.press(*["Tab"] * 12, "ArrowDown", "ArrowRight", "ArrowRight")
     assert one.said == "query 2, feature 3: 0·1 + 2·0 + 0·1 + 2·1"
@@ -651,6 +660,8 @@ def test_permutation(widget):
         moved = reorder(torch.eye(3, dtype=torch.float64)[order], X)
         assert one.rows("weights in this order") == printed(attention_weights(moved, moved).tolist())
         assert one.rows("weights as they come") == printed(attention_weights(X, X).tolist())
+        assert one.rows("outputs in this order") == printed(attention(moved, moved, moved).tolist())
+        assert one.rows("outputs as they come") == printed(attention(X, X, X).tolist())
         assert one.said.startswith(f"order {', '.join(names[token] for token in order)} ")
 
     shows()

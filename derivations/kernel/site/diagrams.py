@@ -48,7 +48,7 @@ __all__ = [
 
 Rows = Iterable[Iterable[float]]  # a matrix: nested lists, or a tensor
 
-MAX_OPACITY = 0.45  # the largest opacity of a cell, so that the number on it can be read
+MAX_OPACITY = 0.43  # the largest opacity of a cell, so that the number on it can be read
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------

@@ -125,6 +125,13 @@ def _replace_mistake(source: Source, error: PageError, replacement: str) -> Sour
     return source.with_lines([*source.lines[: first - 1], indent + replacement, *[""] * (len(replaced) - 1), *source.lines[last:]])
 
 
+class _PercentPattern(InlineProcessor):
+    """Keeps a number and its percent sign on one line, by a space that does not break."""
+
+    def handleMatch(self, match: Match[str], data: str) -> tuple[str, int, int]:
+        return "\u00a0", match.start(0), match.end(0)
+
+
 class _NotationPattern(InlineProcessor):
     """Turns `$...$`, the name of something, into MathML."""
 
@@ -320,6 +327,7 @@ class PagesExtension(BlocksExtension):
         md.preprocessors.register(_PageReader(md, self), "claims-read", 200)
         # After code spans (190), before backslash escapes (180).
         md.inlinePatterns.register(_NotationPattern(md, self), "claims-notation", 186)
+        md.inlinePatterns.register(_PercentPattern(r"(?<=\d) (?=%)"), "percent", 20)
         md.inlinePatterns.register(_TypedMathsPattern(md, self), "claims-refused", 185)
         md.ESCAPED_CHARS.append("$")
         # Code on a page is included in a fence; an indented block would be a way around that.

@@ -173,10 +173,10 @@ def max_text_width(words: Iterable[str], size: float = TEXT) -> float:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Return a number as pictures print it, with a minus sign and thin spaces between thousands."""
+    """Return a number as pictures print it, with a minus sign and commas between thousands, as in prose."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−").replace(",", "\u202f")
+    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 # Several pictures in one ------------------------------------------------------------------------------------------------

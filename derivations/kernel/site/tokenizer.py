@@ -55,7 +55,7 @@ STEM: list[tuple[str, str]] = [
 # Words that a reader may use for one another; each finds what the others find, with less weight.
 SYNONYMS = (("derivative", "gradient", "jacobian", "slope"), ("backpropagation", "backprop", "backward"))
 # Words of a question that say nothing about its topic. A query is searched without them, unless it has no other words.
-QUESTION_WORDS = "a an are can do does how i is of the what when which why".split()
+QUESTION_WORDS = ["a", "an", "are", "can", "do", "does", "how", "i", "is", "of", "the", "what", "when", "which", "why"]
 RULES = {"formula": FORMULA, "text": TEXT, "stem": STEM}
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from .diagrams import MAX_OPACITY
+from .role_classes import with_role
 from .svg_picture import DrawingError, Picture, Table, box, max_text_width, muted_text, number, part, text, text_width
 
 STEPS = (0.04, 0.12, 0.3, 0.6)  # a cell is drawn as strongly as the last of these steps that its weight reaches
@@ -71,7 +72,7 @@ def token_columns(tokens: Sequence[str], columns: Sequence[Column], *, title: st
         for row, (value, words) in enumerate(zip(column.values, shown)):
             if isnan(value):
                 continue
-            css = "picture__cell" + (" picture__cell--minus" if value < 0 else "")
+            css = "picture__cell picture__cell--minus" if value < 0 else with_role("picture__cell", column.name)
             opacity = 0 if column.labels else MAX_OPACITY * abs(value) / most
             elements.append(box(x, top + row * height, width, height, css, fill_opacity=opacity))
             elements.append(text(x + width / 2, top + (row + 0.5) * height, words, css="picture__number"))
@@ -130,4 +131,6 @@ def _draw_weight(start: Word, end: Word, weight: float) -> Element:
     bend, enter = (60, v + 15) if v < y else (30, v - 15)
     control = enter + bend if v < y else enter - bend
     data = f"M{x:.1f} {y - 15:.1f}C{x:.1f} {y - 15 - bend:.1f} {u:.1f} {control:.1f} {u:.1f} {enter:.1f}"
-    return part("path", "picture__thread", d=data, pathLength=1, stroke_opacity=FAINTEST + (1 - FAINTEST) * weight, stroke_width=0.75 + 5 * weight)
+    return part(
+        "path", "picture__thread", d=data, pathLength=1, stroke_opacity=FAINTEST + (1 - FAINTEST) * weight, stroke_width=0.75 + 5 * weight
+    )

@@ -3,6 +3,8 @@
 
 import { cell, dot, each, make, matrix, product, put, readout, shown, slider, softmax, titled, transposed } from "./parts.js";
 
+export const caption = "The prefill computes all queries of a prompt of four tokens at once. Each step after it has one query and adds one key. The tokens are random.";
+
 export function start(stage, { tokens, projections, prompt }) {
   const n = tokens.length;
   const rows = each(n, n, () => cell());

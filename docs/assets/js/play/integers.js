@@ -18,7 +18,7 @@ export function start(stage, { tokens, projections }) {
     matrix.map((row, i) => row.map((value, j) => integer(value, `${name}, row ${i + 1}, column ${j + 1}`, (typed) => {
       matrix[i][j] = typed;
       show();
-    }, MOST)));
+    }, MOST, () => said.say(`This cell takes a whole number, ${limits(MOST)}. The tables keep the number before.`))));
   const inputs = editable(tokens, "tokens");
   const weights = projections.map((matrix, role) => editable(matrix, `matrix for ${ROLES[role][1]}`));
   const computed = (rows, columns, name, go) =>
@@ -86,6 +86,7 @@ export function start(stage, { tokens, projections }) {
     })),
     said.element,
   );
+  stage.addEventListener("change", mark); // the cell is left, and holds a number again
   turnTo(0);
   show();
 }

@@ -28,7 +28,7 @@ export function shown(value, digits = 2) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const rounded = Number(value.toFixed(digits)) + 0; // no minus before a zero
   const [whole, rest] = Math.abs(rounded).toFixed(digits).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return (rounded < 0 ? "−" : "") + grouped + (rest ? `.${rest}` : "");
 }
 
@@ -102,8 +102,8 @@ export function slider(label, values, first, act, digits = 0) {
 export const limits = (most = 9) => `−${most} to ${most}`;
 
 // A cell that holds a whole number; the arrow keys change it by one. Once it is left, what is beyond its limits or between two numbers
-// becomes the nearest that it takes, and what is no number is put back.
-export function integer(value, label, act, most = 9) {
+// becomes the nearest that it takes, and what is no number is put back. `refuse` is called when a number is typed that the cell does not take.
+export function integer(value, label, act, most = 9, refuse = () => {}) {
   const title = `a whole number, ${limits(most)}`;
   const input = make("input", { type: "number", step: 1, min: -most, max: most, class: "play__integer", "aria-label": label, title });
   let last = value;
@@ -114,6 +114,7 @@ export function integer(value, label, act, most = 9) {
   input.addEventListener("input", () => {
     const typed = input.valueAsNumber;
     if (Number.isInteger(typed) && Math.abs(typed) <= most) take(typed);
+    else if (!Number.isNaN(typed)) refuse();
   });
   input.addEventListener("change", () => {
     const typed = input.valueAsNumber;

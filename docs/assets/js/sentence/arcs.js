@@ -5,7 +5,7 @@ import { draw, shown } from "../play/parts.js";
 
 const WORD = 18; // the font size of a sentence
 const [LEAST_LINE, LEAST_NUMBER] = [0.005, 0.02]; // weights below these are not drawn, or have no number
-const [FAINTEST, MOST_OPACITY] = [0.4, 0.45]; // of a line, and of the colour behind a word
+const [FAINTEST, MOST_OPACITY] = [0.4, 0.43]; // of a line, and of the colour behind a word
 const QUIET = 0.2; // up to this weight, the colour behind a token in brackets is weak enough for quiet letters
 const [TOP, FAR, NEAR] = [42, 120, 88]; // the middle of the first line, and the distance of two lines, or of more
 const UNITS = 20; // in a rem
