@@ -421,6 +421,14 @@ def test_form_opens_on_the_largest_weight_to_another_word_until_the_reader_choos
             f"layer {head // 12}, head {head % 12} · {word} to {tokens[key]}: "
         )
         assert lists.nth(2).input_value() == str(key)
+        drawn = one.browser.run("[...document.querySelectorAll('.sentence__arcs text')].map((text) => text.textContent)")
+        row = one.browser.run("[...document.querySelectorAll('.sentence .play__cell')].map((cell) => cell.ariaLabel)")
+        own = row[len(tokens) * tokens.index(word) :][: len(tokens)]
+        expected = [
+            text for token, weight in zip(tokens, own, strict=True) for text in (token, *([weight] if float(weight) > 0.02 else []))
+        ]
+        assert [text for text in drawn if text != "0.02"] == expected  # half of the weights that are printed so have no number
+        assert f"“{word}” looks at in head {head % 12} of layer {head // 12}." in one.page.inner_text(".sentence__arcs + p")
 
     shows("cat")
     lists.nth(1).select_option(label="dog")
