@@ -73,6 +73,16 @@ def test_folded_definition_shows_its_letter(page):
     assert not other.summary.select(".claim__steps")
 
 
+def test_lines_that_fold_have_a_name_that_includes_their_formulas(page, certificates):
+    """Browsers leave MathML out of the name of an element."""
+    certificates["scaling/variance"]["claims"][0]["title"] = "A score, $q_i$ & more"
+    shown = soup(page("/// routine | scaling/variance#score\n///\n" + CLAIM.format("mean")))
+    named = [summary["aria-label"] for summary in shown.select("summary") if summary.find("math")]
+    assert len(named) == 3 and not any(summary.has_attr("aria-label") for summary in shown.select("summary") if not summary.find("math"))
+    assert named[0].startswith("Definition: A score, q_i & more: q⋅k")
+    assert named[1:] == ["every factor of q_i k_i has mean zero", "the entries of q and k are independent of one another"]
+
+
 def test_letters_that_are_no_matrices_are_explained(page, certificates):
     """For matrices, A B = B A would be false."""
     one = certificates["scaling/variance"]["claims"][1]

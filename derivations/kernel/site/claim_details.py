@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 from ..check.proving_witnesses import provers
 from ..printing.mathml import render_author_text, render_text
 from . import code_verdict_text, step_details
+from .claim_formats import to_plain_text
 
 Stash = Callable[[str], str]
 
@@ -48,6 +49,11 @@ class ElementWriter:
             # (As a tail it would be searched for Markdown, which takes a third of the time.)
             child.text = self.stash(html if tag == "a" else f"{html}\n")
         return child
+
+    def name_summary(self, summary: Element, text: str) -> None:
+        """Name a summary in words if its text has a formula, since browsers leave formulas out of the name."""
+        if "$" in text:
+            summary.set("aria-label", self.stash(escape(to_plain_text(text))))
 
 
 class DetailsWriter(ElementWriter):
@@ -90,7 +96,8 @@ class DetailsWriter(ElementWriter):
     def add_step(self, box: Element, claim: dict, k: int) -> None:
         """Add the reason of one of several steps, which opens to the step's details."""
         fold = self.add(box, "details", "claim__step")
-        self.add(fold, "summary", "claim__reason", render_author_text(claim["steps"][k - 1]["reason"]))
+        reason = claim["steps"][k - 1]["reason"]
+        self.name_summary(self.add(fold, "summary", "claim__reason", render_author_text(reason)), reason)
         rows = self.add(fold, "dl")
         if claim["assumptions"]:
             self.add(rows, "dt", "", "may use")

@@ -129,6 +129,9 @@ class _ClaimWriter(ElementWriter):
         self.add(head, "span", "claim__kind", label_kind(claim, rank))
         if claim["title"]:
             self.add(head, "span", "claim__title", render_author_text(claim["title"]))
+        if rank == "routine":
+            defined = f": ${claim['latex']}$" if claim["kind"] == "definition" else ""  # see add_claim
+            self.name_summary(head, f"{label_kind(claim, rank)}: {claim['title']}{defined}")
         return head
 
     def _add_number(self, parent: Element, number: int, anchor: str) -> None:
@@ -192,7 +195,7 @@ class _ClaimWriter(ElementWriter):
                 self.add(item, "span", "", render_text(assumption["text"]))
                 continue
             details = self.add(item, "details", "claim__assumption", **state)
-            self.add(details, "summary", "", render_text(assumption["text"]))
+            self.name_summary(self.add(details, "summary", "", render_text(assumption["text"])), assumption["text"])
             lead = "" if assumption["needed"].startswith("without") else "without it: "
             self.add(details, "span", "claim__needed", render_text(lead + set_values(assumption["needed"])))
 
