@@ -184,6 +184,14 @@ class Widget:
         return self.run(f"[...{matrix}.children].map((row) => {cells}).filter((row) => row.length)")
 
     @property
+    def heard(self):
+        """Return what the figure announces, once it has paused."""
+        status = f"{self.inside}.querySelector('[role=status]')"
+        return self.run(
+            f"new Promise((done) => new MutationObserver(() => done({status}.textContent)).observe({status}, {{childList: true}}))"
+        )
+
+    @property
     def said(self):
         (said,) = self.texts(".play__readout")
         return said
@@ -392,7 +400,34 @@ def test_only_the_last_step_of_a_slider_is_announced(widget, name):
     first = one.run(f"{one.inside}.querySelector('[role=status]').textContent")
     before, heard = one.browser.page.evaluate(SETTLED, f"[data-play={name}] .play")
     assert first and before == first and len(heard) == 1 and heard[0] != first
-    assert name == "scale" or heard == [one.said]
+    assert name == "scale" or heard[0].endswith(one.said)
+
+
+def test_announced_numbers_have_no_space_within(widget):
+    one = widget("dilution")
+    one.press("End")
+    assert one.texts(".play__value")[0] == "131\u202f072"
+    assert one.run("document.activeElement.ariaValueText") == "131072"
+    one = widget("cost")
+    one.press("End")
+    assert "\u202f" in one.said + "".join(one.texts(".play__number")) and "\u202f" not in one.heard
+
+
+WEIGHTS = {
+    "temperature": lambda one: [one.texts(".play__number")],
+    "masks": lambda one: one.rows("weights"),
+    "jacobian": lambda one: [[row[0] for row in one.rows("weights")], [row[0] for row in one.rows("derivatives of the weights")]],
+    "softcap": lambda one: one.rows("scores and weights")[1:3],
+    "nothing": lambda one: one.rows("scores and weights")[1:],
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights_are_announced(widget, name):
+    one = widget(name)
+    one.press("ArrowRight")
+    heard = one.heard
+    assert [row for row in WEIGHTS[name](one) if ", ".join(row) not in heard] == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -434,13 +469,17 @@ def test_integers(widget):
             assert one.rows(name) == printed(expected.tolist(), 0), name
 
     shows()
-    assert one.said == "query 3, feature 3: 1·1 + 1·0 + 1·1 + 1·1"
+    assert one.said == "query 3, feature 3: 1·1 + 1·0 + 1·1 + 1·1 is 3"
     one.press("Tab", *["ArrowDown"] * 3, "Tab", "ArrowUp", "ArrowUp")
     X[0, 0], X[0, 1] = -2, 2
     shows()
+    assert one.heard == f"query 1: {', '.join(one.rows('queries')[0])}; scores of query 1: {', '.join(one.rows('scores')[0])}"
     one.press(*["Tab"] * 11, "ArrowUp")  # past the other tokens, to the matrix
     projections[0][0, 0] = 2
     shows()
+    feature = ", ".join(row[0] for row in one.rows("queries"))
+    rows = [f"scores of query {i}: {', '.join(row)}" for i, row in enumerate(one.rows("scores"), start=1)]
+    assert one.heard == "; ".join((f"feature 1 of the queries: {feature}", *rows))
     before = one.said
     one.press("Control+a", "7", "7")  # 77 is refused in words, and the tables stay those of 7
     projections[0][0, 0] = 7
@@ -452,9 +491,9 @@ def test_integers(widget):
     assert one.said == before
     # Go to the queries, which are one tab stop, then to their second row and their last column.
     one.press(*["Tab"] * 12, "ArrowDown", "ArrowRight", "ArrowRight")
-    assert one.said == "query 2, feature 3: 0·1 + 2·0 + 0·1 + 2·1"
+    assert one.said == "query 2, feature 3: 0·1 + 2·0 + 0·1 + 2·1 is 2"
     one.press("Tab", "Tab", "Tab", "ArrowRight")
-    assert one.said == "score of query 1 with key 2: (−2)·4 + 0·4 + (−1)·0"
+    assert one.said == "score of query 1 with key 2: (−2)·4 + 0·4 + (−1)·0 is −8"
 
 
 def test_scale(widget):
@@ -515,6 +554,10 @@ def test_masks(widget):
     one.press("ArrowUp", "Space", "ArrowLeft", "Space", "ArrowRight", "ArrowRight", "Space")
     kept[0] = False
     shows()
+    names = one.run(
+        f"[...{one.inside}.querySelectorAll('[aria-pressed]')].map((square) => [square.ariaLabel.split('; ')[1], square.ariaPressed])"
+    )
+    assert names == [["seen", "true"] if keep else ["not seen", "false"] for keep in kept.flatten().tolist()]
     assert one.said == "query 1 sees no key" and one.rows("weights")[0] == ["0.00"] * 4
 
 

@@ -2,7 +2,7 @@
 // snippets/example/integers.py and `scores` of snippets/attention/formula.py (with a scale of one) make them. Whoever goes to a number
 // sees the row and the column that it is made of.
 
-import { cell, choice, each, integer, limits, make, matrix, product, put, readout, roving, shown, titled, transposed } from "./parts.js";
+import { cell, choice, dot, each, integer, limits, listed, make, matrix, product, put, readout, roving, shown, titled, transposed } from "./parts.js";
 
 const ROLES = [["query", "queries"], ["key", "keys"], ["value", "values"]];
 const MOST = 9;
@@ -14,13 +14,15 @@ const largest = (matrices) => Math.max(1, ...matrices.flat(2).map(Math.abs));
 
 export function start(stage, { tokens, projections }) {
   const said = readout();
-  const editable = (matrix, name) =>
+  const editable = (matrix, name, changes) =>
     matrix.map((row, i) => row.map((value, j) => integer(value, `${name}, row ${i + 1}, column ${j + 1}`, (typed) => {
       matrix[i][j] = typed;
-      show();
+      show(() => changes(i, j));
     }, MOST, () => said.say(`This cell takes a whole number, ${limits(MOST)}. The tables keep the number before.`))));
-  const inputs = editable(tokens, "tokens");
-  const weights = projections.map((matrix, role) => editable(matrix, `matrix for ${ROLES[role][1]}`));
+  const scoresOf = (i) => `scores of query ${i + 1}: ${listed(table[i], 0)}`;
+  const inputs = editable(tokens, "tokens", (i) => `query ${i + 1}: ${listed(results[0][i], 0)}; ${scoresOf(i)}`);
+  const weights = projections.map((matrix, role) => editable(matrix, `matrix for ${ROLES[role][1]}`, (_, j) =>
+    [`feature ${j + 1} of the ${ROLES[role][1]}: ${listed(transposed(results[role])[j], 0)}`, ...(role < 2 ? table.map((_, i) => scoresOf(i)) : [])].join("; ")));
   const computed = (rows, columns, name, go) =>
     each(rows, columns, (i, j) => {
       const made = cell("button", { type: "button", "data-name": name(i, j) });
@@ -32,13 +34,14 @@ export function start(stage, { tokens, projections }) {
   const scores = computed(tokens.length, tokens.length, (i, j) => `score of query ${i + 1} with key ${j + 1}`, (i, j) => follow(3, i, j));
   let [results, table, at] = [[], [], [0, 2, 2]];
 
-  function show() {
+  // After a change, those who hear the page hear what follows from it; the row and the column that are marked stay.
+  function show(changes) {
     results = projections.map((matrix) => product(tokens, matrix));
     table = product(results[0], transposed(results[1]));
     const most = largest(results);
     made.forEach((cells, role) => fill(cells, results[role], most));
     fill(scores, table, largest([table]));
-    mark();
+    mark(changes?.());
   }
 
   function fill(cells, values, most) {
@@ -55,14 +58,14 @@ export function start(stage, { tokens, projections }) {
     mark();
   }
 
-  function mark() {
+  function mark(heard) {
     const [role, i, j] = at;
     for (const one of stage.querySelectorAll("[data-marked]")) delete one.dataset.marked;
     const own = role < 3 ? made[role][i][j] : scores[i][j];
     const parts = role < 3 ? [...inputs[i], ...weights[role].map((row) => row[j])] : [...made[0][i], ...made[1][j]];
     for (const one of [own, ...parts]) one.dataset.marked = "";
     const [row, column] = role < 3 ? [tokens[i], transposed(projections[role])[j]] : [results[0][i], results[1][j]];
-    said.say(`${own.dataset.name}: ${written(row, column)}`);
+    said.say(`${own.dataset.name}: ${written(row, column)} is ${shown(dot(row, column), 0)}`, heard);
   }
 
   const shelves = weights.map((cells, role) => matrix(`matrix for ${ROLES[role][1]}`, cells));

@@ -1,6 +1,6 @@
 // The derivatives of weights with respect to scores that a reader moves: as `softmax_jacobian` of snippets/softmax/jacobian.py.
 
-import { cell, each, make, matrix, put, readout, shown, slider, softmax, sum, titled } from "./parts.js";
+import { cell, each, listed, make, matrix, put, readout, shown, slider, softmax, sum, titled } from "./parts.js";
 
 const STEPS = Array.from({ length: 33 }, (_, step) => (step - 16) / 4);
 
@@ -14,14 +14,16 @@ export function start(stage, { scores: first }) {
 
   function show(moved) {
     const p = softmax(scores);
+    const jacobian = p.map((weight, i) => p.map((other, j) => (i === j ? weight : 0) - weight * other));
     p.forEach((weight, i) => {
       put(weights[i][0], weight, 1, 3);
-      p.forEach((other, j) => {
-        put(derivatives[i][j], (i === j ? weight : 0) - weight * other, 0.25, 3);
+      p.forEach((_, j) => {
+        put(derivatives[i][j], jacobian[i][j], 0.25, 3);
         derivatives[i][j].toggleAttribute("data-marked", j === moved);
       });
     });
-    said.say(`largest weight ${shown(Math.max(...p), 3)} · trace ${shown(1 - sum(p.map((weight) => weight ** 2)), 3)}`);
+    const words = `largest weight ${shown(Math.max(...p), 3)} · trace ${shown(1 - sum(p.map((weight) => weight ** 2)), 3)}`;
+    said.say(words, `weights ${listed(p, 3)} · derivatives by score ${moved + 1}: ${listed(jacobian[moved], 3)} · ${words}`);
   }
 
   // Each score moves in quarters from where it starts, so that the weights of the example can be set again.

@@ -1,7 +1,7 @@
 // A mask that a reader sets square by square, and the weights under it: as `mask_scores` and `masked_softmax` of
 // snippets/attention/masks.py make them. A query that sees no key gets zeros, as there.
 
-import { cell, choice, each, make, matrix, put, readout, roving, shown, softmax, titled } from "./parts.js";
+import { cell, choice, each, listed, make, matrix, put, readout, roving, shown, softmax, titled } from "./parts.js";
 
 export const caption = "Two queries and four keys. Press a square, and the mask keeps that key or takes it out; the weights follow.";
 
@@ -27,11 +27,12 @@ export function start(stage, { scores }) {
     rows.forEach((row, i) => row.forEach((weight, j) => {
       put(weights[i][j], weight, 1, 2);
       squares[i][j].setAttribute("aria-pressed", kept[i][j]);
-      squares[i][j].setAttribute("aria-label", `query ${i + 1} sees key ${j + 1}, score ${shown(scores[i][j], 0)}`);
+      squares[i][j].setAttribute("aria-label", `query ${i + 1}, key ${j + 1}, score ${shown(scores[i][j], 0)}; ${kept[i][j] ? "" : "not "}seen`);
     }));
     const sees = (row) => kept[row].flatMap((keep, j) => (keep ? [j + 1] : []));
     const told = (row) => `query ${row + 1} sees ${sees(row).length ? `key${sees(row).length > 1 ? "s" : ""} ${sees(row).join(", ")}` : "no key"}`;
-    said.say(changed === undefined ? scores.map((_, i) => told(i)).join("; ") : told(changed));
+    const changes = changed === undefined ? scores.map((_, i) => i) : [changed];
+    said.say(changes.map(told).join("; "), changes.map((i) => `${told(i)}, weights ${listed(rows[i])}`).join("; "));
   }
 
   const take = (place) => {

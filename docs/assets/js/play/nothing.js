@@ -1,7 +1,7 @@
 // Softmax, and softmax with one added to the denominator, for scores that a reader raises and lowers together: as `softmax_plus_one` of
 // snippets/heads/nothing.py, whose weights are those beside one more score of zero.
 
-import { cell, each, integer, limits, make, matrix, put, readout, shown, slider, softmax, strength, sum } from "./parts.js";
+import { cell, each, integer, limits, listed, make, matrix, put, readout, shown, slider, softmax, strength, sum } from "./parts.js";
 
 const SHIFTS = Array.from({ length: 41 }, (_, place) => place - 20);
 
@@ -19,16 +19,17 @@ export function start(stage, { scores }) {
   let shift = 0;
 
   function show() {
-    const [, left] = ways.map(([, weigh], i) => {
-      const row = weigh(scores.map((score) => score + shift));
+    const rows = ways.map(([, weigh]) => weigh(scores.map((score) => score + shift)));
+    rows.forEach((row, i) => {
       row.forEach((weight, j) => {
         put(weights[i][j], weight, 1, 4);
         strength(tracks[i].parts[j], weight);
       });
       tracks[i].number.textContent = shown(sum(row), 4);
-      return 1 - sum(row);
     });
-    said.say(`plus one: ${shown(1 - left, 4)} of the weight goes to keys, ${shown(left, 4)} to nothing`);
+    const kept = sum(rows[1]);
+    const words = `plus one: ${shown(kept, 4)} of the weight goes to keys, ${shown(1 - kept, 4)} to nothing`;
+    said.say(words, `${ways.map(([name], i) => `${name}: weights ${listed(rows[i], 4)}`).join(" · ")} · ${words}`);
   }
 
   const cells = scores.map((score, j) => integer(score, `score ${j + 1}`, (value) => { scores[j] = value; show(); }));

@@ -32,6 +32,8 @@ export function shown(value, digits = 2) {
   return (rounded < 0 ? "−" : "") + grouped + (rest ? `.${rest}` : "");
 }
 
+export const listed = (values, digits = 2) => values.map((value) => shown(value, digits)).join(", ");
+
 // Elements ----------------------------------------------------------------------------------------------------------------
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -68,14 +70,15 @@ export function announcer() {
   };
 }
 
-// What the figure shows, in words: seen at once, and heard after a pause.
+// What the figure shows, in words: seen at once, and heard after a pause. `instead` is heard where the
+// eye finds more in the figure.
 export function readout() {
   const [seen, heard] = [make("p", { class: "play__readout", "aria-hidden": "true" }), announcer()];
   return {
     element: make("div", { class: "play__summary" }, seen, heard.element),
-    say(words) {
+    say(words, instead = words) {
       seen.textContent = words;
-      heard.say(words);
+      heard.say(instead);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Scores before and after a cap that a reader sets, and their weights: as `soft_cap` and `capped_weights` of snippets/bounds/softcap.py.
 // The ceiling is the largest weight that scores between minus the cap and the cap allow, as `bounded_weights` of snippets/bounds/qknorm.py.
 
-import { cell, chart, draw, each, integer, limits, matrix, put, readout, shown, slider, softmax } from "./parts.js";
+import { cell, chart, draw, each, integer, limits, listed, matrix, put, readout, shown, slider, softmax } from "./parts.js";
 
 const CAPS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 const MOST = 20; // the largest score that a cell takes
@@ -30,7 +30,8 @@ export function start(stage, { scores, cap: first }) {
       weights.forEach((row, i) => put(rows[i + 1][j], row[j], 1, 3));
     });
     const ceiling = 1 / (1 + (scores.length - 1) * Math.exp(-2 * cap));
-    said.say(`largest weight ${shown(Math.max(...weights[0]), 4)} · ceiling for this cap ${shown(ceiling, 4)}`);
+    const words = `largest weight ${shown(Math.max(...weights[0]), 4)} · ceiling for this cap ${shown(ceiling, 4)}`;
+    said.say(words, `after the cap ${listed(after)} · weights ${listed(weights[0], 3)} · ${words}`);
   }
 
   const cells = scores.map((score, j) => integer(score, `score ${j + 1}`, (value) => { scores[j] = value; show(); }, MOST));

@@ -1,7 +1,7 @@
 // Softmax at a temperature that a reader sets, for scores that a reader sets: as `softmax_with_temperature` in
 // snippets/softmax/temperature.py, with `entropy` of snippets/scaling/saturation.py.
 
-import { dot, entropy, integer, limits, make, readout, shown, slider, softmax, strength } from "./parts.js";
+import { dot, entropy, integer, limits, listed, make, readout, shown, slider, softmax, strength } from "./parts.js";
 
 const TEMPERATURES = [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 
@@ -19,7 +19,8 @@ export function start(stage, { scores }) {
       strength(bars[j], weight);
       numbers[j].textContent = shown(weight);
     });
-    said.say(`entropy ${shown(entropy(weights))} · mean score ${shown(dot(weights, scores))}`);
+    const words = `entropy ${shown(entropy(weights))} · mean score ${shown(dot(weights, scores))}`;
+    said.say(words, `weights ${listed(weights)} · ${words}`);
   }
 
   const rows = scores.map((score, j) => {
