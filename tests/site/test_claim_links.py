@@ -157,11 +157,9 @@ def test_hovering_over_a_link_previews_its_target(one):
     one.page.hover(link("far"))
     one.until(f"!{BOX}.hidden")
     assert one.run(TEXT) == "Far (2020)Who wrote it.What it says." and fetched(one) == 1
-    assert one.run(f'document.querySelector("{link("far")}").getAttribute("aria-describedby")') == "preview"
     one.page.hover(".preview")
     one.press("Escape")
     assert one.run(f"{BOX}.hidden")
-    assert one.run(f'document.querySelector("{link("far")}").getAttribute("aria-describedby")') is None
 
 
 def test_tapping_a_link_follows_it_without_preview(one):
@@ -180,7 +178,7 @@ def test_focused_link_previews_the_claim_without_its_witnesses(one):
     focus(one, "mean")
     count = lambda css: one.run(f'{BOX}.querySelectorAll("{css}").length')
     assert one.run(f"{BOX}.querySelector('.claim__title').textContent.trim()") == "The mean is zero"
-    assert count("math") > 3 and one.run(f"{BOX}.getAttribute('role')") == "tooltip"
+    assert count("math") > 3
     assert (count("[id]"), count("a, button, details, summary, script, .claim__base, .claim__uses")) == (0, 0)
     assert one.run("document.querySelectorAll('#mean').length") == 1
     assert (
@@ -215,24 +213,28 @@ def test_preview_neither_covers_its_link_nor_leaves_the_window(one, above):
     assert bottom <= start or end <= top
 
 
-def test_long_preview_can_be_scrolled_by_keyboard(one):
-    focus(one, "term")
-    one.press("Tab")
-    assert one.run(f"document.activeElement !== {BOX}")  # there is nothing to scroll, so the focus moves to the next element
+def test_long_preview_is_scrolled_from_its_link_and_is_no_stop_of_the_tab_key(one):
     styled(one, ".preview { max-height: 2rem !important }")
     focus(one, "far")
-    one.press("Tab")
-    assert one.run(f"document.activeElement === {BOX}")
+    far, box = f'document.querySelector("{link("far")}")', f"{BOX}.scrollTop"
     one.press("ArrowDown")
-    one.until(f"{BOX}.scrollTop > 0")
-    one.press("Tab", shift=True)
-    assert one.run(f'document.activeElement === document.querySelector("{link("far")}") && !{BOX}.hidden')
-    one.press("Tab", times=2)
-    one.until(f'document.activeElement === document.querySelector("{link("mean")}")')
-    focus(one, "far")
-    one.press("Tab")
+    assert one.run(f"{box} > 0 && scrollY === 0 && document.activeElement === {far}")
+    one.press("ArrowUp")
+    assert one.run(box) == 0
     one.press("Escape")
-    assert one.run(f'{BOX}.hidden && document.activeElement === document.querySelector("{link("far")}")')
+    assert one.run(f"{BOX}.hidden && document.activeElement === {far}")
+    focus(one, "term")
+    focus(one, "far")
+    one.run(f"{far}.after({BOX})")
+    one.press("Tab")
+    assert one.run(f'document.activeElement === document.querySelector("{link("mean")}")')
+
+
+def test_preview_is_not_read_out(one):
+    """The link leads to what it shows; as a description, a claim would be read with flattened formulas at each link."""
+    focus(one, "mean")
+    assert one.run(f"{BOX}.ariaHidden") == "true"
+    assert one.run(f'document.querySelector("{link("mean")}").getAttribute("aria-describedby")') is None
 
 
 def test_claim_is_copied_as_latex_and_as_link_and_this_is_announced(one):

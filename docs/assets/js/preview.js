@@ -4,12 +4,13 @@
 const WAIT = 150; // milliseconds that a pointer rests before something shows
 const STAYS = 250; // and after it left, so that it can move onto what is shown
 const GAP = 8; // pixels between the link and what is shown
+const STEP = 40; // pixels that an arrow key scrolls
 
 const pages = new Map(); // by address: the promise of a document
 const box = document.createElement("div");
-box.id = "preview";
 box.className = "preview md-typeset";
-box.setAttribute("role", "tooltip");
+box.tabIndex = -1; // no stop of the Tab key where it scrolls
+box.setAttribute("aria-hidden", "true"); // the link leads to what it shows, which is heard better there
 box.hidden = true;
 
 let wanted = null; // the link that was pointed at last
@@ -105,26 +106,20 @@ async function show(link) {
   box.replaceChildren(...pieces);
   box.hidden = false;
   shown = wanted = link;
-  link.setAttribute("aria-describedby", box.id);
   place(link.getClientRects()[0]);
-  if (scrolls()) box.setAttribute("tabindex", "0");
-  else box.removeAttribute("tabindex");
 }
 
-const scrolls = () => box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
-/** From the link the Tab key goes into what is shown, where that scrolls, and on from there. */
-function tab(event) {
-  if (!shown || !scrolls()) return;
-  const inside = document.activeElement === box;
-  if (inside) shown.focus();
-  if (inside === event.shiftKey) event.preventDefault();
-  if (!inside && !event.shiftKey) box.focus();
+/** On the link, the arrow keys scroll what is shown, and the page once its end is reached. */
+function scroll(event) {
+  const before = [box.scrollLeft, box.scrollTop];
+  box.scrollBy(...ARROWS[event.key].map((step) => step * STEP));
+  if (box.scrollLeft !== before[0] || box.scrollTop !== before[1]) event.preventDefault();
 }
 
 function hide() {
   clearTimeout(timer);
-  shown?.removeAttribute("aria-describedby");
   shown = wanted = null;
   box.hidden = true;
 }
@@ -168,14 +163,10 @@ document.addEventListener("focusin", (event) => {
   wanted = link;
   show(link);
 });
-document.addEventListener("focusout", (event) => {
-  if (event.relatedTarget !== box) hide();
-});
+document.addEventListener("focusout", hide);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Tab") tab(event);
-  if (event.key !== "Escape") return;
-  if (document.activeElement === box) shown.focus();
-  hide();
+  if (event.key in ARROWS && shown && shown === document.activeElement) scroll(event);
+  if (event.key === "Escape") hide();
 });
 document.addEventListener("pointerdown", (event) => {
   if (!box.contains(event.target)) hide();
