@@ -70,7 +70,7 @@ def test_only_the_open_level_of_the_drawer_can_be_focused(narrow):
     narrow.press("Enter")
     assert narrow.run(below)
     narrow.press("Tab")
-    assert narrow.run(f"{AT}.htmlFor") == "__toc"
+    assert narrow.run(f"{AT}.getAttribute('for')") == "__toc"
     narrow.press("Enter")
     assert narrow.run(f"{AT}.innerText.trim()") == "Table of contents"
 
@@ -78,7 +78,7 @@ def test_only_the_open_level_of_the_drawer_can_be_focused(narrow):
 @pytest.mark.parametrize("press, script", [("click", False), ("click", True), ("Enter", True)])
 def test_group_of_the_sidebar_unfolds_in_place(browse, press, script):
     page = browse("scaling/variance/", script=script)
-    group = page.page.locator(".md-sidebar--primary label.md-nav__link", has_text="Positions in practice")
+    group = page.page.locator(".md-sidebar--primary .md-nav__link[for]", has_text="Positions in practice")
     link = page.page.locator(".md-sidebar--primary a[href$='positions/yarn/']")
     address = page.page.url
     assert group.count() == 1 and not link.is_visible()
@@ -89,12 +89,43 @@ def test_group_of_the_sidebar_unfolds_in_place(browse, press, script):
     page.until_at("/positions/yarn/")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_group_is_a_button_that_says_whether_it_is_unfolded(browse, width):
+    page = browse("scaling/variance/", width=width)
+    page.until("document.querySelector('.md-sidebar--primary button')")
+    levels = "[...document.querySelectorAll('.md-sidebar--primary :is(.md-nav__link[for], button)')]"
+    told = f"{levels}.map((one) => [one.tagName, one.ariaExpanded === String(document.getElementById(one.getAttribute('for')).checked)])"
+    assert len(page.run(levels)) > 10 and all(one == ["BUTTON", True] for one in page.run(told))
+    group = page.page.locator(".md-sidebar--primary .md-nav__link[for]", has_text="Positions in practice")
+    before = group.get_attribute("aria-expanded")
+    group.dispatch_event("click")
+    assert (before, group.get_attribute("aria-expanded")) == ("false", "true")
+    assert all(one == ["BUTTON", True] for one in page.run(told))
+
+
+@pytest.mark.parametrize("width, shown", [(1280, "A"), (390, "BUTTON")])
+def test_current_page_is_marked_in_the_sidebar(browse, width, shown):
+    page = browse("scaling/variance/", width=width)
+    page.until(f"{OPENER} && document.querySelector('.md-sidebar--primary button')")
+    page.run(f"{OPENER}.click()")
+    marked = "[...document.querySelectorAll('[aria-current]')].filter((one) => one.checkVisibility())"
+    assert page.run(f"{marked}.map((one) => [one.tagName, one.innerText.trim(), one.ariaCurrent])") == [
+        [shown, "Variance of the scores", "page"]
+    ]
+
+
+def test_button_of_the_search_is_named_without_its_key(browse):
+    page = browse("scaling/variance/")
+    page.until("document.querySelector('.find-button')")
+    assert page.page.get_by_role("button", name="Search", exact=True).count() == 1
+
+
 def test_group_of_the_drawer_unfolds_at_a_touch(browse):
     page = browse("scaling/variance/", width=390, height=800, phone=True)
     page.until(OPENER)
     page.page.tap(".drawer-button")
-    page.page.locator("label.md-nav__title", has_text="Why √d").tap()
-    group = page.page.locator("label.md-nav__link", has_text="Many heads")
+    page.page.locator(".md-nav__title[for]", has_text="Why √d").tap()
+    group = page.page.locator(".md-nav__link[for]", has_text="Many heads")
     assert group.count() == 1
     group.tap()
     page.page.locator(".md-sidebar--primary a[href$='heads/split/']").tap()
