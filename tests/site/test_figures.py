@@ -551,12 +551,12 @@ def test_colours_are_defined_in_the_style_sheet(pictures):
 
 def test_numbers_of_a_picture_are_a_table_for_those_who_hear_the_page():
     weights = heat_map([[0.5, -0.25]], ["$W_Q$"], ["a", "b"], across="key", down="query", title="Weights", description="A row.")
-    means = token_columns(["it"], [Column("mean", [1.5], digits=1)], title="Means", description="A token.")
+    means = token_columns(["it"], [Column("mean", [1234.5], digits=1)], title="Means", description="A token.")
     html = figure_block._to_html(figure_block._to_json(below(weights, means, title="Both")), "x")
     tables = BeautifulSoup(html, "html.parser").select(".heads__hidden > table")
     cells = [[[cell.text for cell in row.find_all(["th", "td"])] for row in table.select("tr")] for table in tables]
     assert [table.caption.text for table in tables] == ["Weights", "Means"]
-    assert cells == [[["", "key a", "key b"], ["query WQ", "0.50", "−0.25"]], [["", "mean"], ["it", "1.5"]]]
+    assert cells == [[["", "key a", "key b"], ["query WQ", "0.50", "−0.25"]], [["", "mean"], ["it", "1234.5"]]]
     scopes = [[head["scope"] for head in table.select("th")] for table in tables]
     assert scopes == [["col", "col", "row"], ["col", "row"]]
 
@@ -743,6 +743,8 @@ def test_a_sentence_shows_the_weights_of_one_token():
     tokens, weights = ["a", "b", "'", "s", "c"], [0.5, 0.003, 0.03, 0.007, 0.46]
     picture = sentence_weights(tokens, weights, 4, 3, **ABOUT)
     assert [one.text for one in picture.every("text") if one.text not in tokens] == [number(weight) for weight in (0.5, 0.03, 0.46)]
+    (table,) = picture.tables
+    assert (table.rows, table.entries) == (tokens, [["0.50"], ["0.00"], ["0.03"], ["0.01"], ["0.46"]])
     assert len([one for one in picture.every("path")]) == 3  # not to the token itself, nor below half a percent
     assert min(float(one.get("stroke-opacity")) for one in picture.every("path")) >= 0.4  # visible in dark mode
     assert [float(one.get("fill-opacity", 0)) for one in picture.every("rect")] == [

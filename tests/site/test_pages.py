@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import markdown
 import pytest
 from bs4 import BeautifulSoup
+from markdown.extensions.toc import TocExtension
 
 from derivations.kernel import site
 from derivations.kernel.printing.handwritten_relations import find_text_fault, is_relation
@@ -295,6 +296,12 @@ def test_long_chain_gets_the_wide_layout(page, certificates):
 def test_notation_in_text(page):
     html = page(r"Here $d_k$ costs \$5, or $5 and $6; `$x$` is code.")
     assert html == ("<p>Here <math><msub><mi>d</mi><mi>k</mi></msub></math> costs $5, or $5 and $6; <code>$x$</code> is code.</p>")
+
+
+def test_sign_of_a_link_is_not_read_out_with_its_heading():
+    html = markdown.markdown("# A heading\n", extensions=[TocExtension(permalink=True), site.makeExtension()])
+    (sign,) = soup(html).select("h1 > a.headerlink")
+    assert (sign["href"], sign["aria-hidden"], sign["tabindex"]) == ("#a-heading", "true", "-1")
 
 
 def test_notation_in_headings_and_tables(page):

@@ -69,6 +69,9 @@ from .page import TOKEN, Page, reject_token_characters
 from .page_source import PageError, Source
 from .prose_checker import ProseChecker
 
+# A heading's link to itself is hidden from those who hear the page, since its sign would be read with the heading.
+HIDDEN_HEADING_LINK = ('title="Permanent link"', 'title="Permanent link" aria-hidden="true" tabindex="-1"')
+
 _LINE_TEXT = re.compile(r"[^\n]+")
 _CODE = re.compile(r"<pre\b[^>]*>.*?</pre>", re.DOTALL)  # much of a page is code; blanking it is faster than parsing it
 
@@ -293,6 +296,7 @@ class _HtmlRestorer(Postprocessor):
         prose.feed(_CODE.sub(_blank_out, text))
         for at, error in reversed(prose.mistakes):
             text = text[:at] + page_errors.render_box(error.format_message()) + text[at:]
+        text = text.replace(*HIDDEN_HEADING_LINK)
         return formula_layout.keep_punctuation(
             role_classes.add_role_classes(page.restore(full_source.finish_code_blocks(text, page.source)))
         )

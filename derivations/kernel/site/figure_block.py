@@ -130,8 +130,8 @@ def _add_cells(row: Element, texts: Sequence[str], scope: str = "") -> None:
 
 
 def _spoken(words: str) -> str:
-    """Return words without the signs that set letters as mathematics."""
-    return "".join(run for run, _, _ in svg_picture.split_runs(words))
+    """Return words without the signs that set letters as mathematics, and numbers without spaces, which would be heard as two."""
+    return "".join(run for run, _, _ in svg_picture.split_runs(words)).replace("\u202f", "")
 
 
 # Stored pictures --------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from nbclient.exceptions import CellExecutionError
 from derivations.kernel.printing.handwritten_relations import find_text_fault
 from derivations.kernel.printing.mathml import MathsError, render_notation
 from derivations.kernel.site import PageError, ProseChecker, Source, page_errors, snippet_text_lint
+from derivations.kernel.site.extension import HIDDEN_HEADING_LINK
 from derivations.kernel.site.imported_files import find_data_files, find_imported_files
 from derivations.kernel.snippet_source import parse
 from derivations.kernel.store.project_files import ROOT, file_hash
@@ -169,7 +170,7 @@ def _render_prose(part: Tag, source: Source) -> str:
     for text in part.find_all(string=re.compile(r"\$")):
         if not text.find_parent(["code", "pre"]):
             text.replace_with(BeautifulSoup(_render_notation(text, source), "html.parser"))
-    return part.decode_contents().strip()
+    return part.decode_contents().strip().replace(*HIDDEN_HEADING_LINK)
 
 
 def _reject_stated_relations(source: Source) -> None:

@@ -106,7 +106,8 @@ def sentence_weights(
         elements.append(text(x, y, token, size=WORD, css="picture__quiet" if token.startswith("[") and weights[key] <= QUIET else ""))
         if weights[key] >= LEAST_NUMBER:
             elements.append(muted_text(x, y + (-25 if key < second_line else 27), number(weights[key])))
-    return Picture(title, description, width, places[-1][1] + 40, tuple(elements))
+    table = Table(title, tokens, ["weight"], [[number(weight)] for weight in weights])
+    return Picture(title, description, width, places[-1][1] + 40, tuple(elements), (table,))
 
 
 def _place_words(tokens: Sequence[str], lines: Sequence[range]) -> tuple[list[Word], float]:
