@@ -517,8 +517,8 @@ def test_symbols(widget):
     assert lit() == (["dk"], one.rows("numbers")[1], ["scaled"]) and "divide by 2" in one.said
     one.press("ArrowRight", "ArrowRight", "ArrowRight")
     assert lit() == (["V"], one.rows("numbers")[4], ["output"]) and one.said.endswith("output, 15")
-    for event, selector, name in (("pointerenter", "mi.role--key", "products"), ("click", ".play__cell:last-child", "output")):
-        one.run(f"{one.inside}.querySelector('{selector}').dispatchEvent(new Event('{event}'))")
+    for event, selector, name in (("pointerenter", "mi.role--key", "products"), ("click", ".play__cell", "output")):
+        one.run(f"[...{one.inside}.querySelectorAll('{selector}')].at(-1).dispatchEvent(new Event('{event}'))")
         assert lit()[2] == [name]
     source = "".join((ROOT / "snippets/attention/formula.py").read_text(encoding="utf-8").split())
     assert all("".join(said.split()) in source for said in one.texts(".play__statement"))
