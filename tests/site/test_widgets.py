@@ -224,6 +224,13 @@ def test_starting_widget_does_not_shift_or_widen_the_page(widget, name, width):
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_widget_and_its_page_fit_a_small_phone(widget, name):
+    one = widget(name, width=320, height=568, phone=True)
+    assert one.run("document.documentElement.scrollWidth") <= 320
+    assert one.run(f"{one.inside}.scrollWidth <= {one.inside}.clientWidth")
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_widget_replaces_the_picture_and_states_no_relation(widget, name):
     one = widget(name)
     assert one.run(f"getComputedStyle(document.querySelector('[data-play={name}] .picture__box')).visibility") == "hidden"
