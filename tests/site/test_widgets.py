@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from math import isfinite, pi
 from pathlib import Path
 
@@ -556,6 +557,38 @@ def test_masks(widget):
     )
     assert names == [["seen", "true"] if keep else ["not seen", "false"] for keep in kept.flatten().tolist()]
     assert one.said == "query 1 sees no key" and one.rows("weights")[0] == ["0.00"] * 4
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_a_drag_paints_the_mask(widget, phone):
+    one = widget("masks", width=390, height=844, phone=phone)
+    pressed = f"[...{one.inside}.querySelectorAll('.play__square')].map((square) => square.ariaPressed === 'true')"
+    drag(one, phone, (0, 0), (0, 1), (0, 3))
+    assert one.run(pressed) == [False] * 4 + [True, True, False, False]
+    drag(one, phone, (1, 2))  # a tap
+    drag(one, phone, (0, 3), (1, 3), (1, 0))
+    assert one.run(pressed) == [False, False, False, True] + [True] * 4
+
+
+def drag(one, phone, *squares):
+    """Press at the first square, given by row and column, and pass through the others, with a finger or with the mouse."""
+    one.run(f"{one.inside}.scrollIntoView({{ block: 'center' }})")
+    boxes = f"[...{one.inside}.querySelectorAll('.play__square')].map((square) => square.getBoundingClientRect())"
+    middles = one.run(f"{boxes}.map((box) => [box.x + box.width / 2, box.y + box.height / 2])")
+    stops = [middles[4 * i + j] for i, j in squares]
+    way = stops[:1] + [(x + k / 9 * (to_x - x), y + k / 9 * (to_y - y)) for (x, y), (to_x, to_y) in pairwise(stops) for k in range(1, 10)]
+    page = one.browser.page
+    if phone:
+        fingers = page.context.new_cdp_session(page)
+        for step, (x, y) in enumerate(way):
+            fingers.send("Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        return
+    for step, (x, y) in enumerate(way):
+        page.mouse.move(x, y)
+        if step == 0:
+            page.mouse.down()
+    page.mouse.up()
 
 
 def test_rotary(widget):

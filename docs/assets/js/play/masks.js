@@ -13,13 +13,34 @@ export function start(stage, { scores }) {
   const squares = each(n, m, (i, j) => {
     const square = cell("button", { type: "button", class: "play__cell play__square" });
     square.append(shown(scores[i][j], 0));
-    square.addEventListener("click", () => {
-      kept[i][j] = !kept[i][j];
-      for (const radio of choose.querySelectorAll("input")) radio.checked = false;
-      show(i);
-    });
+    square.addEventListener("click", (event) => event.detail || set(i, j, !kept[i][j])); // by key: a pointer has painted already
     return square;
   });
+
+  function set(i, j, keeps) {
+    kept[i][j] = keeps;
+    for (const radio of choose.querySelectorAll("input")) radio.checked = false;
+    show(i);
+  }
+
+  // A pointer gives each square that it crosses the new state of the first.
+  function paint(grid) {
+    let keeps;
+    const cross = (event, first) => {
+      const place = squares.flat().indexOf(document.elementFromPoint(event.clientX, event.clientY));
+      if (place < 0) return;
+      const [i, j] = [Math.floor(place / m), place % m];
+      if (first) {
+        keeps = !kept[i][j];
+        grid.setPointerCapture(event.pointerId);
+      }
+      if (kept[i][j] !== keeps) set(i, j, keeps);
+    };
+    grid.addEventListener("pointerdown", (event) => event.button === 0 && cross(event, true));
+    grid.addEventListener("pointermove", (event) => grid.hasPointerCapture(event.pointerId) && cross(event));
+    return grid;
+  }
+
   const weights = each(n, m, () => cell());
 
   function show(changed) {
@@ -46,7 +67,7 @@ export function start(stage, { scores }) {
   stage.append(
     choose,
     make("div", { class: "play__line" },
-      titled("scores, and what the mask keeps", matrix("mask", squares, named)),
+      titled("scores, and what the mask keeps", paint(matrix("mask", squares, { ...named, css: "play__matrix--painted" }))),
       titled("weights", matrix("weights", weights, named))),
     said.element,
   );
