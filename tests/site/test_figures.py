@@ -402,6 +402,15 @@ def test_nonpositive_values_are_omitted_on_log_axes():
         curves([("a", [1, 2], [0, -1])], across="x", log="y", **ABOUT)
 
 
+def test_chart_with_long_labels_is_legible_on_a_phone():
+    long, level = "a label of many words for a curve", [1, 1]
+    wide = curves([(long, [0, 1], level), (f"{long}, again", [0, 1], level)], across="x", **ABOUT)
+    labels = {"".join(one.itertext()): y for _, y, one in placed(wide) if long in "".join(one.itertext())}
+    assert labels[f"{long}, again"] - labels[long] >= 18 and min(labels.values()) > max(y for _, y, one in placed(wide) if one.text == "x")
+    for picture in (wide, bars([(f"{long}, at most", 10.0), ("b", 5.0)], **ABOUT)):
+        assert "picture__svg--wide" not in figure_block._to_html(figure_block._to_json(picture), "x")
+
+
 def test_curves_are_distinguishable_without_colour():
     css = (ROOT / "docs/assets/css/site.css").read_text()
     dashes = [re.search(rf"\.picture__curve--{order} {{ stroke-dasharray: ([^;]*)", css) for order in range(4)]

@@ -49,6 +49,7 @@ __all__ = [
 Rows = Iterable[Iterable[float]]  # a matrix: nested lists, or a tensor
 
 MAX_OPACITY = 0.43  # the largest opacity of a cell, so that the number on it can be read
+PHONE = 420.0  # the units of width that a phone shows with legible labels, see figure_block.py
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------
@@ -301,12 +302,14 @@ def bars(
     if any(value < 0 for _, value in shown):
         raise DrawingError("a bar starts at zero, so its number must not be negative")
     left, most = max_text_width(label for label, _ in shown) + 12, most or max(value for _, value in shown) or 1
+    numbers = max_text_width(with_unit(value) for _, value in shown)
+    longest = min(190, max(PHONE - left - 10 - numbers, 95))
     elements: list[Element] = []
     y = 0.0
     for row in rows:
         if row:
             label, value = row[0], float(row[1])
-            length = max(190 * min(value / most, 1), 1)
+            length = max(longest * min(value / most, 1), 1)
             elements += [
                 text(left - 12, y + 12, label, anchor="end"),
                 box(left, y + 3, length, 18, "picture__bar"),
@@ -314,11 +317,11 @@ def bars(
             ]
         y += 28 if row else 14
     elements.append(line((left, 0), (left, y - 4), css="picture__axis"))
-    return Picture(title, description, left + 200 + max_text_width(with_unit(value) for _, value in shown), y - 2, tuple(elements))
+    return Picture(title, description, left + longest + 10 + numbers, y - 2, tuple(elements))
 
 
 class Curve(NamedTuple):
-    """A curve through points, or with `dots` only the points; its label is at its end."""
+    """A curve through points, or with `dots` only the points; its label is at its end, or below if it is too wide for a phone."""
 
     label: str
     x: Sequence[float]
@@ -354,13 +357,25 @@ def curves(
     elements = [muted_text(0, 9, up, anchor="start")] if up else []
     elements += _draw_rules(upward, left, right) + _draw_scale(along, left, right, bottom + 6)
     elements.append(muted_text(right, bottom + 44, across, anchor="end"))
-    ends = _spread_heights([upward(curve.y[-1]) for curve in lines], bottom)
-    for curve, order, end in sorted(zip(lines, range(4), ends), key=lambda each: each[0].dots):  # dots are drawn over curves
+    ends = [upward(curve.y[-1]) for curve in lines]
+    labels = max_text_width(curve.label for curve in lines)
+    if right + 37 + labels <= PHONE:
+        places = [(right + 10, y) for y in _spread_heights(ends, bottom)]
+        width, height = right + 37 + labels, bottom + 52
+    else:  # below, from the highest end to the lowest
+        downward = sorted(range(len(lines)), key=ends.__getitem__)
+        places = [(left, bottom + 72 + 20 * downward.index(order)) for order in range(len(lines))]
+        width, height = max(right + 20, left + 27 + labels), bottom + 62 + 20 * len(lines)
+    for curve, order, place in sorted(zip(lines, range(4), places), key=lambda each: each[0].dots):  # dots are drawn over curves
         elements += _draw_curve([(along(x), upward(y)) for x, y in zip(curve.x, curve.y) if upward.shows(y)], order, curve.dots)
-        if curve.label:  # after a sample of the curve
-            elements += _draw_curve([(right + 20, end)] if curve.dots else [(right + 10, end), (right + 30, end)], order, curve.dots)
-            elements.append(text(right + 37, end, curve.label, anchor="start"))
-    return Picture(title, description, right + 37 + max_text_width(curve.label for curve in lines), bottom + 52, tuple(elements))
+        elements += _draw_label(curve, order, *place) if curve.label else []
+    return Picture(title, description, width, height, tuple(elements))
+
+
+def _draw_label(curve: Curve, order: int, x: float, y: float) -> list[Element]:
+    """Return a curve's label, after a sample of the curve."""
+    sample = [(x + 10, y)] if curve.dots else [(x, y), (x + 20, y)]
+    return [*_draw_curve(sample, order, curve.dots), text(x + 27, y, curve.label, anchor="start")]
 
 
 def _draw_rules(axis: Axis, left: float, right: float) -> list[Element]:
