@@ -282,4 +282,8 @@ def test_page_links_its_notebook_and_its_file(built):
 
     assert links("scaling/variance") == {"variance.ipynb": "This page as a notebook", "variance.py": "The code as one file"}
     assert links("together/gpt") == {"gpt.py": "The code as one file"} and links("glossary") == {}
+    for topic, name in (("scaling/variance", "variance.py"), ("together/gpt", "gpt.py")):  # below the blocks, where their code is copied
+        page = BeautifulSoup((built / topic / "index.html").read_text(encoding="utf-8"), "html.parser")
+        found = [line.select_one("a[download]") for line in page.select("p:has(> a.whole-file)")]
+        assert found and all(one and (one["href"], one.text) == (name, "as one file") for one in found)
     assert "class GPT(" in (built / "together/gpt/gpt.py").read_text(encoding="utf-8")

@@ -37,6 +37,7 @@ from derivations.kernel.site.page_source import RANKS
 EDIT = "edit/main/docs/"  # below the repository's address
 DOWNLOADS = '<p class="downloads">'
 LINKS = {".ipynb": "This page as a notebook", ".py": "The code as one file"}
+WHOLE_FILE = re.compile(r'<a class="whole-file".*?</a>')  # below a block whose imports a reader may lack, see full_source.py
 # The navigation, pages and files of this build, since MkDocs passes only its settings to `on_post_build`.
 BUILD: dict[str, Any] = {"files": {}}
 DATE = re.compile(r"\s*<lastmod>[^<]*</lastmod>")
@@ -62,9 +63,11 @@ def on_page_markdown(markdown: str, *, page: SitePage, config: MkDocsConfig, **_
 
 
 def on_page_content(html: str, *, page: SitePage, config: MkDocsConfig, **_: Any) -> str:
-    """Append links to the files that accompany the page."""
+    """Append links to the files that accompany the page, and link its code as one file below its blocks too."""
     source = None if page_errors.are_shown() else _read_source(page.file, config)
     names = list(_make_files(page, source, config)) if source else []
+    for name in (name for name in names if name.endswith(".py")):
+        html = WHOLE_FILE.sub(rf'\g<0> · <a href="{name}" download data-search-exclude="">as one file</a>', html)
     links = " · ".join(f'<a href="{name}" download>{LINKS[Path(name).suffix]}</a>' for name in names)
     return f"{html}\n{DOWNLOADS}{links}</p>\n" if links else html
 
