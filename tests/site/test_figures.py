@@ -565,7 +565,7 @@ def test_numbers_of_a_picture_are_a_table_for_those_who_hear_the_page():
     tables = BeautifulSoup(html, "html.parser").select(".heads__hidden > table")
     cells = [[[cell.text for cell in row.find_all(["th", "td"])] for row in table.select("tr")] for table in tables]
     assert [table.caption.text for table in tables] == ["Weights", "Means"]
-    assert cells == [[["", "key a", "key b"], ["query WQ", "0.50", "−0.25"]], [["", "mean"], ["it", "1234.5"]]]
+    assert cells == [[["", "key a", "key b"], ["query WQ", "0.50", "−0.25"]], [["", "mean"], ["it", "1,234.5"]]]
     scopes = [[head["scope"] for head in table.select("th")] for table in tables]
     assert scopes == [["col", "col", "row"], ["col", "row"]]
 

@@ -14,7 +14,7 @@ from derivations.kernel.store import certificates
 
 ROOT = Path(__file__).parents[2]
 FIRST, WORDS = 3, 60  # the best hits that count; the least number of words
-MOST = 1600  # the most bytes of the script that opens the search
+MOST = 1700  # the most bytes of the script that opens the search
 HITS = "[...document.querySelectorAll('.find__hit')]"
 READY = "document.querySelector('.find__hits')?.getAttribute('aria-busy') === null"
 
@@ -118,7 +118,7 @@ def test_words_of_a_question_do_not_count_unless_there_are_no_others(page):
     assert hits["how does"] and hits["a b"] != hits["b"]
 
 
-@pytest.mark.parametrize("name", ["merge_projections", "running_state", "softmax_jacobian"])
+@pytest.mark.parametrize("name", ["merge_projections", "running_state"])
 def test_function_is_found_in_the_reference_of_the_snippets(page, name):
     (module,) = {path for path in (ROOT / "snippets").glob("*/*.py") if f"\ndef {name}(" in path.read_text(encoding="utf-8")}
     chapter = module.parent.name

@@ -28,7 +28,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
         {
             "class": "table-figure",
             "tabindex": "0",
-            "role": "region",
+            "role": "group",
             "aria-labelledby": f"{ID_PLACEHOLDER}-title",
             "data-search-exclude": "",
         },

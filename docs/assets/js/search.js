@@ -35,7 +35,7 @@ button.className = "find-button";
 button.setAttribute("aria-keyshortcuts", "/ s");
 button.setAttribute("aria-haspopup", "dialog");
 button.textContent = "Search";
-button.setAttribute("aria-label", "Search"); // the style sheet adds the key
+button.ariaLabel = "Search"; // without the key
 button.addEventListener("click", open);
 const said = document.createElement("span");
 said.className = "find-said";

@@ -14,11 +14,16 @@ const largest = (matrices) => Math.max(1, ...matrices.flat(2).map(Math.abs));
 
 export function start(stage, { tokens, projections }) {
   const said = readout();
+  let refused = false; // whether a cell has a number that it does not take
+  const refuse = () => {
+    refused = true;
+    said.say(`This cell takes a whole number, ${limits(MOST)}. The tables keep the number before.`);
+  };
   const editable = (matrix, name, changes) =>
     matrix.map((row, i) => row.map((value, j) => integer(value, `${name}, row ${i + 1}, column ${j + 1}`, (typed) => {
       matrix[i][j] = typed;
       show(() => changes(i, j));
-    }, MOST, () => said.say(`This cell takes a whole number, ${limits(MOST)}. The tables keep the number before.`))));
+    }, MOST, refuse)));
   const scoresOf = (i) => `scores of query ${i + 1}: ${listed(table[i], 0)}`;
   const inputs = editable(tokens, "tokens", (i) => `query ${i + 1}: ${listed(results[0][i], 0)}; ${scoresOf(i)}`);
   const weights = projections.map((matrix, role) => editable(matrix, `matrix for ${ROLES[role][1]}`, (_, j) =>
@@ -89,7 +94,10 @@ export function start(stage, { tokens, projections }) {
     })),
     said.element,
   );
-  stage.addEventListener("change", mark); // the cell is left, and holds a number again
+  stage.addEventListener("change", () => {
+    if (refused) mark(); // the cell is left, and holds a number again
+    refused = false;
+  });
   turnTo(0);
   show();
 }
