@@ -95,12 +95,12 @@ derivation.identity(
 
 derivation.refute(
     "always-memory-bound",
-    (h * n * (2 * (d_c + d_R) + 2 * d_c) / p) / ((n * (d_c + d_R) + h * (2 * d_c + d_R)) * g / b),
-    1,
-    at={h: 128, d_c: 512, d_R: 64, g: 2, n: 32768, p: 312 * 10**12, b: 2 * 10**12},
+    h * n * (2 * (d_c + d_R) + 2 * d_c) / ((n * (d_c + d_R) + h * (2 * d_c + d_R)) * g),
+    R,
+    at={h: 128, d_c: 512, d_R: 64, g: 2, n: 1024, R: 156},
     relation="<=",
     uses=["latent-both-ways", "ridge"],
-    title="Decoding does not always take longer to read than to compute",
+    title="The intensity of decoding is not always below the ridge",
 )
 
 derivation.identity(
