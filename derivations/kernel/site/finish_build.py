@@ -59,5 +59,5 @@ def _finish_page(html: str, page: Page, config: MkDocsConfig) -> str:
         html = _DESCRIPTION.sub(lambda match: f"{match[1]}{description}{match[2]}", html)
     end = None if site_exports_hook.DOWNLOADS in html else _END.search(html)
     if end:
-        html = html[: end.start()] + site_exports_hook.on_page_content("", page=page, config=config) + html[end.start() :]
+        html = site_exports_hook.on_page_content(html[: end.start()], page=page, config=config) + html[end.start() :]
     return content_policy_hook.on_post_page(html)
