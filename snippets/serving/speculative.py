@@ -47,7 +47,7 @@ Tokens of a step, if each guess is accepted with the same probability:
 
 --8<-- [end:example-tokens]
 
-The best number of guesses, each of which takes a tenth of a step:
+The number of guesses with the largest speed, if a guess takes a tenth of a step:
 
 --8<-- [start:example-best]
 >>> for rate in (0.3, 0.6, 0.9):

@@ -579,8 +579,8 @@ def test_wide_picture_keeps_its_size_and_scrolls_on_a_phone():
 def test_text_is_large_enough_on_a_phone(pictures):
     for name, picture in pictures.items():
         html = figure_block._to_html(figure_block._to_json(picture), "x")
-        share = 1 if "picture__svg--wide" in html else min(1, figure_block.PHONE_WIDTH / picture.width)
-        assert picture.smallest() * share >= figure_block.MIN_FONT_SIZE, name
+        share = 1 if "picture__svg--wide" in html else min(1, pictures_.PHONE_WIDTH / picture.width)
+        assert picture.smallest() * share >= pictures_.MIN_FONT_SIZE, name
 
 
 @pytest.mark.parametrize("page", ["layers/experts/#picture-layer", "sparse/local/#picture-doubled", "together/gpt/#picture-block"])
@@ -589,7 +589,7 @@ def test_wide_picture_is_as_large_on_a_phone_as_it_is_drawn(browse, page):
     box = "document.querySelector(':target .picture__box')"
     assert browser.run(f"{box}.scrollWidth > {box}.clientWidth && document.documentElement.scrollWidth <= 390")
     drawn = f"[...{box}.querySelectorAll('text')].map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
-    assert min(browser.run(drawn)) >= figure_block.MIN_FONT_SIZE
+    assert min(browser.run(drawn)) >= pictures_.MIN_FONT_SIZE
 
 
 def test_drawings_stay_inside_their_picture(pictures):

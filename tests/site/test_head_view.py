@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from derivations.kernel.site.figure_block import render_figure
-from derivations.kernel.site.head_view import ID_PLACEHOLDER, MAX_HEADS, MIN_WEIGHT, head_view
-from derivations.kernel.site.svg_picture import DrawingError
+from derivations.kernel.site.head_view import MAX_HEADS, MIN_WEIGHT, head_view
+from derivations.kernel.site.svg_picture import ID_PLACEHOLDER, DrawingError
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "docs/assets/css/heads.css"

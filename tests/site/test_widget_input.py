@@ -26,7 +26,7 @@ CONTROLS = """(stage) => {
     return { place, kind: one.type, last, now: Number(one.value), group: groups.indexOf(box), free };
   });
 }"""
-# The numbers that a reader sees, in the figure and in its controls. What is heard follows after a pause.
+# The numbers that a reader sees, in the figure and in its controls. Announcements are left out, since they come a moment later.
 STATE = """(stage) => [...stage.querySelectorAll("*")].filter((one) => !one.children.length && !one.matches("[role=status]"))
   .map((one) => one.type === "radio" || one.type === "checkbox" ? one.checked : one.value || one.textContent)"""
 # The middle of a control, or the middles of a slider's thumb at some places.

@@ -108,8 +108,8 @@ def approach_limit(claim: Claim, variable: Expr, to: str | int, t: Trial, code: 
         raise CannotDecide(f"at {name} = {float(point):g} the left side is too large for fp64")
     if (slow & moderate).any():
         raise CannotDecide("the two sides come closer too slowly to tell from numbers")
-    mostly = far.double().mean() > 1 / 2  # an exponential that hides a term hides it at a few values only, or nothing can be told
-    if mostly or (far & (moderate | moved & ~good)).any():  # sides that come closer may still have different limits
+    most_are_far = far.double().mean() > 1 / 2  # too many to blame on exponentials that hide a term
+    if most_are_far or (far & (moderate | moved & ~good)).any():  # sides that come closer may still have different limits
         raise CannotDecide(f"at the values of {name} nearest to its limit that fp64 holds, the two sides are still far apart")
     return sum(count_points(good & ~slow & ~far) for good in decisive), sum(map(len, decisive))
 

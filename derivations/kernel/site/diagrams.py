@@ -12,7 +12,10 @@ from xml.etree.ElementTree import Element
 
 from .role_classes import with_role
 from .svg_picture import (
+    MIN_FONT_SIZE,
     NAME,
+    PHONE_WIDTH,
+    TEXT,
     Axis,
     DrawingError,
     Grid,
@@ -49,7 +52,7 @@ __all__ = [
 Rows = Iterable[Iterable[float]]  # a matrix: nested lists, or a tensor
 
 MAX_OPACITY = 0.43  # the largest opacity of a cell, so that the number on it can be read
-PHONE = 420.0  # the units of width that a phone shows with legible labels, see figure_block.py
+PHONE = PHONE_WIDTH * TEXT / MIN_FONT_SIZE  # the units of width that a phone shows with legible labels
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------

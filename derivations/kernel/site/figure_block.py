@@ -33,11 +33,10 @@ from ..store.store import Store
 from . import diagrams, head_view, page_dependencies, svg_picture, table_figure, weight_pictures
 from .figure_widgets import Played
 from .imported_files import find_data_files, find_imported_files
-from .svg_picture import Picture
+from .svg_picture import ID_PLACEHOLDER, MIN_FONT_SIZE, PHONE_WIDTH, Picture
 
 STORE = Store("figures")
 PACKAGE = "snippets"
-PHONE_WIDTH, MIN_FONT_SIZE = 358.0, 11.0  # in pixels: the width of a column on a phone, and the smallest legible type there
 
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/([a-z][a-z0-9_]*):([a-z][a-z0-9_]*)")
 
@@ -80,7 +79,7 @@ def load_picture(name: str, docs: Path) -> dict:
 
 def _to_html(content: dict, identifier: str) -> str:
     if content["html"]:
-        return content["html"].replace(head_view.ID_PLACEHOLDER, identifier)
+        return content["html"].replace(ID_PLACEHOLDER, identifier)
     names = {part: f"{identifier}-{part}" for part in ("title", "desc")}
     svg = Element(
         "svg",
@@ -130,8 +129,8 @@ def _add_cells(row: Element, texts: Sequence[str], scope: str = "") -> None:
 
 
 def _spoken(words: str) -> str:
-    """Return words without the signs that set letters as mathematics, and numbers without spaces, which would be heard as two."""
-    return "".join(run for run, _, _ in svg_picture.split_runs(words)).replace("\u202f", "")
+    """Return words without the signs that set letters as mathematics."""
+    return "".join(run for run, _, _ in svg_picture.split_runs(words))
 
 
 # Stored pictures --------------------------------------------------------------------------------------------------------

@@ -5,25 +5,15 @@ which tokens its token attends to. Each token contains a drawing of its lines fo
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, SubElement
 
-from ..printing.handwritten_relations import find_text_fault
-from .svg_picture import DrawingError, Picture, number
+from .svg_picture import ID_PLACEHOLDER, DrawingError, HtmlPicture, html_picture, number
 
-ID_PLACEHOLDER = "\x03"  # a placeholder for the figure's id, which is known only on the page
 MIN_WEIGHT = 0.005  # a weight below this is neither drawn nor printed
 MAX_HEADS = 4  # the number of heads that site.css has rules for
 
 
 Head = tuple[str, list[list[float]]]  # a label, and weights (n, m)
-
-
-@dataclass(frozen=True)
-class HeadView(Picture):
-    """A picture that is HTML instead of SVG."""
-
-    html: str = ""
 
 
 def head_view(
@@ -35,7 +25,7 @@ def head_view(
     description: str,
     sides: tuple[str, str] = ("query", "key"),
     shown: int | None = None,
-) -> HeadView:
+) -> HtmlPicture:
     """Return a view of up to four heads, pairs (label, weights); the weights (n, m) lead from tokens at the left to tokens at the right.
 
     `shown` is the index of the token at the left that is chosen at first; without it, all are. Raise DrawingError if shapes do not match
@@ -57,10 +47,7 @@ def head_view(
     keys = _add(table, "div", "heads__keys", **{"aria-hidden": "true"})
     for token in right:
         _add(keys, "span", "", token)
-    for words in view.itertext():
-        if fault := find_text_fault(words):
-            raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
-    return HeadView(title, description, 340, 0, (), html=tostring(view, encoding="unicode", short_empty_elements=False))
+    return html_picture(title, description, view)
 
 
 def _check_shapes(heads: list[Head], left: Sequence[str], right: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ COLOURS = {
     "value": "#0b6e63",
     "output": "#7a3d9c",
 }
-# The properties of shapes, by class; a later class goes before an earlier one.
+# The properties of shapes, by class. If a shape has several classes, the last one here decides.
 STYLES: dict[str, dict[str, Any]] = {
     "picture__line": {"stroke": "quiet"},
     "picture__operation": {"stroke": "quiet"},

@@ -9,13 +9,16 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, tostring
 
 from ..printing.handwritten_relations import find_text_fault
 from .role_classes import with_role
 
 TEXT, NAME = 13.0, 16.0  # font sizes: labels and numbers, names of tensors
 MATHS, SCRIPT = 1.12, 0.8  # factors of the font size for letters in mathematics, and for their subscripts and superscripts; as in site.css
+
+ID_PLACEHOLDER = "\x03"  # a placeholder in HTML for the figure's id, which is known only on the page
+PHONE_WIDTH, MIN_FONT_SIZE = 358.0, 11.0  # in pixels: the width of a column on a phone, and the smallest legible type there
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -56,10 +59,7 @@ class Picture:
         # The one relation allowed is that between shapes, whose sizes were checked.
         texts = (element.text for element in self.every() if (element.get("class"), element.text) != ("picture__sign", "="))
         for words in filter(None, (self.title, self.description, *texts)):
-            if _CONTROL.search(words):
-                raise DrawingError(f"{words!r} contains a control character")
-            if fault := find_text_fault(words):
-                raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
+            _check_words(words)
 
     def every(self, tag: str | None = None) -> Iterable[Element]:
         """Return all elements with this tag, nested ones included."""
@@ -68,6 +68,27 @@ class Picture:
     def smallest(self) -> float:
         """Return the smallest font size, apart from subscripts and superscripts."""
         return min((float(element.get("font-size", TEXT)) for element in self.every("text")), default=TEXT)
+
+
+@dataclass(frozen=True)
+class HtmlPicture(Picture):
+    """A picture that is HTML instead of SVG. Its width is that of a narrow drawing, since HTML has no width of its own."""
+
+    html: str = ""
+
+
+def html_picture(title: str, description: str, root: Element) -> HtmlPicture:
+    """Return a picture made of an HTML element. Raise DrawingError if one of its texts states a relation."""
+    for words in root.itertext():
+        _check_words(words)
+    return HtmlPicture(title, description, 340, 0, (), html=tostring(root, encoding="unicode", short_empty_elements=False))
+
+
+def _check_words(words: str) -> None:
+    if _CONTROL.search(words):
+        raise DrawingError(f"{words!r} contains a control character")
+    if fault := find_text_fault(words):
+        raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
 
 
 # Lines and boxes --------------------------------------------------------------------------------------------------------

@@ -1,24 +1,14 @@
 """Draw a figure that is a table: rows of words and numbers, with a heading for each row and column, and links."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, SubElement
 
-from ..printing.handwritten_relations import find_text_fault
-from .head_view import ID_PLACEHOLDER
-from .svg_picture import DrawingError, Picture
+from .svg_picture import ID_PLACEHOLDER, DrawingError, HtmlPicture, html_picture
 
 Cell = str | Sequence[tuple[str, str]]  # words, or links: pairs (words, address)
 
 
-@dataclass(frozen=True)
-class Table(Picture):
-    """A picture that is a table in HTML."""
-
-    html: str = ""
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str, description: str) -> Table:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str, description: str) -> HtmlPicture:
     """Return a table. The first cell of each row is its heading. Raise DrawingError if a row has another length, or a text states a relation."""
     for row in rows:
         if len(row) != len(columns):
@@ -45,10 +35,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
         SubElement(line, "th", {"scope": "row"}).text = str(row[0])
         for cell in row[1:]:
             _fill(SubElement(line, "td"), cell)
-    for words in (*box.itertext(), description):
-        if fault := find_text_fault(words):
-            raise DrawingError(f"{words!r} {fault}; only claims state relations, so say it in words")
-    return Table(title, description, 340, 0, (), html=tostring(box, encoding="unicode", short_empty_elements=False))
+    return html_picture(title, description, box)
 
 
 def _fill(cell: Element, content: Cell) -> None:

@@ -8,7 +8,8 @@ const STRONGEST = 60; // in percent: from this weight on, a cell of the chosen h
 
 // The parts of the view, which is empty until `fill` gives a head its weights in percent, query by query, and its values, one for each of the
 // measures `names`, which the `pages` explain; `show` then shows what has been filled. `pair` is a query and a key; a reader can choose others,
-// at all times if `open`. `changed` gets the head, the query and its weights, whenever they are shown. Without a `first` head or a key, the view opens on those with the largest weight, until the reader chooses.
+// at all times if `open`. `changed` gets the head, the query and its weights, whenever they are shown. Without a `first` head or a key, the view
+// opens on those with the largest weight, until the reader chooses.
 export function headView({ tokens, perRow, count, names, pages, first, pair: [query, key], open = false, changed }) {
   const n = tokens.length;
   const [weights, values] = [Array(count), Array(count)];

@@ -70,8 +70,8 @@ export function announcer() {
   };
 }
 
-// What the figure shows, in words: seen at once, and heard after a pause. `instead` is heard where the
-// eye finds more in the figure.
+// What the figure shows, in words. Readers see them at once, and those who hear the page hear them after a pause: the same words, or
+// `instead`, with numbers that others see in the figure.
 export function readout() {
   const [seen, heard] = [make("p", { class: "play__readout", "aria-hidden": "true" }), announcer()];
   return {
