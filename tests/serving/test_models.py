@@ -41,6 +41,7 @@ def test_a_cache_of_keys_and_values_is_counted_on_tensors():
 def test_layers_with_a_window_keep_its_tokens():
     model = models()["gpt-oss-20b"]
     row = 2 * model.kv_heads * model.head_width
+    assert cached_numbers(model, tokens=5) == model.layers * 5 * row
     assert cached_numbers(model, tokens=128) == model.layers * 128 * row
     assert cached_numbers(model, tokens=129) - cached_numbers(model, tokens=128) == model.full_layers * row
 

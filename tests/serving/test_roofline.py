@@ -14,6 +14,7 @@ from snippets.serving.roofline import (
     intensity_with_queries,
     latent_intensity,
     model_intensity,
+    new_tokens_at_ridge,
     queries_per_key,
     ridge,
 )
@@ -58,6 +59,12 @@ def test_decoding_with_latent_rows_computes_longer_than_it_reads_on_an_a100():
     needed = ridge(A100.flops, A100.bandwidth)
     assert model_intensity(models()["DeepSeek-V3"], new=1, cached=32_768, itemsize=2) > needed
     assert all(model_intensity(model, new=1, cached=32_768, itemsize=2) < needed for model in models().values() if not model.latent)
+
+
+@pytest.mark.parametrize("heads, kv_heads", [(8, 8), (32, 8), (71, 1)])
+def test_with_enough_new_tokens_the_intensity_is_the_ridge(heads, kv_heads):
+    new = new_tokens_at_ridge(1000, heads, kv_heads, needed=156.0)
+    assert intensity_with_queries(new, 1000, heads, kv_heads, 64, 2) == pytest.approx(156)
 
 
 def test_a_short_cache_is_read_longer_however_many_tokens_are_new():

@@ -54,4 +54,5 @@ def test_tokens_of_a_step_are_those_of_a_simulation(rate, guesses):
 
 
 def test_a_guess_that_costs_nothing_and_is_right_saves_a_step():
+    assert speed(0.5, 3, 0.25) == pytest.approx((1 + 0.5 + 0.25 + 0.125) / 1.75)
     assert speed(0.0, 1, 0.0) == 1 and speed(0.999999, 1, 0.0) == pytest.approx(2, rel=1e-5)
