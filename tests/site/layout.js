@@ -34,7 +34,7 @@
   const isReached = (one) => one.tabIndex >= 0 || [...one.querySelectorAll(TAKES_KEYS)].some(isSeen);
   const shown = [...document.querySelectorAll(".md-content *, .preview, .preview *")];
   for (const one of shown) {
-    if (!one.clientWidth || isHeardOnly(one)) continue;
+    if (!one.clientWidth || isHeardOnly(one) || one.matches("input")) continue; // the cursor scrolls a field
     // A line is higher than the ink of a formula in it, whose own boxes are looked at below.
     const over = { x: one.scrollWidth > one.clientWidth + SLACK, y: !one.querySelector("math") && one.scrollHeight > one.clientHeight + SLACK };
     if (!(over.x || over.y) || !isSeen(one)) continue;

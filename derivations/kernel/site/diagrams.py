@@ -52,7 +52,7 @@ __all__ = [
 Rows = Iterable[Iterable[float]]  # a matrix: nested lists, or a tensor
 
 MAX_OPACITY = 0.43  # the largest opacity of a cell, so that the number on it can be read
-PHONE = PHONE_WIDTH * TEXT / MIN_FONT_SIZE  # the units of width that a phone shows with legible labels
+PHONE = PHONE_WIDTH * TEXT // MIN_FONT_SIZE  # the units of width that a phone shows with legible labels
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ function asLevel(label) {
   });
 }
 
+// The title of the contents is a label for the drawer's own contents, which a page outside the navigation lacks.
+if (!document.getElementById("__toc")) document.querySelectorAll(".md-nav__title[for='__toc']").forEach((title) => title.removeAttribute("for"));
+
 if (drawer && label) {
   const opener = asButton(label);
   opener.classList.add("drawer-button");

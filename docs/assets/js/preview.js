@@ -89,7 +89,7 @@ function unfolded(details) {
 function copyOf(element) {
   const copy = document.importNode(element, true);
   for (const part of copy.querySelectorAll("script, style, button, .headerlink, .take")) part.remove();
-  for (const part of [copy, ...copy.querySelectorAll("*")]) part.removeAttribute("id");
+  for (const part of [copy, ...copy.querySelectorAll("*")]) for (const name of ["id", "tabindex"]) part.removeAttribute(name);
   for (const link of copy.querySelectorAll("a")) {
     const text = document.createElement("span");
     text.className = link.className;
