@@ -1,8 +1,10 @@
 """The roofline of attention: when reading takes longer than computing, in prefill and decoding, with shared heads and with latent rows."""
 
-from derivations.kernel import Derivation, nonzero, positive, scalars, sizes
+from derivations.kernel import Derivation, index, nonzero, positive, scalars, sizes, total
 
-n, s, h, h_kv, d_k = sizes("n s h h_kv d_k")  # tokens in the cache, new tokens, heads, heads of keys and values, their width
+n, s, c = sizes("n s c")  # keys, new tokens, and tokens in the cache before them
+h, h_kv, d_k = sizes("h h_kv d_k")  # heads, heads of keys and values, their width
+k = index("k", s)
 d_c, d_R, g = sizes("d_c d_R g")  # widths of a latent row's two parts, bytes of a number
 w, q, p, b = scalars("w q p b")  # operations, bytes, and how many of each a machine does in a second
 u, R = scalars("u R")  # queries for each key, and the number that a machine needs
@@ -66,7 +68,7 @@ derivation.identity(
     (w / p) / (q / b),
     (w / q) / (p / b),
     given=[nonzero(q), nonzero(p), nonzero(b)],
-    title="The time for computing over the time for reading is the intensity over the ridge",
+    title="The time for computing over the time for reading is the intensity over the ridge point",
 )
 
 derivation.identity(
@@ -75,7 +77,7 @@ derivation.identity(
     2 * (u * (n - R) - R * n) / (g * (u + n)),
     given=[positive(u)],
     uses=["both-ways"],
-    title="How far the intensity is above the ridge, or below it",
+    title="How far the intensity is above the ridge point, or below it",
 )
 
 latent = derivation.define(
@@ -100,7 +102,7 @@ derivation.refute(
     at={h: 128, d_c: 512, d_R: 64, g: 2, n: 1024, R: 156},
     relation="<=",
     uses=["latent-both-ways", "ridge"],
-    title="The intensity of decoding is not always below the ridge",
+    title="The intensity of decoding is not always below the ridge point",
 )
 
 derivation.identity(
@@ -112,28 +114,19 @@ derivation.identity(
 )
 
 derivation.identity(
-    "causal-prefill",
-    4 * d_k * h * (n * (n + 1) / 2) / ((2 * n * h_kv * d_k + 2 * n * h * d_k) * g),
-    (n + 1) * h / ((h_kv + h) * g),
-    uses=["prefill"],
-    title="The intensity of a prefill that skips what the causal mask hides",
+    "kept-pairs",
+    total(c + k, k) / (s * (c + s)),
+    (c + (s + 1) / 2) / (c + s),
+    code=[(roofline + "kept_pairs", s, c)],
+    title="The share of pairs that a causal mask keeps, after $c$ tokens in a cache",
 )
 
 derivation.identity(
-    "at-the-ridge",
-    2 / (g * ((n - R) / (R * n) + 1 / n)),
-    2 * R / g,
-    given=[nonzero(R)],
-    uses=["crossing"],
-    title="The queries for each key at which the intensity is the ridge",
-)
-
-derivation.define(
-    "s_R",
-    (R * n / (n - R)) / (h / h_kv),
-    given=[nonzero(n - R)],
-    code=[(roofline + "new_tokens_at_ridge", n, h, h_kv, {"needed": R})],
-    title="New tokens at which both times are equal",
+    "causal-prefill",
+    4 * d_k * h * (n * (n + 1) / 2) / ((2 * n * h_kv * d_k + 2 * n * h * d_k) * g),
+    (n + 1) * h / ((h_kv + h) * g),
+    uses=["prefill", "kept-pairs"],
+    title="The intensity of a prefill that skips what the causal mask hides",
 )
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The file models.toml has a row for each model, with its sources:
 --8<-- [start:example-models]
 >>> from snippets.serving.models import cache_bytes_per_token, models
 >>> for name in ("Llama 2 7B", "Llama 3.1 8B", "Gemma 3 27B",
-...              "DeepSeek-V3", "Qwen3-Next 80B-A3B"):
+...              "DeepSeek-V3", "Qwen3-Next-80B-A3B"):
 ...     model = models()[name]
 ...     sizes = [cache_bytes_per_token(model, tokens=tokens, itemsize=2) / 1024
 ...              for tokens in (1024, 32_768, 1_048_576)]
@@ -14,7 +14,7 @@ Llama 2 7B          512.0  512.0  512.0
 Llama 3.1 8B        128.0  128.0  128.0
 Gemma 3 27B         496.0   93.0   80.4
 DeepSeek-V3          68.6   68.6   68.6
-Qwen3-Next 80B-A3B   60.0   25.1   24.0
+Qwen3-Next-80B-A3B   60.0   25.1   24.0
 
 --8<-- [end:example-models]
 """
@@ -38,7 +38,7 @@ class Model:
     inner: int  # width inside a feed-forward layer or an expert
     heads: int
     kv_heads: int
-    head_width: int
+    head_width: int  # with MLA, without the rotated features
     positions: str
     norms: str
     sources: list[str]
@@ -48,7 +48,8 @@ class Model:
     full_kv_heads: int | None = None  # sizes of the full layers, if others
     full_head_width: int | None = None
     latent: tuple[int, ...] = ()  # the widths of a token's row, with MLA
-    experts: tuple[int, ...] = ()  # how many, and how many a token uses
+    selected: int | None = None  # of these rows, those that a query reads
+    experts: tuple[int, ...] = ()  # routed, and of these used by a token
 
 
 def models() -> dict[str, Model]:

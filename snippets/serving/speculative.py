@@ -77,7 +77,8 @@ def acceptance_rate(
 def leftover(
     target: Float[Tensor, "*batch N"], draft: Float[Tensor, "*batch N"]
 ) -> Float[Tensor, "*batch N"]:
-    """The distribution of the token that replaces a rejected guess."""
+    """The distribution of the token that replaces a rejected guess. NaN if the
+    two distributions are equal, because then no guess is rejected."""
     missing = target - torch.minimum(target, draft)
     return missing / missing.sum(-1, keepdim=True)
 
@@ -85,7 +86,8 @@ def leftover(
 def drawn_distribution(
     target: Float[Tensor, "*batch N"], draft: Float[Tensor, "*batch N"]
 ) -> Float[Tensor, "*batch N"]:
-    """The distribution of what is drawn: accepted guesses and replacements."""
+    """The distribution of what is drawn: accepted guesses and replacements. NaN
+    if the two distributions are equal."""
     rejected = 1 - acceptance_rate(target, draft).unsqueeze(-1)
     return torch.minimum(target, draft) + rejected * leftover(target, draft)
 

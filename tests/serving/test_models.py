@@ -47,7 +47,7 @@ def test_layers_with_a_window_keep_its_tokens():
 
 
 def test_a_state_does_not_grow():
-    model = models()["Qwen3-Next 80B-A3B"]
+    model = models()["Qwen3-Next-80B-A3B"]
     state = (model.layers - model.full_layers) * math.prod(model.state)
     assert cached_numbers(model, tokens=7) - state == 7 * (cached_numbers(model, tokens=2) - cached_numbers(model, tokens=1))
 

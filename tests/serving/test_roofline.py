@@ -11,15 +11,16 @@ from snippets.serving.roofline import (
     Machine,
     attended_queries,
     counted_with_queries,
+    fewest_tokens_at_ridge,
     intensity_with_queries,
+    kept_pairs,
     latent_intensity,
     model_intensity,
-    new_tokens_at_ridge,
     queries_per_key,
-    ridge,
+    ridge_point,
 )
 
-A100 = next(machine for machine in MACHINES if machine.name == "A100 SXM")
+A100 = next(machine for machine in MACHINES if machine.name == "A100 80GB")
 
 
 @pytest.mark.parametrize("new", [1, 4, 9])
@@ -41,34 +42,42 @@ def test_a_long_cache_hides_queries_and_outputs():
 @pytest.mark.parametrize("new, cached", [(1, 10), (3, 1000), (1000, 1000)])
 def test_queries_for_each_key_and_keys_for_each_query_give_the_intensity(name, new, cached):
     model = models()[name]
-    u = attended_queries(model, new=new)
-    assert model_intensity(model, new=new, cached=cached, itemsize=2) == pytest.approx(u * cached / (u + cached), rel=1e-12)
+    u, keys = attended_queries(model, new=new), cached + new
+    without_mask = u * keys / (u + keys)
+    assert model_intensity(model, new=new, cached=cached, itemsize=2) == pytest.approx(without_mask * kept_pairs(new, cached), rel=1e-12)
+
+
+@pytest.mark.parametrize("new, cached", [(1, 0), (1, 7), (4, 3), (5, 0)])
+def test_a_causal_mask_keeps_this_share_of_the_pairs(new, cached):
+    mask = torch.ones(new, cached + new).tril(diagonal=cached)
+    assert mask.mean().item() == pytest.approx(kept_pairs(new, cached))
 
 
 def test_each_key_meets_the_queries_of_its_group():
     assert queries_per_key(3, 8, 2) == 12
 
 
-def test_a_machine_is_balanced_at_its_ridge():
+def test_a_machine_is_balanced_at_its_ridge_point():
     machine = Machine("a machine", 600.0, 3.0)
-    most = ridge(machine.flops, machine.bandwidth)
+    most = ridge_point(machine.flops, machine.bandwidth)
     assert 1000 * most / machine.flops == pytest.approx(1000 / machine.bandwidth)
 
 
 def test_decoding_with_latent_rows_computes_longer_than_it_reads_on_an_a100():
-    needed = ridge(A100.flops, A100.bandwidth)
+    needed = ridge_point(A100.flops, A100.bandwidth)
     assert model_intensity(models()["DeepSeek-V3"], new=1, cached=32_768, itemsize=2) > needed
     assert all(model_intensity(model, new=1, cached=32_768, itemsize=2) < needed for model in models().values() if not model.latent)
 
 
-@pytest.mark.parametrize("heads, kv_heads", [(8, 8), (32, 8), (71, 1)])
-def test_with_enough_new_tokens_the_intensity_is_the_ridge(heads, kv_heads):
-    new = new_tokens_at_ridge(1000, heads, kv_heads, needed=156.0)
-    assert intensity_with_queries(new, 1000, heads, kv_heads, 64, 2) == pytest.approx(156)
+@pytest.mark.parametrize("name", ["Llama 2 7B", "Llama 3.1 8B", "DeepSeek-V3"])
+@pytest.mark.parametrize("cached", [0, 300, 5000])
+def test_with_fewer_new_tokens_reading_takes_longer(name, cached):
+    step = dict(cached=cached, itemsize=2)
+    new = fewest_tokens_at_ridge(models()[name], needed=400.0, **step)
+    assert model_intensity(models()[name], new=new - 1, **step) < 400 <= model_intensity(models()[name], new=new, **step)
 
 
-def test_a_short_cache_is_read_longer_however_many_tokens_are_new():
-    needed = ridge(A100.flops, A100.bandwidth)
-    model = models()["Llama 3.1 8B"]
-    assert all(model_intensity(model, new=10**power, cached=156, itemsize=2) < needed for power in range(7))
-    assert model_intensity(model, new=10**6, cached=158, itemsize=2) > needed
+def test_few_keys_are_read_longer_however_many_tokens_are_new():
+    needed = ridge_point(A100.flops, A100.bandwidth)
+    assert all(intensity_with_queries(10**power, 156, 32, 8, 128, 2) < needed for power in range(7))
+    assert intensity_with_queries(10**6, 158, 32, 8, 128, 2) > needed

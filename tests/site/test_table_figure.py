@@ -38,5 +38,11 @@ def test_the_models_of_the_page_are_those_of_the_file():
     rows = BeautifulSoup(html, "html.parser").select("tbody tr")
     assert [row.th.text for row in rows] == [*models()]
     for row, model in zip(rows, models().values(), strict=True):
-        assert row.td.text == str(model.layers)
-        assert f"{cache_bytes_per_token(model, tokens=32_768, itemsize=2) / 1024:,.1f}" in [cell.text for cell in row.find_all("td")]
+        size = cache_bytes_per_token(model, tokens=32_768, itemsize=2) / 1024
+        assert [cell.text for cell in row.find_all("td")[:3]] == [f"{size:,.1f}", str(model.layers), f"{model.width:,}"]
+
+
+def test_a_column_of_numbers_is_marked_with_its_heading():
+    html = "".join(table(("name", "size", "what"), [("a", "1,024.5", "2 of 3"), ("b", "7", "4")], **ABOUT).html)
+    marked = [cell.text for cell in BeautifulSoup(html, "html.parser").select(".table-figure__number")]
+    assert marked == ["size", "1,024.5", "7", "4"]

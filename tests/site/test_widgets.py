@@ -38,7 +38,7 @@ from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.serving.models import models
-from snippets.serving.roofline import MACHINES, model_intensity, ridge
+from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.jacobian import softmax_jacobian
@@ -1116,9 +1116,9 @@ def test_roofline(widget):
 
     def shows(model, machine, new, cached, itemsize=2):
         rho = model_intensity(models()[model], new=new, cached=cached, itemsize=itemsize)
-        needed = ridge(MACHINES[machine].flops, MACHINES[machine].bandwidth)
+        needed = ridge_point(MACHINES[machine].flops, MACHINES[machine].bandwidth)
         bound = (
-            f"reading takes longer: at most {number(100 * rho / needed, 0)} percent of the peak"
+            f"reading takes longer: {number(100 * rho / needed, 1)} percent of the peak at most"
             if rho < needed
             else "computing takes longer"
         )

@@ -1,9 +1,12 @@
 """Draw a figure that is a table: rows of words and numbers, with a heading for each row and column, and links."""
 
+import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from .svg_picture import ID_PLACEHOLDER, DrawingError, HtmlPicture, html_picture
+
+NUMBER = "table-figure__number"  # the class of a cell that is a number, and of a heading above such cells only
 
 Cell = str | Sequence[tuple[str, str]]  # words, or links: pairs (words, address)
 
@@ -27,8 +30,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
     caption = SubElement(body, "caption", {"class": "table-figure__title", "id": f"{ID_PLACEHOLDER}-title"})
     caption.text = title
     heads = SubElement(SubElement(body, "thead"), "tr")
-    for words in columns:
-        SubElement(heads, "th", {"scope": "col"}).text = words
+    for place, words in enumerate(columns):
+        kind = {"class": NUMBER} if all(_is_number(row[place]) for row in rows) else {}
+        SubElement(heads, "th", {"scope": "col", **kind}).text = words
     rest = SubElement(body, "tbody")
     for row in rows:
         line = SubElement(rest, "tr")
@@ -38,11 +42,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
     return html_picture(title, description, box)
 
 
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, str) and re.fullmatch(r"[\d,]+(\.\d+)?", cell) is not None
+
+
 def _fill(cell: Element, content: Cell) -> None:
     if isinstance(content, str):
         cell.text = content
-        if content[:1].isdigit():
-            cell.set("class", "table-figure__number")
+        if _is_number(content):
+            cell.set("class", NUMBER)
         return
     for words, address in content:
         link = SubElement(cell, "a", {"href": address})

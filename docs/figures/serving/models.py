@@ -4,7 +4,7 @@ from derivations.kernel.site.diagrams import Picture
 from derivations.kernel.site.table_figure import table
 from snippets.serving.models import Model, cache_bytes_per_token, models, source_addresses
 
-COLUMNS = ("model", "layers", "width", "heads", "KiB a token", "a layer keeps", "inner width", "positions", "norms", "sources")
+COLUMNS = ("model", "KiB per token", "layers", "width", "heads", "a layer keeps", "inner width", "positions", "norms", "sources")
 TOKENS = 32_768
 
 
@@ -19,16 +19,16 @@ def sizes() -> Picture:
 
 
 def describe(model: Model) -> list:
-    heads = f"{model.heads} of {model.head_width}"
-    inner = f"{model.inner:,}" + (f" in {model.experts[1]} of {model.experts[0]} experts" if model.experts else "")
+    heads = f"{model.heads} of {model.head_width}" + (f" + {model.latent[1]}" if model.latent else "")
+    inner = f"{model.inner:,}" + (f" in {model.experts[1]} of {model.experts[0]} routed experts" if model.experts else "")
     size = cache_bytes_per_token(model, tokens=TOKENS, itemsize=2) / 1024
     links = list(zip((source.partition(" ")[0].partition("-")[0] for source in model.sources), source_addresses(model)))
     return [
         model.name,
+        f"{size:,.1f}",
         str(model.layers),
         f"{model.width:,}",
         heads,
-        f"{size:,.1f}",
         kept(model),
         inner,
         model.positions,
@@ -40,7 +40,8 @@ def describe(model: Model) -> list:
 def kept(model: Model) -> str:
     """What a layer keeps of a text, in words."""
     if model.latent:
-        return f"a row of {model.latent[0]} and {model.latent[1]} for each token"
+        selected = f"; a query reads {model.selected:,} of them" if model.selected else ""
+        return f"a row of {model.latent[0]} + {model.latent[1]} for each token{selected}"
     pairs = "1 key and value" if model.kv_heads == 1 else f"{model.kv_heads} keys and values"
     if model.full_layers is None:
         return f"{pairs} for each token"

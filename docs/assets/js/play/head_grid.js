@@ -3,8 +3,7 @@
 
 import { announcer, cell, draw, each, make, matrix, roving, select, shown, strength } from "./parts.js";
 
-const LEVELS = [4, 12, 30, 60, 101]; // in percent: a cell is drawn as strongly as the step that its weight has reached
-const STRONGEST = 60; // in percent: from this weight on, a cell of the chosen head has the full colour; in a head without one, the largest has it
+const LEVELS = [4, 12, 30, 60]; // in percent: a cell is drawn as strongly as the level that its weight has reached, of all of them
 
 // The parts of the view, which is empty until `fill` gives a head its weights in percent, query by query, and its values, one for each of the
 // measures `names`, which the `pages` explain; `show` then shows what has been filled. `pair` is a query and a key; a reader can choose others,
@@ -98,10 +97,9 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
     tiles[(chosen = head)].setAttribute("aria-selected", "true");
     stopAt(tiles[head]);
     tell();
-    const strongest = Math.min(STRONGEST, Math.max(...weights[head]));
     cells.forEach((row, i) => row.forEach((one, j) => {
       const percent = weights[head][i * n + j];
-      strength(one, percent, strongest);
+      strength(one, reached(percent), LEVELS.length);
       one.setAttribute("aria-label", shown(percent / 100));
       one.title = `${places[i]} to ${places[j]}: ${shown(percent / 100)}`;
     }));
@@ -126,15 +124,23 @@ export function headView({ tokens, perRow, count, names, pages, first, pair: [qu
     title,
     make("div", { class: "play__line" }, make("div", { class: "play__scroll" }, matrix("weights of the chosen head", cells, named)), facts),
   ];
-  return { parts, fill, show, chosen: () => own.head };
+  // Chooses a query.
+  function ask(place) {
+    words[0].querySelector("select").value = pair[0] = place;
+    show();
+    heard.say(title.textContent);
+  }
+
+  return { parts, fill, show, ask, chosen: () => own.head };
 }
 
-// The keys whose weights tell most of a query: words other than itself and its neighbours. Some heads look at the neighbours, at the full stop
-// or at the marks of start and end in any sentence. If the sentence has no such word, all other tokens.
+// The keys whose weights tell most of a query: words other than itself and its neighbours, those before it if there are any, because a pronoun
+// mostly follows its noun. Some heads look at the neighbours, at the full stop or at the marks of start and end in any sentence. If the sentence
+// has no such word, all other tokens.
 function others(tokens, query) {
   const keys = tokens.map((_, key) => key).filter((key) => key !== query);
   const words = keys.filter((key) => Math.abs(key - query) > 1 && /[\p{L}\p{N}]/u.test(tokens[key]) && !/^\[.*\]$/.test(tokens[key]));
-  return words.length ? words : keys;
+  return [words.filter((key) => key < query), words, keys].find((found) => found.length);
 }
 
 // A repeated token: 'second “the”'.
@@ -149,14 +155,16 @@ function nth(tokens, place) {
 // A small number needs a third digit.
 const exact = (value) => shown(value, Math.abs(value) < 0.1 ? 3 : 2);
 
-// The weights of a head as a small picture: one path for each step of strength.
+const reached = (percent) => LEVELS.filter((least) => percent >= least).length;
+
+// The weights of a head as a small picture: one path for each level.
 function thumbnail(percents, n) {
-  const paths = LEVELS.slice(0, -1).map((least, level) => {
+  const paths = LEVELS.map((_, level) => {
     const at = [];
     percents.forEach((percent, place) => {
-      if (percent >= least && percent < LEVELS[level + 1]) at.push(`M${place % n} ${Math.floor(place / n)}h1v1h-1z`);
+      if (reached(percent) === level + 1) at.push(`M${place % n} ${Math.floor(place / n)}h1v1h-1z`);
     });
-    return draw("path", { d: at.join(""), "fill-opacity": (level + 1) / (LEVELS.length - 1) });
+    return draw("path", { d: at.join(""), "fill-opacity": (level + 1) / LEVELS.length });
   });
   return draw("svg", { viewBox: `0 0 ${n} ${n}`, "aria-hidden": "true" }, ...paths);
 }

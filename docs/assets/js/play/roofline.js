@@ -1,12 +1,12 @@
-// Operations of attention for each byte, and what a machine can do in the time of a byte: as `model_intensity` and `ridge` of
+// Operations of attention for each byte, and what a machine can do in the time of a byte: as `model_intensity` and `ridge_point` of
 // snippets/serving/roofline.py compute them. Both axes of the plot are logarithmic.
 
 import { chart, choice, draw, make, readout, select, shown, slider } from "./parts.js";
 
-const MARKS = [[0, "1"], [4, "16"], [8, "256"], [12, "4096"], [16, ""]]; // powers of two, and what is printed there
+const MARKS = [[0, "1"], [5, "32"], [10, "1,024"], [15, "32,768"], [20, ""]]; // powers of two, and what is printed there
 
 export function start(stage, { models, queries, machines, ridges, tokens, cached, new: fresh, model, machine }) {
-  const plot = chart([...MARKS.slice(0, -1), [13, ""]], MARKS);
+  const plot = chart([[0, "1"], [5, "32"], [10, "1,024"], [13, ""]], MARKS);
   const [curve, roof] = [0, 1].map((order) => draw("path", { class: `picture__curve picture__curve--${order}` }));
   const dot = draw("circle", { r: 4.5, class: "picture__dot picture__dot--0" });
   plot.element.append(roof, curve, dot);
@@ -14,8 +14,9 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
   const chosen = { model, machine, fresh: 1, cached, itemsize: 2 };
 
   const intensity = (count) => {
-    const u = queries[chosen.model] * count;
-    return (2 / chosen.itemsize) * ((u * chosen.cached) / (u + chosen.cached));
+    const [u, keys] = [queries[chosen.model] * count, chosen.cached + count];
+    const kept = (chosen.cached + (count + 1) / 2) / keys; // by the causal mask
+    return (2 / chosen.itemsize) * kept * ((u * keys) / (u + keys));
   };
   const height = (value) => Math.min(Math.max(Math.log2(value), 0), MARKS.at(-1)[0]);
 
@@ -25,7 +26,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     curve.setAttribute("d", plot.path(fresh.map((count) => [Math.log2(count), height(intensity(count))])));
     dot.setAttribute("cx", plot.x(Math.log2(chosen.fresh)));
     dot.setAttribute("cy", plot.y(height(value)));
-    const bound = value < needed ? `reading takes longer: at most ${shown((100 * value) / needed, 0)} percent of the peak` : "computing takes longer";
+    const bound = value < needed ? `reading takes longer: ${shown((100 * value) / needed, 1)} percent of the peak at most` : "computing takes longer";
     said.say(`${shown(value, 1)} operations for each byte, ${shown(needed, 0)} needed: ${bound}`);
   }
 
@@ -39,7 +40,7 @@ export function start(stage, { models, queries, machines, ridges, tokens, cached
     select("machine", machines, machine, take("machine")),
     choice("bytes a number", ["2", "1"], 0, (place) => take("itemsize")(2 - place)),
     ...knobs.map((knob) => knob.element),
-    make("span", { class: "play__title" }, "operations for each byte, by new tokens; dashed: what the machine needs"),
+    make("span", { class: "play__title" }, "operations for each byte, by new tokens; dashed: the ridge point"),
     plot.element,
     said.element,
   );

@@ -3,7 +3,7 @@
 
 import { cell, choice, make, matrix, put, readout } from "./parts.js";
 
-export const caption = "Point at a part of the formula, at a row or at a line of code, or choose a step.";
+export const caption = "Point at, or tap, a part of the formula, a row or a line of code, or choose a step.";
 
 // The parts of a formula that consist of these letters. A part that contains another with the same letters comes first.
 function partsOf(formula, letters) {

@@ -67,28 +67,35 @@ function curve(from, to, weight) {
   const start = from.y + 15 * down;
   const control = to.line === from.line ? enter - 30 : enter - bend;
   return draw("path", {
-    class: "picture__thread", d: `M${from.x} ${start}C${from.x} ${start + bend} ${to.x} ${control} ${to.x} ${enter}`,
+    class: "picture__thread", pathLength: 1, d: `M${from.x} ${start}C${from.x} ${start + bend} ${to.x} ${control} ${to.x} ${enter}`,
     "stroke-opacity": FAINTEST + (1 - FAINTEST) * weight, "stroke-width": 0.75 + 5 * weight,
   });
 }
 
 const text = (x, y, said, size, css) => draw("text", { x, y: y + 0.35 * size, "font-size": size, "text-anchor": "middle", class: css }, said);
 
-// The tokens fill `room` pixels; `show` draws the `weights` of a query, and without them the words alone. Hidden from those who hear the
+// The tokens fill `room` pixels, and one that is pressed goes to `ask`; `show` draws the `weights` of a query, and without them the words alone. Hidden from those who hear the
 // page, to whom a caption and the table of weights say the same.
-export function arcs(tokens, room, font, rem) {
+export function arcs(tokens, room, font, rem, ask) {
   const { places, wide } = place(tokens, (room / rem) * UNITS, font);
   const high = places.at(-1).y + 40;
   const element = draw("svg", { class: "picture__svg sentence__arcs", viewBox: `0 0 ${wide} ${high}`, width: `${wide / UNITS}rem`, "aria-hidden": "true" });
+
+  element.addEventListener("click", ({ target }) => {
+    const { key } = target.closest("[data-key]")?.dataset ?? {};
+    if (key) ask(Number(key));
+  });
 
   function show(query, weights) {
     const lines = weights.map((weight, key) => (key === query || weight < LEAST_LINE ? "" : curve(places[query], places[key], weight)));
     const words = tokens.flatMap((token, key) => {
       const { x, y, wide: room, line } = places[key];
       const own = key === query ? { class: "picture__mark" } : { class: "picture__cell", "fill-opacity": MOST_OPACITY * (weights[key] ?? 0) };
-      return [
+      const word = draw("g", { "data-key": key },
         draw("rect", { x: x - room / 2, y: y - 15, width: room, height: 30, rx: 4, ...own }),
-        text(x, y, token, WORD, /^\[.*\]$/.test(token) && !(weights[key] > QUIET) ? "picture__quiet" : ""),
+        text(x, y, token, WORD, /^\[.*\]$/.test(token) && !(weights[key] > QUIET) ? "picture__quiet" : ""));
+      return [
+        word,
         weights[key] >= LEAST_NUMBER ? text(x, y + (line < places[query].line ? -25 : 27), shown(weights[key]), 13, "picture__quiet") : "",
       ];
     });

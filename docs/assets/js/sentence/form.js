@@ -104,7 +104,7 @@ export function start(place) {
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
     const query = tokens.includes("it") ? tokens.indexOf("it") : tokens.findLastIndex((token) => /^[\p{L}\p{N}]/u.test(token));
     const pair = [Math.max(query, 0)];
-    const drawing = arcs(tokens, place.clientWidth, getComputedStyle(place).fontFamily, rem());
+    const drawing = arcs(tokens, place.clientWidth, getComputedStyle(place).fontFamily, rem(), (key) => view.ask(key));
     const caption = make("p", { class: "play__says" });
     drawing.show(pair[0], []);
     view = headView({ tokens, perRow: HEADS, count: LAYERS * HEADS, names, pages, first: view?.chosen(), pair, open: true, changed });
