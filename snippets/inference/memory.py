@@ -10,14 +10,14 @@ The cache of published models, for each token and for 8,192 tokens, at two bytes
 ...     whole = token * 8192 / 2**30
 ...     print(f"{model.name:15}  layers {model.layers}"
 ...           f"  heads {model.heads:2}/{model.kv_heads:2}"
-...           f"  {token // 1024:4} KiB a token"
+...           f"  {token // 1024:4} KiB per token"
 ...           f"  {whole:5.2f} GiB for 8,192")
-GPT-3 175B       layers 96  heads 96/96  4608 KiB a token  36.00 GiB for 8,192
-Llama 2 7B       layers 32  heads 32/32   512 KiB a token   4.00 GiB for 8,192
-Llama 2 70B      layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8,192
-Mistral 7B v0.1  layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8,192
-Llama 3.1 8B     layers 32  heads 32/ 8   128 KiB a token   1.00 GiB for 8,192
-Llama 3.1 70B    layers 80  heads 64/ 8   320 KiB a token   2.50 GiB for 8,192
+GPT-3 175B       layers 96  heads 96/96  4608 KiB per token  36.00 GiB for 8,192
+Llama 2 7B       layers 32  heads 32/32   512 KiB per token   4.00 GiB for 8,192
+Llama 2 70B      layers 80  heads 64/ 8   320 KiB per token   2.50 GiB for 8,192
+Mistral 7B v0.1  layers 32  heads 32/ 8   128 KiB per token   1.00 GiB for 8,192
+Llama 3.1 8B     layers 32  heads 32/ 8   128 KiB per token   1.00 GiB for 8,192
+Llama 3.1 70B    layers 80  heads 64/ 8   320 KiB per token   2.50 GiB for 8,192
 
 --8<-- [end:example-models]
 

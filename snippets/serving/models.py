@@ -17,6 +17,24 @@ DeepSeek-V3          68.6   68.6   68.6
 Qwen3-Next-80B-A3B   60.0   25.1   24.0
 
 --8<-- [end:example-models]
+
+Llama 3.1 70B on eight machines that hold 80 GB each and read 3.352 TB in a second,
+with two bytes a number and 32,768 tokens in each sequence:
+
+--8<-- [start:example-fit]
+>>> from snippets.serving.models import (
+...     cache_bytes_per_token, fitting_sequences, models, reading_time)
+>>> model = models()["Llama 3.1 70B"]
+>>> weights = 2 * 70e9
+>>> cache = 32_768 * cache_bytes_per_token(model, tokens=32_768, itemsize=2)
+>>> count = fitting_sequences(8 * 80e9, weights, cache)
+>>> seconds = reading_time(
+...     weights, cache, sequences=count, bandwidth=8 * 3.352e12)
+>>> print(f"{cache / 1e9:.1f} GB for a sequence, {count} sequences,"
+...       f" {1000 * seconds:.1f} ms to read everything")
+10.7 GB for a sequence, 46 sequences, 23.6 ms to read everything
+
+--8<-- [end:example-fit]
 """
 
 import tomllib
@@ -69,21 +87,27 @@ def source_addresses(model: Model) -> list[str]:
 
 
 # --8<-- [start:cached]
-def cached_numbers(model: Model, *, tokens: int) -> int:
-    """How many numbers a model keeps for a text, in all its layers."""
+def cache_parts(model: Model) -> tuple[int, int, int]:
+    """Numbers that all layers keep for each token, for each token in the window
+    of those with a window, and for a whole text as states."""
     if model.latent:
-        return model.layers * tokens * sum(model.latent)
+        return model.layers * sum(model.latent), 0, 0
     full = model.layers if model.full_layers is None else model.full_layers
+    others = model.layers - full
     row = 2 * model.kv_heads * model.head_width  # a key and a value
     full_row = 2 * (
         (model.full_kv_heads or model.kv_heads)
         * (model.full_head_width or model.head_width)
     )
     if model.state:
-        rest = prod(model.state)
-    else:
-        rest = min(model.window, tokens) * row
-    return full * tokens * full_row + (model.layers - full) * rest
+        return full * full_row, 0, others * prod(model.state)
+    return full * full_row, others * row, 0
+
+
+def cached_numbers(model: Model, *, tokens: int) -> int:
+    """How many numbers a model keeps for a text, in all its layers."""
+    each, in_window, states = cache_parts(model)
+    return each * tokens + in_window * min(model.window, tokens) + states
 
 
 def cache_bytes_per_token(model: Model, *, tokens: int, itemsize: int) -> float:
@@ -92,3 +116,20 @@ def cache_bytes_per_token(model: Model, *, tokens: int, itemsize: int) -> float:
 
 
 # --8<-- [end:cached]
+
+
+# --8<-- [start:fit]
+def fitting_sequences(memory: float, weights: float, cache: float) -> int:
+    """How many sequences fit beside the weights, if nothing else is stored. All
+    sizes are in bytes; `cache` is that of one sequence."""
+    return max(int((memory - weights) // cache), 0)
+
+
+def reading_time(
+    weights: float, cache: float, *, sequences: int, bandwidth: float
+) -> float:
+    """Seconds in which all weights and caches are read once."""
+    return (weights + sequences * cache) / bandwidth
+
+
+# --8<-- [end:fit]

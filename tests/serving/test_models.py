@@ -5,7 +5,16 @@ import math
 import pytest
 import torch
 
-from snippets.serving.models import Model, cache_bytes_per_token, cached_numbers, models, source_addresses
+from snippets.serving.models import (
+    Model,
+    cache_bytes_per_token,
+    cache_parts,
+    cached_numbers,
+    fitting_sequences,
+    models,
+    reading_time,
+    source_addresses,
+)
 
 EVERY = sorted(models())
 
@@ -61,3 +70,21 @@ def test_full_layers_may_have_other_heads():
 def test_mla_keeps_one_row():
     model = models()["DeepSeek-V3"]
     assert cached_numbers(model, tokens=3) == 61 * 3 * 576
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_cache_is_the_sum_of_its_parts(name):
+    model = models()[name]
+    each, in_window, states = cache_parts(model)
+    assert bool(in_window) == bool(model.window) and bool(states) == bool(model.state)
+    assert cached_numbers(model, tokens=1) == each + in_window + states
+
+
+def test_one_more_sequence_does_not_fit():
+    assert fitting_sequences(80.0, 16.0, 3.0) == 21
+    assert fitting_sequences(79.0, 16.0, 3.0) == 21 and fitting_sequences(78.9, 16.0, 3.0) == 20
+    assert fitting_sequences(16.0, 80.0, 3.0) == 0
+
+
+def test_everything_is_read_once():
+    assert reading_time(16.0, 3.0, sequences=4, bandwidth=7.0) * 7.0 == pytest.approx(16 + 3 * 4)

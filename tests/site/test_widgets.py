@@ -37,7 +37,7 @@ from snippets.positions.interpolation import ntk_base
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
-from snippets.serving.models import models
+from snippets.serving.models import cache_bytes_per_token, fitting_sequences, models, reading_time
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
@@ -58,6 +58,7 @@ PAGES = {
     "cost": "order/cost/",
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
+    "fit": "serving/models/",
     "flash": "io/flash/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
@@ -1109,6 +1110,32 @@ def test_guesses(widget):
     shows(0.75, 12, 0.1)
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
+
+
+def test_fit(widget):
+    one = widget("fit")
+
+    def shows(model, machine, machines, memory, weights, tokens, itemsize=2):
+        cache = tokens * cache_bytes_per_token(models()[model], tokens=tokens, itemsize=itemsize)
+        count = fitting_sequences(machines * memory * 1e9, weights * 1e9, cache)
+        time = reading_time(weights * 1e9, cache, sequences=count, bandwidth=machines * MACHINES[machine].bandwidth)
+        size = number(cache / 1e9, 1 if cache < 1e10 else 0)
+        assert one.said == f"{size} GB for a sequence: {number(count, 0)} fit · everything is read in {number(1000 * time, 1)} ms"
+
+    shows("Llama 3.1 70B", 1, 8, 80, 140, 32_768)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[2].focus()")
+    one.press("Home")
+    shows("Llama 3.1 70B", 1, 8, 80, 140, 512)
+    one.run(f"{one.inside}.querySelector('select').focus()")
+    names = [*models()]
+    one.press(*["ArrowDown"] * (names.index("Gemma 3 27B") - names.index("Llama 3.1 70B")))
+    shows("Gemma 3 27B", 1, 8, 80, 140, 512)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[2].focus()")
+    one.press("End")
+    shows("Gemma 3 27B", 1, 8, 80, 140, 2**20)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[0].focus()")
+    one.press("Home", "Tab", "End")
+    assert one.said == "The weights need more than 192 GB."
 
 
 def test_roofline(widget):

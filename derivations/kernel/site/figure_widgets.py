@@ -25,6 +25,7 @@ WIDGETS = (
     "cost",
     "delta",
     "dilution",
+    "fit",
     "flash",
     "guesses",
     "heads",

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from .svg_picture import ID_PLACEHOLDER, DrawingError, HtmlPicture, html_picture
 
-NUMBER = "table-figure__number"  # the class of a cell that is a number, and of a heading above such cells only
+NUMBER = "table-figure__number"  # the class of the heading and the cells of a column of numbers
 
 Cell = str | Sequence[tuple[str, str]]  # words, or links: pairs (words, address)
 
@@ -16,29 +16,22 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str,
     for row in rows:
         if len(row) != len(columns):
             raise DrawingError(f"the row {row[0]!r} has {len(row)} cells, but there are {len(columns)} columns")
-    box = Element(
-        "div",
-        {
-            "class": "table-figure",
-            "tabindex": "0",
-            "role": "group",
-            "aria-labelledby": f"{ID_PLACEHOLDER}-title",
-            "data-search-exclude": "",
-        },
-    )
-    body = SubElement(box, "table", {"class": "table-figure__table"})  # the theme wraps a table without a class
-    caption = SubElement(body, "caption", {"class": "table-figure__title", "id": f"{ID_PLACEHOLDER}-title"})
-    caption.text = title
+    box = Element("div", {"class": "table-figure", "data-search-exclude": ""})
+    name = f"{ID_PLACEHOLDER}-title"
+    SubElement(box, "p", {"class": "table-figure__title", "id": name}).text = title
+    scroller = SubElement(box, "div", {"class": "table-figure__scroll", "tabindex": "0", "role": "group", "aria-labelledby": name})
+    # The theme wraps a table without a class.
+    body = SubElement(scroller, "table", {"class": "table-figure__table", "aria-labelledby": name})
     heads = SubElement(SubElement(body, "thead"), "tr")
-    for place, words in enumerate(columns):
-        kind = {"class": NUMBER} if all(_is_number(row[place]) for row in rows) else {}
+    kinds = [{"class": NUMBER} if all(_is_number(row[place]) for row in rows) else {} for place in range(len(columns))]
+    for words, kind in zip(columns, kinds, strict=True):
         SubElement(heads, "th", {"scope": "col", **kind}).text = words
     rest = SubElement(body, "tbody")
     for row in rows:
         line = SubElement(rest, "tr")
         SubElement(line, "th", {"scope": "row"}).text = str(row[0])
-        for cell in row[1:]:
-            _fill(SubElement(line, "td"), cell)
+        for cell, kind in zip(row[1:], kinds[1:], strict=True):
+            _fill(SubElement(line, "td", kind), cell)
     return html_picture(title, description, box)
 
 
@@ -49,8 +42,6 @@ def _is_number(cell: Cell) -> bool:
 def _fill(cell: Element, content: Cell) -> None:
     if isinstance(content, str):
         cell.text = content
-        if _is_number(content):
-            cell.set("class", NUMBER)
         return
     for words, address in content:
         link = SubElement(cell, "a", {"href": address})

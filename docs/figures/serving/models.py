@@ -1,11 +1,15 @@
-"""The table of published models."""
+"""The table of published models, and what fits into the memory of machines."""
 
-from derivations.kernel.site.diagrams import Picture
+from derivations.kernel.site.diagrams import Picture, bars
+from derivations.kernel.site.figure_widgets import played
 from derivations.kernel.site.table_figure import table
-from snippets.serving.models import Model, cache_bytes_per_token, models, source_addresses
+from snippets.serving.models import Model, cache_bytes_per_token, cache_parts, fitting_sequences, models, source_addresses
+from snippets.serving.roofline import MACHINES
 
 COLUMNS = ("model", "KiB per token", "layers", "width", "heads", "a layer keeps", "inner width", "positions", "norms", "sources")
 TOKENS = 32_768
+SHOWN = "Llama 2 7B", "Llama 3.1 8B", "Gemma 3 27B", "DeepSeek-V3"
+GIGA = 10**9
 
 
 def sizes() -> Picture:
@@ -52,3 +56,32 @@ def kept(model: Model) -> str:
     if model.full_layers == 0:
         return rest
     return f"{model.full_layers} layers: {full} for each token; {model.layers - model.full_layers}: {rest}"
+
+
+def fit() -> Picture:
+    memory, weights = 640, 140
+    sizes = {name: TOKENS * cache_bytes_per_token(models()[name], tokens=TOKENS, itemsize=2) / GIGA for name in SHOWN}
+    counts = [(name, fitting_sequences(memory, weights, size)) for name, size in sizes.items()]
+    picture = bars(
+        counts,
+        digits=0,
+        title=f"Sequences of {TOKENS:,} tokens whose caches fit into {memory - weights} GB, at two bytes a number",
+        description="; ".join(f"{name}: {count} sequences of {sizes[name]:.1f} GB" for name, count in counts) + ".",
+    )
+    every = list(models().values())
+    return played(
+        picture,
+        models=[model.name for model in every],
+        parts=[[*cache_parts(model), model.window] for model in every],
+        model=[model.name for model in every].index("Llama 3.1 70B"),
+        machines=[machine.name for machine in MACHINES],
+        bandwidths=[machine.bandwidth / GIGA for machine in MACHINES],
+        counts=[1, 2, 4, 8, 16],
+        count=8,
+        memories=[24, 32, 40, 48, 64, 80, 96, 120, 141, 160, 180, 192, 256, 288],
+        memory=80,
+        sizes=[1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 140, 160, 192, 256, 320, 400, 512, 640, 810, 1024, 1400, 2048],
+        weights=weights,
+        lengths=[2**k for k in range(9, 21)],
+        length=TOKENS,
+    )

@@ -25,5 +25,5 @@ def faster() -> Picture:
         ),
     )
     return played(
-        picture, rates=[k / 20 for k in range(20)], rate=0.7, guesses=list(GUESSES), first=4, costs=[k / 20 for k in range(21)], cost=COST
+        picture, rates=[k / 20 for k in range(19)], rate=0.7, guesses=list(GUESSES), first=4, costs=[k / 20 for k in range(21)], cost=COST
     )

@@ -11,7 +11,10 @@ ROWS = {
     "models": {
         "models": [Row()],
         "source_addresses": [Row(LLAMA)],
+        "cache_parts": [Row(LLAMA)],
         "cached_numbers": [Row(LLAMA, tokens=5)],
+        "fitting_sequences": [Row(80.0, 16.0, 3.0)],
+        "reading_time": [Row(16.0, 3.0, sequences=4, bandwidth=7.0)],
         "cache_bytes_per_token": [Row(WINDOWS, tokens=200, itemsize=2)],
     },
     "speculative": {

@@ -2,11 +2,11 @@
 
 import { chart, draw, make, readout, shown, slider } from "./parts.js";
 
-const MOST = 10; // the largest speed on the plot, and more than any that can be chosen
+const MOST = 8; // the largest speed on the plot, and more than any that can be chosen
 
 export function start(stage, { rates, rate, guesses, first, costs, cost }) {
   const chosen = { rate, guesses: first, cost };
-  const plot = chart([0, 4, 8, 12].map((count) => [count, shown(count, 0)]), [0, 2, 4, 6, 8, MOST].map((value) => [value, shown(value, 0)]));
+  const plot = chart([0, 4, 8, 12].map((count) => [count, shown(count, 0)]), [0, 2, 4, 6, MOST].map((value) => [value, shown(value, 0)]));
   const curve = draw("path", { class: "picture__curve picture__curve--0" });
   const even = draw("path", { class: "picture__curve picture__curve--1", d: plot.path([[0, 1], [guesses.at(-1), 1]]) });
   const dot = draw("circle", { r: 4.5, class: "picture__dot picture__dot--0" });

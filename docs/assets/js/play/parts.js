@@ -178,7 +178,8 @@ export const words = (x, y, said, anchor = "middle") => draw("text", { x, y, "fo
 // Two axes from the first to the last of their marks, each mark a number and what is printed there; `path` connects points, given by
 // their numbers. The drawing is hidden from those who hear the page: a readout says what it shows.
 export function chart(across, up, high = 130) {
-  const [left, wide, top] = [38, 300, 8];
+  const left = Math.max(38, 12 + 8 * Math.max(...up.map(([, said]) => said.length))); // for the numbers of the axis, at a font size of 13
+  const [wide, top] = [300, 8];
   const along = (marks, size) => (value) => (size * (value - marks[0][0])) / (marks.at(-1)[0] - marks[0][0]);
   const [x, y] = [(value) => left + along(across, wide)(value), (value) => top + high - along(up, high)(value)];
   const element = draw("svg", { class: "picture__svg play__plot", viewBox: `0 0 ${2 * left + wide} ${top + high + 26}`, width: `${(2 * left + wide) / 20}rem`, "aria-hidden": "true" },
