@@ -51,6 +51,7 @@ class Model:
     """What a row of models.toml says of a model."""
 
     name: str
+    billions: float  # of parameters, as its name rounds it
     layers: int
     width: int
     inner: int  # width inside a feed-forward layer or an expert

@@ -31,6 +31,7 @@ def test_the_sizes_of_a_model_fit_together(name):
     assert bool(model.window) + bool(model.state) + bool(model.latent) <= 1
     assert (model.full_layers is not None) == bool(model.window or model.state)
     assert 0 <= (model.full_layers or 0) < model.layers
+    assert model.billions > 0
     if model.experts:
         assert model.experts[1] < model.experts[0]
 

@@ -1115,27 +1115,34 @@ def test_guesses(widget):
 def test_fit(widget):
     one = widget("fit")
 
-    def shows(model, machine, machines, memory, weights, tokens, itemsize=2):
-        cache = tokens * cache_bytes_per_token(models()[model], tokens=tokens, itemsize=itemsize)
-        count = fitting_sequences(machines * memory * 1e9, weights * 1e9, cache)
-        time = reading_time(weights * 1e9, cache, sequences=count, bandwidth=machines * MACHINES[machine].bandwidth)
-        size = number(cache / 1e9, 1 if cache < 1e10 else 0)
+    def shows(model, machine, machines, memory, tokens, stored=2):
+        weights = models()[model].billions * stored * 1e9
+        cache = tokens * cache_bytes_per_token(models()[model], tokens=tokens, itemsize=2)
+        count = fitting_sequences(machines * memory * 1e9, weights, cache)
+        time = reading_time(weights, cache, sequences=count, bandwidth=machines * MACHINES[machine].bandwidth)
+        size = number(cache / 1e9, 3 if cache < 1e9 else 1)
         assert one.said == f"{size} GB for a sequence: {number(count, 0)} fit · everything is read in {number(1000 * time, 1)} ms"
 
-    shows("Llama 3.1 70B", 1, 8, 80, 140, 32_768)
-    one.run(f"{one.inside}.querySelectorAll('[type=range]')[2].focus()")
+    shows("Llama 3.1 70B", 1, 8, 80, 32_768)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[1].focus()")
     one.press("Home")
-    shows("Llama 3.1 70B", 1, 8, 80, 140, 512)
+    shows("Llama 3.1 70B", 1, 8, 80, 512)
     one.run(f"{one.inside}.querySelector('select').focus()")
     names = [*models()]
     one.press(*["ArrowDown"] * (names.index("Gemma 3 27B") - names.index("Llama 3.1 70B")))
-    shows("Gemma 3 27B", 1, 8, 80, 140, 512)
-    one.run(f"{one.inside}.querySelectorAll('[type=range]')[2].focus()")
+    shows("Gemma 3 27B", 1, 8, 80, 512)
+    one.run(f"{one.inside}.querySelectorAll('[type=range]')[1].focus()")
     one.press("End")
-    shows("Gemma 3 27B", 1, 8, 80, 140, 2**20)
+    shows("Gemma 3 27B", 1, 8, 80, 2**20)
+    one.run(f"{one.inside}.querySelectorAll('select')[1].focus()")
+    one.press("ArrowDown")
+    shows("Gemma 3 27B", 2, 8, 141, 2**20)
     one.run(f"{one.inside}.querySelectorAll('[type=range]')[0].focus()")
-    one.press("Home", "Tab", "End")
-    assert one.said == "The weights need more than 192 GB."
+    one.press("Home", "Shift+Tab", "Shift+Tab", "ArrowRight")
+    shows("Gemma 3 27B", 2, 8, 24, 2**20, stored=1)
+    one.run(f"{one.inside}.querySelector('select').focus()")
+    one.press("End")
+    assert one.said == "The weights take 744.0 GB, and there are 192.0 GB."
 
 
 def test_roofline(widget):

@@ -79,9 +79,8 @@ def fit() -> Picture:
         counts=[1, 2, 4, 8, 16],
         count=8,
         memories=[24, 32, 40, 48, 64, 80, 96, 120, 141, 160, 180, 192, 256, 288],
-        memory=80,
-        sizes=[1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 140, 160, 192, 256, 320, 400, 512, 640, 810, 1024, 1400, 2048],
-        weights=weights,
+        usual=[80, 80, 141, 180, 192, 32],  # of the machines, a start that a reader can change
+        billions=[model.billions for model in every],
         lengths=[2**k for k in range(9, 21)],
         length=TOKENS,
     )

@@ -8,6 +8,7 @@ import { entropy, make, readout, shown, sum } from "../play/parts.js";
 const LAYERS = 6;
 const HEADS = 12; // in a layer
 const EXAMPLE = "The trophy didn't fit in the suitcase because it was too big.";
+const PRONOUNS = new Set(["it", "he", "she", "they", "him", "her", "them", "his", "its", "their"]); // the query at first, if there is one
 const NARROW = 20; // tokens whose weights fit on a phone
 
 // The measures that need no more than the weights, as snippets/seeing/measure.py computes them, and the page that explains each.
@@ -102,7 +103,8 @@ export function start(place) {
     note.textContent = left ? cut : "";
     const names = MEASURES.map(([name]) => name);
     const pages = MEASURES.map(([, page]) => new URL(page, ROOT));
-    const query = tokens.includes("it") ? tokens.indexOf("it") : tokens.findLastIndex((token) => /^[\p{L}\p{N}]/u.test(token));
+    const pronoun = tokens.findIndex((token, place) => place > 1 && PRONOUNS.has(token)); // not the first word, which follows no noun
+    const query = pronoun > 0 ? pronoun : tokens.findLastIndex((token) => /^[\p{L}\p{N}]/u.test(token));
     const pair = [Math.max(query, 0)];
     const drawing = arcs(tokens, place.clientWidth, getComputedStyle(place).fontFamily, rem(), (key) => view.ask(key));
     const caption = make("p", { class: "play__says" });
@@ -113,7 +115,7 @@ export function start(place) {
 
     function changed(head, query, weights) {
       drawing.show(query, weights);
-      caption.textContent = `What “${tokens[query]}” looks at in head ${head % HEADS} of layer ${Math.floor(head / HEADS)}. The numbers are its weights.`;
+      caption.textContent = `What “${tokens[query]}” looks at in head ${head % HEADS} of layer ${Math.floor(head / HEADS)}. The numbers are its weights. Press another word to see what it looks at.`;
     }
     if (tokens.length > NARROW) heads.querySelector(".play__scroll").tabIndex = 0; // for the arrow keys
   }
