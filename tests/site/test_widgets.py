@@ -58,6 +58,7 @@ PAGES = {
     "cost": "order/cost/",
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
+    "entmax": "softmax/entmax/",
     "flash": "io/flash/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",

@@ -25,6 +25,7 @@ WIDGETS = (
     "cost",
     "delta",
     "dilution",
+    "entmax",
     "flash",
     "guesses",
     "heads",

@@ -12,6 +12,7 @@ const WIDGETS = {
   cost: () => import("./cost.js"),
   delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
+  entmax: () => import("./entmax.js"),
   flash: () => import("./flash.js"),
   guesses: () => import("./guesses.js"),
   heads: () => import("./heads.js"),

@@ -1,0 +1,217 @@
+"""Other ways to weigh: sparsemax and entmax, whose weights can be zero, and sigmoid and ReLU, which treat each key alone."""
+
+from derivations.kernel import (
+    Derivation,
+    absolute,
+    array,
+    diff,
+    each,
+    exp,
+    eye,
+    index,
+    log,
+    nonnegative,
+    ones,
+    positive,
+    scalars,
+    sizes,
+    softmax,
+    total,
+    vector,
+    zero_or_one,
+)
+
+n, m = sizes("n m")  # keys that keep a weight, and other keys
+x, y = vector("x", n), vector("y", m)  # their scores
+q, r = vector("q", n), vector("r", m)  # other weights, up to a common factor
+g, h = vector("g", n), vector("h", m)  # a choice of keys
+z, v, w = vector("z", n), vector("v", n), vector("w", 2)  # scores, values, scores of two keys
+a, b, c = scalars("a b c")
+i, j, k = index("i", n), index("j", n), index("k", n)
+l = index("l", m)
+
+entmax = "snippets.softmax.entmax."
+
+derivation = Derivation("Sparsemax, entmax, sigmoid, ReLU")
+
+
+def cut(number):
+    """The number if it is positive, otherwise zero."""
+    return (number + absolute(number)) / 2
+
+
+# Sparsemax
+
+t = derivation.define(
+    "t",
+    (total(x[j], j) - 1) / n,
+    title="The threshold of sparsemax: the mean of the kept scores, less an equal share",
+)
+
+derivation.identity(
+    "sums-to-one",
+    total(x[i] - t, i),
+    1,
+    uses=["define-t"],
+    title="With this threshold, the weights sum to one",
+)
+
+others = total(q[j], j) + total(r[l], l)
+
+derivation.inequality(
+    "projection",
+    total((x[i] - t - x[i]) ** 2, i) + total((0 - y[l]) ** 2, l),
+    total((q[i] / others - x[i]) ** 2, i) + total((r[l] / others - y[l]) ** 2, l),
+    because=total((q[i] / others - (x[i] - t)) ** 2, i) + total((r[l] / others) ** 2, l) + 2 * total(r[l] / others * (t - y[l]), l),
+    given=[nonnegative(t - y[l]), nonnegative(r[l]), positive(others)],
+    uses=["sums-to-one"],
+    title="No other weights are nearer to the scores than those of sparsemax",
+)
+
+chosen = total(g[j], j) + total(h[l], l)
+
+derivation.inequality(
+    "largest-threshold",
+    (total(g[j] * x[j], j) + total(h[l] * y[l], l) - 1) / chosen,
+    t,
+    because=(total((1 - g[i]) * (x[i] - t), i) + total(h[l] * (t - y[l]), l)) / chosen,
+    given=[zero_or_one(g), zero_or_one(h), positive(chosen), nonnegative(x[i] - t), nonnegative(t - y[l])],
+    without={zero_or_one(g): {x: [1], y: [0], g: [2], h: [0]}, zero_or_one(h): {x: [1, 1], y: [-10], g: [1, 1], h: [-1]}},
+    uses=["define-t"],
+    title="No other choice of keys has a larger threshold",
+)
+
+derivation.identity(
+    "lead",
+    cut(y[l] - (a - 1)),
+    0,
+    given=[nonnegative(a - 1 - y[l])],
+    title="If one score leads by at least one, all other weights are zero",
+)
+
+derivation.identity(
+    "jacobian",
+    diff(x[i] - t, x[k]),
+    eye(n)[i, k] - 1 / n,
+    uses=["define-t"],
+    title="The derivatives of sparsemax, as long as the same keys keep a weight",
+)
+
+derivation.identity(
+    "backward",
+    total(diff(x[i] - t, x[k]) * v[k], k),
+    v[i] - total(v[k], k) / n,
+    code=[(entmax + "through_sparsemax", ones(n), v)],
+    uses=["jacobian"],
+    title="Through sparsemax, a gradient loses its mean",
+)
+
+derivation.identity(
+    "shift",
+    x[i] + c - (total(x[j] + c, j) - 1) / n,
+    x[i] - t,
+    uses=["define-t"],
+    title="A constant added to all scores changes no weight of sparsemax",
+)
+
+derivation.identity(
+    "never-zero",
+    softmax(z)[i],
+    exp(z[i] - z[j]) * softmax(z)[j],
+    uses=["softmax/distribution#gaps"],
+    title="With softmax, a key that is behind keeps a share of the leader's weight",
+)
+
+f = derivation.define(
+    "f",
+    array(
+        [(2 + absolute(w[1] - w[2] + 1) - absolute(w[1] - w[2] - 1)) / 4, (2 + absolute(w[2] - w[1] + 1) - absolute(w[2] - w[1] - 1)) / 4]
+    ),
+    code=[(entmax + "sparsemax", w)],
+    title="Sparsemax of two scores",
+)
+
+derivation.refute(
+    "softmax-only",
+    f[1],
+    softmax(w)[1],
+    at={w: [1, 0]},
+    uses=["define-f"],
+    title="Weights that sum to one and grow with their scores need not be a softmax",
+)
+
+# Entmax
+
+derivation.identity(
+    "entmax-lead",
+    cut(y[l] / 2 - (a / 2 - 1)) ** 2,
+    0,
+    given=[nonnegative(a / 2 - 1 - y[l] / 2)],
+    uses=["lead"],
+    title="With $\\alpha$ at 1.5, all other weights are zero if half the score leads by one",
+)
+
+derivation.limit(
+    "entmax-limit",
+    (1 + a / b) ** b,
+    b,
+    "oo",
+    exp(a),
+    title="The powers of entmax tend to exponentials",
+)
+
+# Each key alone
+
+s = derivation.define(
+    "s",
+    each(1 / (1 + exp(-(z[i] - log(n)))), i),
+    code=[(entmax + "sigmoid_weights", z)],
+    title="Weights of sigmoid attention",
+)
+
+derivation.inequality(
+    "sigmoid-sum",
+    total(s[i], i),
+    total(exp(z[i]), i) / n,
+    because=total(exp(z[i]) ** 2 / (n * (n + exp(z[i]))), i),
+    uses=["define-s"],
+    title="Sigmoid weights sum to at most the mean of the exponentials",
+)
+
+derivation.limit(
+    "sigmoid-equal",
+    n * (1 / (1 + exp(-(a - log(n))))),
+    n,
+    "oo",
+    exp(a),
+    uses=["define-s"],
+    title="With more and more equal scores, the sum tends to the exponential of the score",
+)
+
+derivation.identity(
+    "sigmoid-alone",
+    diff(s[i], z[k]),
+    eye(n)[i, k] * (s[i] * (1 - s[i])),
+    uses=["define-s"],
+    title="A sigmoid weight depends only on its own score",
+)
+
+u = derivation.define(
+    "u",
+    each(cut(z[i]) / n, i),
+    code=[(entmax + "relu_weights", z)],
+    title="Weights of ReLU attention",
+)
+
+derivation.inequality(
+    "relu-sum",
+    total(u[i], i),
+    c,
+    because=total((c - absolute(z[i])) / n + (absolute(z[i]) - z[i]) / (2 * n), i),
+    given=[nonnegative(c - absolute(z[i]))],
+    uses=["define-u"],
+    title="ReLU weights sum to at most the largest absolute score",
+)
+
+if __name__ == "__main__":
+    derivation.main()
