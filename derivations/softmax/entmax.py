@@ -1,5 +1,7 @@
 """Other ways to weigh: sparsemax and entmax, whose weights can be zero, and sigmoid and ReLU, which treat each key alone."""
 
+from fractions import Fraction
+
 from derivations.kernel import (
     Derivation,
     absolute,
@@ -135,20 +137,20 @@ derivation.refute(
     "softmax-only",
     f[1],
     softmax(w)[1],
-    at={w: [1, 0]},
+    at={w: [Fraction(1, 2), 0]},
     uses=["define-f"],
-    title="Weights that sum to one and grow with their scores need not be a softmax",
+    title="Sparsemax of two scores is not their softmax",
 )
 
 # Entmax
 
 derivation.identity(
     "entmax-lead",
-    cut(y[l] / 2 - (a / 2 - 1)) ** 2,
+    cut(c * y[l] - (c * a - 1)),
     0,
-    given=[nonnegative(a / 2 - 1 - y[l] / 2)],
+    given=[nonnegative(c * a - 1 - c * y[l])],
     uses=["lead"],
-    title="With $\\alpha$ at 1.5, all other weights are zero if half the score leads by one",
+    title="If the lead times $c$ is at least one, all other weights of entmax are zero",
 )
 
 derivation.limit(
@@ -210,7 +212,7 @@ derivation.inequality(
     because=total((c - absolute(z[i])) / n + (absolute(z[i]) - z[i]) / (2 * n), i),
     given=[nonnegative(c - absolute(z[i]))],
     uses=["define-u"],
-    title="ReLU weights sum to at most the largest absolute score",
+    title="ReLU weights sum to at most any bound on the absolute scores",
 )
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ from snippets.serving.models import models
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
+from snippets.softmax.entmax import entmax, sigmoid_weights, sparsemax
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.sparse.window import distance_shares, tokens_within_reach
@@ -1094,6 +1095,31 @@ def test_bytes(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home")
     shows("MQA", 1, 128, 65536)
+
+
+def test_entmax(widget):
+    one = widget("entmax")
+    scores, choices = exact(one.numbers["scores"]), one.numbers["choices"]
+    ways = {
+        "softmax": torch.nn.Softmax(-1),
+        "entmax 1.5": lambda z: entmax(z, alpha=1.5),
+        "sparsemax": sparsemax,
+        "sigmoid": sigmoid_weights,
+    }
+
+    def shows():
+        weights = {name: way(scores) for name, way in ways.items()}
+        found = [[number(w, 2) if w else "" for w in row.tolist()] + [number(row.sum().item())] for row in weights.values()]
+        assert one.rows("weights") == found
+        assert one.said == "weights of zero: " + " · ".join(f"{name} {(row == 0).sum()}" for name, row in weights.items())
+
+    shows()
+    one.press("End")
+    scores[0] = choices[-1]
+    shows()
+    one.press("Tab", "ArrowRight", "ArrowRight", "Tab", *["ArrowRight"] * 11)
+    scores[1:] = exact([1.7, 1.1])
+    shows()
 
 
 def test_guesses(widget):
