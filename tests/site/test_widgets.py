@@ -34,6 +34,7 @@ from snippets.order.positions import frequencies
 from snippets.order.rotary import rotated_score
 from snippets.positions.alibi import alibi_weights, decay, slopes
 from snippets.positions.interpolation import ntk_base
+from snippets.positions.nope import counting_errors, start_signal
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
@@ -68,6 +69,7 @@ PAGES = {
     "jacobian": "softmax/jacobian/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
+    "nope": "positions/nope/",
     "nothing": "heads/nothing/",
     "permutation": "order/permutation/",
     "ring": "io/ring/",
@@ -1120,6 +1122,23 @@ def test_entmax(widget):
     one.press("Tab", "ArrowRight", "ArrowRight", "Tab", *["ArrowRight"] * 11)
     scores[1:] = exact([1.7, 1.1])
     shows()
+
+
+def test_nope(widget):
+    one = widget("nope")
+
+    def shows(position, dtype):
+        stored = start_signal(position + 1).to(dtype)
+        signal, recovered = stored.double()[-2:].tolist(), counting_errors(stored)[-2].item() + position
+        assert one.said == f"signal {number(signal[0], 6)} · next {number(signal[1], 6)} · recovered position {number(recovered, 1)}"
+
+    shows(190, torch.bfloat16)
+    one.press("ArrowUp")
+    shows(190, torch.float16)
+    one.press("ArrowUp", "Tab", "End")
+    shows(500, torch.float32)
+    one.press("Home")
+    shows(1, torch.float32)
 
 
 def test_guesses(widget):

@@ -34,6 +34,7 @@ WIDGETS = (
     "jacobian",
     "masks",
     "merge",
+    "nope",
     "nothing",
     "permutation",
     "ring",

@@ -21,6 +21,7 @@ const WIDGETS = {
   jacobian: () => import("./jacobian.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
+  nope: () => import("./nope.js"),
   nothing: () => import("./nothing.js"),
   permutation: () => import("./permutation.js"),
   ring: () => import("./ring.js"),
