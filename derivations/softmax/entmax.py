@@ -25,8 +25,8 @@ from derivations.kernel import (
 
 n, m = sizes("n m")  # keys that keep a weight, and other keys
 x, y = vector("x", n), vector("y", m)  # their scores
-q, r = vector("q", n), vector("r", m)  # other weights, up to a common factor
-g, h = vector("g", n), vector("h", m)  # a choice of keys
+g, h = vector("g", n), vector("h", m)  # other weights, up to a common factor
+mu, nu = vector("mu", n), vector("nu", m)  # a choice of keys, with ones and zeros
 z, v, w = vector("z", n), vector("v", n), vector("w", 2)  # scores, values, scores of two keys
 a, b, c = scalars("a b c")
 i, j, k = index("i", n), index("j", n), index("k", n)
@@ -50,36 +50,43 @@ t = derivation.define(
     title="The threshold of sparsemax: the mean of the kept scores, less an equal share",
 )
 
+p = derivation.define(
+    "p",
+    each(x[i] - t, i),
+    uses=["define-t"],
+    title="The weights of sparsemax that are not zero: the kept scores, less the threshold",
+)
+
 derivation.identity(
     "sums-to-one",
-    total(x[i] - t, i),
+    total(p[i], i),
     1,
-    uses=["define-t"],
+    uses=["define-p"],
     title="With this threshold, the weights sum to one",
 )
 
-others = total(q[j], j) + total(r[l], l)
+others = total(g[j], j) + total(h[l], l)
 
 derivation.inequality(
     "projection",
-    total((x[i] - t - x[i]) ** 2, i) + total((0 - y[l]) ** 2, l),
-    total((q[i] / others - x[i]) ** 2, i) + total((r[l] / others - y[l]) ** 2, l),
-    because=total((q[i] / others - (x[i] - t)) ** 2, i) + total((r[l] / others) ** 2, l) + 2 * total(r[l] / others * (t - y[l]), l),
-    given=[nonnegative(t - y[l]), nonnegative(r[l]), positive(others)],
+    total((p[i] - x[i]) ** 2, i) + total((0 - y[l]) ** 2, l),
+    total((g[i] / others - x[i]) ** 2, i) + total((h[l] / others - y[l]) ** 2, l),
+    because=total((g[i] / others - p[i]) ** 2, i) + total((h[l] / others) ** 2, l) + 2 * total(h[l] / others * (t - y[l]), l),
+    given=[nonnegative(t - y[l]), nonnegative(h[l]), positive(others)],
     uses=["sums-to-one"],
     title="No other weights are nearer to the scores than those of sparsemax",
 )
 
-chosen = total(g[j], j) + total(h[l], l)
+chosen = total(mu[j], j) + total(nu[l], l)
 
 derivation.inequality(
     "largest-threshold",
-    (total(g[j] * x[j], j) + total(h[l] * y[l], l) - 1) / chosen,
+    (total(mu[j] * x[j], j) + total(nu[l] * y[l], l) - 1) / chosen,
     t,
-    because=(total((1 - g[i]) * (x[i] - t), i) + total(h[l] * (t - y[l]), l)) / chosen,
-    given=[zero_or_one(g), zero_or_one(h), positive(chosen), nonnegative(x[i] - t), nonnegative(t - y[l])],
-    without={zero_or_one(g): {x: [1], y: [0], g: [2], h: [0]}, zero_or_one(h): {x: [1, 1], y: [-10], g: [1, 1], h: [-1]}},
-    uses=["define-t"],
+    because=(total((1 - mu[i]) * p[i], i) + total(nu[l] * (t - y[l]), l)) / chosen,
+    given=[zero_or_one(mu), zero_or_one(nu), positive(chosen), nonnegative(p[i]), nonnegative(t - y[l])],
+    without={zero_or_one(mu): {x: [1], y: [0], mu: [2], nu: [0]}, zero_or_one(nu): {x: [1, 1], y: [-10], mu: [1, 1], nu: [-1]}},
+    uses=["define-p"],
     title="No other choice of keys has a larger threshold",
 )
 
@@ -93,15 +100,15 @@ derivation.identity(
 
 derivation.identity(
     "jacobian",
-    diff(x[i] - t, x[k]),
+    diff(p[i], x[k]),
     eye(n)[i, k] - 1 / n,
-    uses=["define-t"],
+    uses=["define-p"],
     title="The derivatives of sparsemax, as long as the same keys keep a weight",
 )
 
 derivation.identity(
     "backward",
-    total(diff(x[i] - t, x[k]) * v[k], k),
+    total(diff(p[i], x[k]) * v[k], k),
     v[i] - total(v[k], k) / n,
     code=[(entmax + "through_sparsemax", ones(n), v)],
     uses=["jacobian"],
@@ -111,8 +118,8 @@ derivation.identity(
 derivation.identity(
     "shift",
     x[i] + c - (total(x[j] + c, j) - 1) / n,
-    x[i] - t,
-    uses=["define-t"],
+    p[i],
+    uses=["define-p"],
     title="A constant added to all scores changes no weight of sparsemax",
 )
 

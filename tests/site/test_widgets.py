@@ -42,7 +42,7 @@ from snippets.serving.models import models
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
-from snippets.softmax.entmax import entmax, sigmoid_weights, sparsemax
+from snippets.softmax.entmax import entmax, relu_weights, sigmoid_weights, sparsemax
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.sparse.window import distance_shares, tokens_within_reach
@@ -1136,7 +1136,7 @@ def test_nope(widget):
     one.press("ArrowUp")
     shows(190, torch.float16)
     one.press("ArrowUp", "Tab", "End")
-    shows(500, torch.float32)
+    shows(300, torch.float32)
     one.press("Home")
     shows(1, torch.float32)
 

@@ -1,8 +1,8 @@
-// Weights of softmax, entmax, sparsemax and sigmoid for three scores: as in snippets/softmax/entmax.py.
+// Weights of softmax, entmax, sparsemax, sigmoid and ReLU for three scores: as in snippets/softmax/entmax.py.
 
 import { cell, each, matrix, put, readout, shown, slider, softmax, sum } from "./parts.js";
 
-export const caption = "The weights of the scores that you set. An empty cell is a weight of zero.";
+export const caption = "The weights of the scores that you set. A 0 without decimals is exactly zero.";
 
 const positive = (number) => Math.max(number, 0);
 
@@ -25,7 +25,8 @@ function entmax(scores) { // alpha is 1.5
 }
 
 const sigmoid = (scores) => scores.map((score) => 1 / (1 + scores.length * Math.exp(-score)));
-const WAYS = { softmax, "entmax 1.5": entmax, sparsemax, sigmoid };
+const relu = (scores) => scores.map((score) => positive(score) / scores.length);
+const WAYS = { softmax, "entmax 1.5": entmax, sparsemax, sigmoid, ReLU: relu };
 
 export function start(stage, { scores, choices }) {
   const names = Object.keys(WAYS);
@@ -34,15 +35,12 @@ export function start(stage, { scores, choices }) {
   const said = readout();
 
   function show() {
-    const zeros = names.map((name, i) => {
+    const kept = names.map((name, i) => {
       const weights = WAYS[name](scores);
-      [...weights, sum(weights)].forEach((weight, j) => {
-        put(cells[i][j], weight, j < scores.length ? 1 : Infinity, 2);
-        if (weight === 0) cells[i][j].textContent = "";
-      });
-      return `${name} ${weights.filter((weight) => weight === 0).length}`;
+      [...weights, sum(weights)].forEach((weight, j) => put(cells[i][j], weight, j < scores.length ? 1 : Infinity, weight ? 2 : 0));
+      return weights.filter((weight) => weight > 0).length;
     });
-    said.say(`weights of zero: ${zeros.join(" · ")}`);
+    said.say(`keys that keep a weight: softmax ${kept[0]} · entmax ${kept[1]} · sparsemax ${kept[2]}`);
   }
 
   const knobs = scores.map((score, j) => slider(`score ${j + 1}`, choices, score, (value) => {

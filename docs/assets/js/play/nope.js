@@ -2,8 +2,6 @@
 
 import { chart, choice, draw, readout, shown, slider } from "./parts.js";
 
-const MOST = 2; // the largest error on the plot
-
 export const caption = "The error of the position recovered from one over the position, stored in the format that you choose.";
 
 // The nearest number with so many significant bits. No signal here is below the normal numbers of a format.
@@ -15,7 +13,7 @@ function stored(signal, bits) {
 
 export function start(stage, { formats, bits, format, positions, position }) {
   const chosen = { format, position };
-  const plot = chart([1, 100, 200, 300, 400, 500].map((at) => [at, shown(at, 0)]), [-MOST, -1, 0, 1, MOST].map((at) => [at, shown(at, 0)]));
+  const plot = chart([1, 100, 200, 300].map((at) => [at, shown(at, 0)]), [-1, -0.5, 0, 0.5, 1].map((error) => [error, shown(error, 1)]));
   const curve = draw("path", { class: "picture__curve picture__curve--0" });
   const dot = draw("circle", { r: 4.5, class: "picture__dot picture__dot--0" });
   plot.element.append(curve, dot);
