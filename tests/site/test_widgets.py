@@ -1102,18 +1102,13 @@ def test_bytes(widget):
 def test_entmax(widget):
     one = widget("entmax")
     scores, choices = exact(one.numbers["scores"]), one.numbers["choices"]
-    ways = {
-        "softmax": torch.nn.Softmax(-1),
-        "entmax 1.5": lambda z: entmax(z, alpha=1.5),
-        "sparsemax": sparsemax,
-        "sigmoid": sigmoid_weights,
-    }
+    ways = [torch.nn.Softmax(-1), lambda z: entmax(z, alpha=1.5), sparsemax, sigmoid_weights, relu_weights]
 
     def shows():
-        weights = {name: way(scores) for name, way in ways.items()}
-        found = [[number(w, 2) if w else "" for w in row.tolist()] + [number(row.sum().item())] for row in weights.values()]
-        assert one.rows("weights") == found
-        assert one.said == "weights of zero: " + " · ".join(f"{name} {(row == 0).sum()}" for name, row in weights.items())
+        rows = [way(scores) for way in ways]
+        assert one.rows("weights") == [[number(w, 2 if w else 0) for w in (*row.tolist(), row.sum().item())] for row in rows]
+        kept = [(row > 0).sum().item() for row in rows]
+        assert one.said == f"keys that keep a weight: softmax {kept[0]} · entmax {kept[1]} · sparsemax {kept[2]}"
 
     shows()
     one.press("End")
