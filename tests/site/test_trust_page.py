@@ -210,6 +210,8 @@ ALONE = [
     "below",
     "bounded",
     "order",
+    "projection",
+    "largest-threshold",
     "winner",
     "most-entropy",
     "relative-entropy",

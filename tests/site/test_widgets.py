@@ -34,6 +34,7 @@ from snippets.order.positions import frequencies
 from snippets.order.rotary import rotated_score
 from snippets.positions.alibi import alibi_weights, decay, slopes
 from snippets.positions.interpolation import ntk_base
+from snippets.positions.nope import counting_errors, start_signal
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
@@ -41,6 +42,7 @@ from snippets.serving.models import cache_bytes_per_token, fitting_sequences, mo
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
+from snippets.softmax.entmax import entmax, relu_weights, sigmoid_weights, sparsemax
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.sparse.window import distance_shares, tokens_within_reach
@@ -59,6 +61,7 @@ PAGES = {
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
     "fit": "serving/models/",
+    "entmax": "softmax/entmax/",
     "flash": "io/flash/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
@@ -67,6 +70,7 @@ PAGES = {
     "jacobian": "softmax/jacobian/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
+    "nope": "positions/nope/",
     "nothing": "heads/nothing/",
     "permutation": "order/permutation/",
     "ring": "io/ring/",
@@ -1094,6 +1098,43 @@ def test_bytes(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home")
     shows("MQA", 1, 128, 65536)
+
+
+def test_entmax(widget):
+    one = widget("entmax")
+    scores, choices = exact(one.numbers["scores"]), one.numbers["choices"]
+    ways = [torch.nn.Softmax(-1), lambda z: entmax(z, alpha=1.5), sparsemax, sigmoid_weights, relu_weights]
+
+    def shows():
+        rows = [way(scores) for way in ways]
+        assert one.rows("weights") == [[number(w, 2 if w else 0) for w in (*row.tolist(), row.sum().item())] for row in rows]
+        kept = [(row > 0).sum().item() for row in rows]
+        assert one.said == f"keys that keep a weight: softmax {kept[0]} · entmax {kept[1]} · sparsemax {kept[2]}"
+
+    shows()
+    one.press("End")
+    scores[0] = choices[-1]
+    shows()
+    one.press("Tab", "ArrowRight", "ArrowRight", "Tab", *["ArrowRight"] * 11)
+    scores[1:] = exact([1.7, 1.1])
+    shows()
+
+
+def test_nope(widget):
+    one = widget("nope")
+
+    def shows(position, dtype):
+        stored = start_signal(position + 1).to(dtype)
+        signal, recovered = stored.double()[-2:].tolist(), counting_errors(stored)[-2].item() + position
+        assert one.said == f"signal {number(signal[0], 6)} · next {number(signal[1], 6)} · recovered position {number(recovered, 1)}"
+
+    shows(190, torch.bfloat16)
+    one.press("ArrowUp")
+    shows(190, torch.float16)
+    one.press("ArrowUp", "Tab", "End")
+    shows(300, torch.float32)
+    one.press("Home")
+    shows(1, torch.float32)
 
 
 def test_guesses(widget):

@@ -1,5 +1,7 @@
 """Inputs for snippets/positions."""
 
+import torch
+
 from tests.snippets.input_rows import Row, T
 
 CHEN, PENG, PRESS = "Chen et al. (2023)", "Peng et al. (2024)", "Press, Smith and Lewis (2022)"
@@ -32,6 +34,12 @@ ROWS = {
             Row(T(6), POSITIONS, s=4.0, trained=8, base=100.0, source=PENG),
         ],
         "weight_of_lead": [Row(3.0, 20)],
+    },
+    "nope": {
+        "start_signal": [Row(5), Row(5, lead=2.0)],
+        "recovered_position": [Row(T(5, kind="weights")), Row(T(2, 5, kind="weights"), lead=2.0)],
+        "causal_means": [Row(T(2, 5, 6), layers=2), Row(T(5, 6), layers=1)],
+        "counting_errors": [Row(T(5, kind="weights"), gives=torch.float64)],
     },
     "alibi": {
         "decay": [Row(PLACES, slope=0.5)],

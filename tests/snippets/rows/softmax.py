@@ -3,6 +3,7 @@
 from tests.snippets.input_rows import Row, T
 
 SCORES, WEIGHTS = T(2, 3, 5), T(2, 3, 5, kind="weights")
+MARTINS, PETERS = "Martins and Astudillo (2016)", "Peters, Niculae and Martins (2019)"
 COPIED = T(), T(), T(3), T(3)
 
 ROWS = {
@@ -25,6 +26,13 @@ ROWS = {
         "effective_keys": [Row(SCORES), Row(T(5))],
         "scaled_before": [Row(SCORES, d_k=4)],
         "scaled_after_wrong": [Row(SCORES, d_k=4)],
+    },
+    "entmax": {
+        "sparsemax": [Row(SCORES, source=MARTINS), Row(T(5), source=MARTINS)],
+        "through_sparsemax": [Row(WEIGHTS, T(5)), Row(T(5, kind="weights"), SCORES)],
+        "entmax": [Row(SCORES, alpha=1.5, source=PETERS), Row(T(5), alpha=1.25, source=PETERS)],
+        "sigmoid_weights": [Row(SCORES, source="Ramapuram et al. (2024)")],
+        "relu_weights": [Row(SCORES, source="Wortsman et al. (2023)")],
     },
     "jacobian": {
         "softmax_jacobian": [Row(WEIGHTS)],
