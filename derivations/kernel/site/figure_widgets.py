@@ -34,6 +34,7 @@ WIDGETS = (
     "masks",
     "merge",
     "nothing",
+    "pages",
     "permutation",
     "ring",
     "roofline",

@@ -21,6 +21,7 @@ const WIDGETS = {
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
   nothing: () => import("./nothing.js"),
+  pages: () => import("./pages.js"),
   permutation: () => import("./permutation.js"),
   ring: () => import("./ring.js"),
   roofline: () => import("./roofline.js"),
