@@ -22,7 +22,7 @@ from derivations.kernel.core.expr import symbol
 N, n, m, d, d_v = sizes("N n m d d_v")  # pages of the pool and of one table, places of a page, widths
 B, p, r, c, g, h = sizes("B p r c g h")  # sequences, shared tokens, own tokens, empty places, bytes of a token and of an entry of a table
 T, Pi = matrix("T", n, N), matrix("Pi", N, N)
-S, U = matrix("S", N, m), matrix("U", N, m)  # scores of one query and one feature of the values, page by page
+f, l = vector("f", N), vector("l", N)  # of each page: a sum of weighted values, a sum of weights
 q, K, V, L, W = (
     vector("q", d),
     matrix("K", m, d),
@@ -39,15 +39,12 @@ paged = "snippets.serving.paged."
 
 derivation = Derivation("Paged attention")
 
-f = derivation.define("f", each(total(exp(S[k, j]) * U[k, j], j), k), title="The sums of values of all pages, $f$")
-l = derivation.define("l", each(total(exp(S[k, j]), j), k), title="The sums of exponentials of all pages, $l$")
-
 derivation.identity(
     "moved",
     total(((T @ Pi.T) @ (Pi @ f))[i], i) / total(((T @ Pi.T) @ (Pi @ l))[i], i),
     total((T @ f)[i], i) / total((T @ l)[i], i),
     given=[product_is(Pi.T, Pi, 1), nonzero(total((T @ l)[i], i))],
-    code=[(paged + "mean_through_table", T, S, U)],
+    code=[(paged + "mean_through_table", T, f, l)],
     title="Moving the pages and changing the table with them does not change the output",
 )
 
@@ -108,7 +105,7 @@ derivation.refute(
     cos((t - u) * omega),
     at={t: 1, s: 1, u: 0, omega: 1},
     uses=["order/rotary#relative"],
-    title="A key of RoPE from position $s$ does not have the score of the same key at position $u$",
+    title="The score of one pair of RoPE features changes if a key from position $s$ is used at position $u$",
 )
 
 derivation.refute(
@@ -116,7 +113,7 @@ derivation.refute(
     (exp(w * x) * x + exp(w * w) * w) / (exp(w * x) + exp(w * w)),
     (exp(w * y) * y + exp(w * w) * w) / (exp(w * y) + exp(w * w)),
     at={w: 0, x: 0, y: 1},
-    title="After another beginning, the next layer has another key for the same token",
+    title="After another token, the next layer gets another input for the token $w$",
 )
 
 derivation.identity(

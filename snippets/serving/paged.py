@@ -187,12 +187,11 @@ def attention_by_pages(
 # --8<-- [start:layouts]
 def mean_through_table(
     table: Float[Tensor, "p N"],
-    scores: Float[Tensor, "N size"],
-    values: Float[Tensor, "N size"],
+    above: Float[Tensor, " N"],
+    below: Float[Tensor, " N"],
 ) -> Float[Tensor, ""]:
-    """One feature of an output. Each row of the table has a 1 at its page."""
-    terms = scores.exp()
-    above, below = (terms * values).sum(-1), terms.sum(-1)  # (N)
+    """One feature of an output, from the sums of each page. Each row of the
+    table has a 1 at its page."""
     return (table @ above).sum() / (table @ below).sum()
 
 

@@ -79,7 +79,8 @@ def test_sums_through_a_table_give_the_output_of_each_feature():
     query, pages, values, table = draw(0, 3), draw(1, 5, 4, 3), draw(2, 5, 4, 2), torch.tensor([3, 0])
     expected = paged_attention(query[None], pages, values, table, scale=1.0)[0]
     rows = torch.eye(5, dtype=torch.float64)[table]
-    found = [mean_through_table(rows, pages @ query, feature) for feature in values.unbind(-1)]
+    terms = (pages @ query).exp().unsqueeze(-1)
+    found = [mean_through_table(rows, above, terms.sum((1, 2))) for above in (terms * values).sum(1).unbind(-1)]
     torch.testing.assert_close(torch.stack(found), expected)
 
 

@@ -38,6 +38,7 @@ from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.serving.models import models
+from snippets.serving.paged import PagedCache
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
@@ -67,6 +68,7 @@ PAGES = {
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
     "nothing": "heads/nothing/",
+    "pages": "serving/paged/",
     "permutation": "order/permutation/",
     "ring": "io/ring/",
     "roofline": "serving/roofline/",
@@ -1109,6 +1111,43 @@ def test_guesses(widget):
     shows(0.75, 12, 0.1)
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
+
+def test_pages(widget):
+    one = widget("pages")
+
+    def shows(size, written, did):
+        cache = PagedCache(6, size)
+        for token in range(5):
+            cache.append(*torch.full((2, 1), float(token + 1)), name="A")
+        cache.share("A", "B", tokens=5)
+        for name in written:
+            place = cache.lengths[name]
+            cache.append(*torch.full((2, 1), (100.0 if name == "A" else 200.0) + place + 1), name=name)
+        used = [page for page, use in enumerate(cache.uses) if use]
+        assert one.rows("tables") == [
+            [str(table[k] + 1) if k < len(table) else "" for k in range(-(-8 // size))] for table in cache.tables.values()
+        ]
+        names = {0: "", 1: "A", 2: "B"}
+        held = [[f"{names[int(x) // 100]}{int(x) % 100}" if x else "" for x in page] for page in cache.key[..., 0].tolist()]
+        pool = one.rows("pool")
+        assert pool == held[: len(pool)] and not any(cache.uses[len(pool) :])
+        empty = sum(not held[page][place] for page in used for place in range(size))
+        apart = sum(map(len, cache.tables.values()))
+        assert one.said == f"{did}: {len(used)} pages, {apart} without sharing · {empty} empty places"
+
+    shows(4, "", "A and B share 5 tokens")
+    one.press("Tab", "Tab", "Enter")  # past the choice, and the button of A
+    shows(4, "B", "B copies a token and writes token 6")
+    one.browser.press("Tab", shift=True)
+    one.press("Enter", "Enter", "Enter")
+    shows(4, "BAAA", "A writes token 8")
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowLeft")
+    shows(2, "", "A and B share 5 tokens")
+    one.press("Tab", "Enter", "Enter")
+    shows(2, "AA", "A writes token 7")
+    one.press("Tab", "Enter", "Enter", "Enter")
+    shows(2, "AABBB", "B writes token 8")
 
 
 def test_roofline(widget):

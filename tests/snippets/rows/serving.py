@@ -47,7 +47,7 @@ ROWS = {
             Row(T(2, 4), T(5, 2, 4), T(5, 2, 6), T(3, kind="whole"), length=5, source="Kwon et al. (2023)"),
         ],
         "attention_by_pages": [Row(T(2, 4), T(5, 2, 4), T(5, 2, 6), T(3, kind="whole"), length=5)],
-        "mean_through_table": [Row(T(3, 5), T(5, 2), T(5, 2))],
+        "mean_through_table": [Row(T(3, 5), T(5), T(5))],
         "exchange_pages": [Row(T(2, 4), T(2, 4), T(3, 2, 4))],
         "through_exchanged_table": [Row(T(4), T(5, 2, 4), T(5, 2, 6))],
         "PagedCache.append": [Row(T(4), T(6), name="A", of=Row(pages=2, size=2))],

@@ -20,7 +20,7 @@ export function start(stage, { prefix, most, names, sizes, size, pools }) {
       const [old, fresh] = [table.at(-1), take()];
       pages[fresh] = pages[old].map((token, k) => (k < place ? token : ""));
       table[table.length - 1] = fresh;
-      did = `copies ${place} ${place > 1 ? "tokens" : "token"} and `;
+      did = `copies ${place > 1 ? `${place} tokens` : "a token"} and `;
     }
     counts[who]++;
     pages[table.at(-1)][place] = `${names[who]}${counts[who]}`;
@@ -46,7 +46,7 @@ export function start(stage, { prefix, most, names, sizes, size, pools }) {
     const used = pages.filter((_, page) => uses(page)).length;
     const empty = used * length - sum(pages.map((row, page) => (uses(page) ? row.filter(Boolean).length : 0)));
     writers.forEach((one, who) => (one.disabled = counts[who] === most));
-    said.say(`${did}: ${used} pages in use, ${sum(tables.map((table) => table.length))} without sharing · ${empty} empty places`);
+    said.say(`${did}: ${used} pages, ${sum(tables.map((table) => table.length))} without sharing · ${empty} empty places`);
   }
 
   function restart() {
