@@ -210,6 +210,7 @@ ALONE = [
     "below",
     "bounded",
     "order",
+    "moved",
     "winner",
     "most-entropy",
     "relative-entropy",
