@@ -1112,6 +1112,7 @@ def test_guesses(widget):
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
 
+
 def test_pages(widget):
     one = widget("pages")
 
