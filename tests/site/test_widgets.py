@@ -37,6 +37,7 @@ from snippets.positions.interpolation import ntk_base
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
+from snippets.serving.invariance import last_bits, sum_in_parts, sum_in_pieces
 from snippets.serving.models import models
 from snippets.serving.paged import PagedCache
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
@@ -75,6 +76,7 @@ PAGES = {
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
     "softcap": "bounds/softcap/",
+    "splits": "serving/invariance/",
     "state": "linear/attention/",
     "symbols": "attention/formula/",
     "temperature": "softmax/temperature/",
@@ -1149,6 +1151,38 @@ def test_pages(widget):
     shows(2, "AA", "A writes token 7")
     one.press("Tab", "Enter", "Enter", "Enter")
     shows(2, "AABBB", "B writes token 8")
+
+
+def test_splits(widget):
+    one = widget("splits")
+    terms = torch.tensor(one.numbers["terms"])
+
+    def shows(batch, rule):
+        many = {"workers": max(1, 16 // batch), "size": 8}[rule]
+        found, alone = (
+            sum_in_parts(terms, parts=parts) if rule == "workers" else sum_in_pieces(terms, size=8)
+            for parts in (many, 16 if rule == "workers" else 8)
+        )
+        bits = ["".join(map(str, last_bits(x, count=8).tolist())) for x in (alone, found)]
+        assert ["".join(row) for row in one.rows("last bits")] == bits
+        other = sum(x != y for x, y in zip(*bits))
+        assert one.run(f"{one.inside}.querySelectorAll('[data-marked]').length") == other
+        same = f"{other} bits differ from those alone" if other else "the same bits as alone"
+        name = "parts" if many > 1 else "part"
+        summed = f"{found.item():#.9g}".replace("-", "−")
+        assert one.said == f"{many} {name} of {64 // many} terms · sum {summed} · {same}"
+        assert one.run(f"[...{one.inside}.querySelectorAll('.play__bar--part')].filter((bar) => !bar.hidden).length") == many
+
+    shows(1, "workers")
+    one.press("Tab", "ArrowRight")
+    shows(2, "workers")
+    one.press("End")
+    shows(16, "workers")
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowRight")
+    shows(16, "size")
+    one.press("Tab", "ArrowLeft")
+    shows(8, "size")
 
 
 def test_roofline(widget):

@@ -41,6 +41,7 @@ WIDGETS = (
     "rotary",
     "scale",
     "softcap",
+    "splits",
     "state",
     "symbols",
     "temperature",

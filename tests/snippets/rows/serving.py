@@ -63,6 +63,16 @@ ROWS = {
         "next_layer_input": [Row(T(4), T(4))],
         "mean_with_empty_places_wrong": [Row(T(4), T(4), empty=2)],
     },
+    "invariance": {
+        "add_in_order": [Row(T(2, 5))],
+        "sum_in_parts": [Row(T(2, 5), parts=2)],
+        "sum_in_pieces": [Row(T(2, 5), size=2)],
+        "attention_in_pieces": [Row(T(2, 4), T(5, 4), T(5, 6), size=2)],
+        "decode_by_workers": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), workers=4)],
+        "decode_by_size": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), size=2, source="He et al. (2025)")],
+        "last_bits": [Row(T(2, 3), count=5, gives=torch.int32)],
+        "is_safe": [Row(T(2, 5), bound=0.1, gives=torch.bool)],
+    },
     "roofline": {
         "queries_per_key": [Row(2, 4, 2)],
         "intensity_with_queries": [Row(2, 5, 4, 2, 8, 2)],

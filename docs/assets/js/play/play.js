@@ -28,6 +28,7 @@ const WIDGETS = {
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
   softcap: () => import("./softcap.js"),
+  splits: () => import("./splits.js"),
   state: () => import("./state.js"),
   symbols: () => import("./symbols.js"),
   temperature: () => import("./temperature.js"),
