@@ -61,15 +61,15 @@ derivation.refute(
     "two-parts",
     in_one_part(a, b, c, d),
     in_two_parts(a, b, c, d),
-    at={a: 2**24, b: 1, c: 1, d: 1},
+    at={a: 2**24, b: 1, c: 1, d: -(2**24)},
     title="In fp32, four numbers in one part and in two parts can have different sums",
 )
 
 derivation.refute(
     "argmax",
-    (y - in_one_part(a, b, b, b, b, b)) * (in_two_parts(a, b, b, b, b, b) - y),
+    (y - in_one_part(a, b, b, c)) * (in_two_parts(a, b, b, c) - y),
     0,
-    at={a: 2**24, b: 1, y: 2**24 + 2},
+    at={a: 2**24, b: 1, c: -(2**24), y: Fraction(1, 2)},
     relation="<=",
     title="One logit can be below another with one part and above it with two",
 )

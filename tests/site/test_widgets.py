@@ -1173,8 +1173,8 @@ def test_splits(widget):
         assert one.said == f"{many} {name} of {64 // many} terms · sum {summed} · {same}"
         assert one.run(f"[...{one.inside}.querySelectorAll('.play__bar--part')].filter((bar) => !bar.hidden).length") == many
 
-    shows(1, "workers")
-    one.press("Tab", "ArrowRight")
+    shows(4, "workers")
+    one.press("Tab", "ArrowLeft")
     shows(2, "workers")
     one.press("End")
     shows(16, "workers")

@@ -6,7 +6,7 @@ from derivations.kernel.site.diagrams import Picture, heat_map
 from derivations.kernel.site.figure_widgets import played
 from snippets.serving.invariance import last_bits, sum_in_parts
 
-WORKERS, SIZE, BATCHES, BATCH, COUNT = 16, 8, (1, 2, 4, 8, 16), 1, 8
+WORKERS, SIZE, BATCHES, BATCH, COUNT = 16, 8, (1, 2, 4, 8, 16), 4, 8
 TERMS = torch.randn(64, generator=torch.Generator().manual_seed(1))  # fp32
 
 
