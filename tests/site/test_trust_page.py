@@ -210,6 +210,8 @@ ALONE = [
     "below",
     "bounded",
     "order",
+    "zeros",
+    "swapped",
     "moved",
     "winner",
     "most-entropy",
