@@ -39,6 +39,9 @@ from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.serving.models import cache_bytes_per_token, fitting_sequences, models, reading_time
+from snippets.serving.invariance import last_bits, sum_in_parts, sum_in_pieces
+from snippets.serving.models import models
+from snippets.serving.paged import PagedCache
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
@@ -72,12 +75,14 @@ PAGES = {
     "merge": "blocks/merge/",
     "nope": "positions/nope/",
     "nothing": "heads/nothing/",
+    "pages": "serving/paged/",
     "permutation": "order/permutation/",
     "ring": "io/ring/",
     "roofline": "serving/roofline/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
     "softcap": "bounds/softcap/",
+    "splits": "serving/invariance/",
     "state": "linear/attention/",
     "symbols": "attention/formula/",
     "temperature": "softmax/temperature/",
@@ -1184,6 +1189,74 @@ def test_fit(widget):
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("End")
     assert one.said == "The weights take 744.0 GB, and there are 192.0 GB."
+def test_pages(widget):
+    one = widget("pages")
+
+    def shows(size, written, did):
+        cache = PagedCache(6, size)
+        for token in range(5):
+            cache.append(*torch.full((2, 1), float(token + 1)), name="A")
+        cache.share("A", "B", tokens=5)
+        for name in written:
+            place = cache.lengths[name]
+            cache.append(*torch.full((2, 1), (100.0 if name == "A" else 200.0) + place + 1), name=name)
+        used = [page for page, use in enumerate(cache.uses) if use]
+        assert one.rows("tables") == [
+            [str(table[k] + 1) if k < len(table) else "" for k in range(-(-8 // size))] for table in cache.tables.values()
+        ]
+        names = {0: "", 1: "A", 2: "B"}
+        held = [[f"{names[int(x) // 100]}{int(x) % 100}" if x else "" for x in page] for page in cache.key[..., 0].tolist()]
+        pool = one.rows("pool")
+        assert pool == held[: len(pool)] and not any(cache.uses[len(pool) :])
+        empty = sum(not held[page][place] for page in used for place in range(size))
+        apart = sum(map(len, cache.tables.values()))
+        assert one.said == f"{did}: {len(used)} pages, {apart} without sharing · {empty} empty places"
+
+    shows(4, "", "A and B share 5 tokens")
+    one.press("Tab", "Tab", "Enter")  # past the choice, and the button of A
+    shows(4, "B", "B copies a token and writes token 6")
+    one.browser.press("Tab", shift=True)
+    one.press("Enter", "Enter", "Enter")
+    shows(4, "BAAA", "A writes token 8")
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowLeft")
+    shows(2, "", "A and B share 5 tokens")
+    one.press("Tab", "Enter", "Enter")
+    shows(2, "AA", "A writes token 7")
+    one.press("Tab", "Enter", "Enter", "Enter")
+    shows(2, "AABBB", "B writes token 8")
+
+
+def test_splits(widget):
+    one = widget("splits")
+    terms = torch.tensor(one.numbers["terms"])
+
+    def shows(batch, rule):
+        many = {"workers": max(1, 16 // batch), "size": 8}[rule]
+        found, alone = (
+            sum_in_parts(terms, parts=parts) if rule == "workers" else sum_in_pieces(terms, size=8)
+            for parts in (many, 16 if rule == "workers" else 8)
+        )
+        bits = ["".join(map(str, last_bits(x, count=8).tolist())) for x in (alone, found)]
+        assert ["".join(row) for row in one.rows("last bits")] == bits
+        other = sum(x != y for x, y in zip(*bits))
+        assert one.run(f"{one.inside}.querySelectorAll('[data-marked]').length") == other
+        same = f"{other} bits differ from those alone" if other else "the same bits as alone"
+        name = "parts" if many > 1 else "part"
+        summed = f"{found.item():#.9g}".replace("-", "−")
+        assert one.said == f"{many} {name} of {64 // many} terms · sum {summed} · {same}"
+        assert one.run(f"[...{one.inside}.querySelectorAll('.play__bar--part')].filter((bar) => !bar.hidden).length") == many
+
+    shows(4, "workers")
+    one.press("Tab", "ArrowLeft")
+    shows(2, "workers")
+    one.press("End")
+    shows(16, "workers")
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowRight")
+    shows(16, "size")
+    one.press("Tab", "ArrowLeft")
+    shows(8, "size")
 
 
 def test_roofline(widget):

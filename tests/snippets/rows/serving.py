@@ -3,9 +3,18 @@
 import torch
 
 from snippets.serving.models import models
-from tests.snippets.input_rows import Row, T
+from snippets.serving.paged import PagedCache
+from tests.snippets.input_rows import Row, T, sample
 
 LLAMA, MLA, WINDOWS = (models()[name] for name in ("Llama 3.1 8B", "DeepSeek-V3", "gpt-oss-20b"))
+
+
+@sample
+def filled_cache(dtype: torch.dtype, device: str) -> PagedCache:
+    cache = PagedCache(2, 2)
+    cache.append(*torch.ones(2, 3, dtype=dtype, device=device), name="A")
+    return cache
+
 
 ROWS = {
     "models": {
@@ -33,6 +42,39 @@ ROWS = {
         ],
         "expected_tokens": [Row(0.5, 3)],
         "speed": [Row(0.5, 3, 0.1)],
+    },
+    "paged": {
+        "gather_pages": [Row(T(5, 2, 4), T(3, kind="whole"))],
+        "paged_attention": [
+            Row(T(2, 4), T(5, 2, 4), T(5, 2, 6), T(3, kind="whole"), source="Kwon et al. (2023)"),
+            Row(T(2, 4), T(5, 2, 4), T(5, 2, 6), T(3, kind="whole"), length=5, source="Kwon et al. (2023)"),
+        ],
+        "attention_by_pages": [Row(T(2, 4), T(5, 2, 4), T(5, 2, 6), T(3, kind="whole"), length=5)],
+        "mean_through_table": [Row(T(3, 5), T(5), T(5))],
+        "exchange_pages": [Row(T(2, 4), T(2, 4), T(3, 2, 4))],
+        "through_exchanged_table": [Row(T(4), T(5, 2, 4), T(5, 2, 6))],
+        "PagedCache.append": [Row(T(4), T(6), name="A", of=Row(pages=2, size=2))],
+        "PagedCache.share": [Row("A", "B", tokens=1, of=filled_cache)],
+        "PagedCache.release": [Row("A", of=filled_cache)],
+        "separate_bytes": [Row(3, 5, 2, 4)],
+        "shared_bytes": [Row(3, 5, 2, 4)],
+        "bytes_saved_by_sharing": [Row(3, 5, 2, 4)],
+        "average_empty": [Row(4)],
+        "pairs_after_prefix": [Row(5, 2)],
+        "pairs_saved_by_prefix": [Row(5, 2)],
+        "overhead_bytes": [Row(5, 2, 8, 4)],
+        "next_layer_input": [Row(T(4), T(4))],
+        "mean_with_empty_places_wrong": [Row(T(4), T(4), empty=2)],
+    },
+    "invariance": {
+        "add_in_order": [Row(T(2, 5))],
+        "sum_in_parts": [Row(T(2, 5), parts=2)],
+        "sum_in_pieces": [Row(T(2, 5), size=2)],
+        "attention_in_pieces": [Row(T(2, 4), T(5, 4), T(5, 6), size=2)],
+        "decode_by_workers": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), workers=4)],
+        "decode_by_size": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), size=2, source="He et al. (2025)")],
+        "last_bits": [Row(T(2, 3), count=5, gives=torch.int32)],
+        "is_safe": [Row(T(2, 5), bound=0.1, gives=torch.bool)],
     },
     "roofline": {
         "queries_per_key": [Row(2, 4, 2)],
