@@ -38,6 +38,7 @@ from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
 from snippets.serving.models import models
+from snippets.serving.quantized import hadamard_rotation, quantize_channels, quantize_tokens, score_error
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
@@ -63,6 +64,7 @@ PAGES = {
     "heads": "heads/split/",
     "integers": "example/integers/",
     "interpolation": "positions/interpolation/",
+    "levels": "serving/quantized/",
     "jacobian": "softmax/jacobian/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
@@ -1109,6 +1111,29 @@ def test_guesses(widget):
     shows(0.75, 12, 0.1)
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
+
+
+def test_levels(widget):
+    one = widget("levels")
+    query, given = exact(one.numbers["query"]), exact(one.numbers["key"])
+    rotation = hadamard_rotation(32).double()
+
+    def shows(bits, offset, quantize, rotated=False):
+        key = given.clone()
+        key[:, one.numbers["channel"]] += offset
+        stored = quantize(key @ rotation, bits=bits) @ rotation.mT if rotated else quantize(key, bits=bits)
+        error, change = score_error(query, key, stored), (attention_weights(query, stored) - attention_weights(query, key)).abs().max()
+        assert one.said == f"error of a score {number(error, 4)} · largest change of a weight {number(change, 4)}"
+
+    shows(4, 20, quantize_tokens)
+    one.press("ArrowLeft")
+    shows(3, 20, quantize_tokens)
+    one.press("Tab", "End")
+    shows(3, 40, quantize_tokens)
+    one.press("Tab", "ArrowRight")
+    shows(3, 40, quantize_channels)
+    one.press("Tab", "ArrowRight")
+    shows(3, 40, quantize_channels, rotated=True)
 
 
 def test_roofline(widget):

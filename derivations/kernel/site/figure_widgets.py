@@ -31,6 +31,7 @@ WIDGETS = (
     "integers",
     "interpolation",
     "jacobian",
+    "levels",
     "masks",
     "merge",
     "nothing",

@@ -18,6 +18,7 @@ const WIDGETS = {
   integers: () => import("./integers.js"),
   interpolation: () => import("./interpolation.js"),
   jacobian: () => import("./jacobian.js"),
+  levels: () => import("./levels.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
   nothing: () => import("./nothing.js"),
