@@ -42,24 +42,19 @@ def below(size, bound, error):
     )
 
 
-def span(column):
-    """The range of a vector's entries."""
-    return largest(column(1)) + largest(column(-1))
-
-
 derivation.inequality(
     "score-error",
     q @ (k + delta) - q @ k,
     total(absolute(q[l]) * s[l], l) / 2,
     because=total(below(q[l], s[l] / 2, delta[l]) / 2, l),
     given=[nonnegative(s[l] / 2 - absolute(delta[l]))],
-    title="The error of a score is at most half the sum of the steps, each times the query's entry",
+    title="The error of a score is at most half the sum of the steps, weighted by the query's absolute values",
 )
 
 derivation.identity(
     "same-steps",
-    span(lambda sign: each(sign * (K[i, l] + c[l]), i)),
-    span(lambda sign: each(sign * K[i, l], i)),
+    largest(each(K[i, l] + c[l], i)) + largest(each(-(K[i, l] + c[l]), i)),
+    largest(each(K[i, l], i)) + largest(each(-K[i, l], i)),
     title="A number that is added to a whole channel does not change the channel's range",
 )
 

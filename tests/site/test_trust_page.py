@@ -210,6 +210,7 @@ ALONE = [
     "below",
     "bounded",
     "order",
+    "fp8",
     "winner",
     "most-entropy",
     "relative-entropy",

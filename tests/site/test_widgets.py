@@ -1122,18 +1122,19 @@ def test_levels(widget):
         key = given.clone()
         key[:, one.numbers["channel"]] += offset
         stored = quantize(key @ rotation, bits=bits) @ rotation.mT if rotated else quantize(key, bits=bits)
-        error, change = score_error(query, key, stored), (attention_weights(query, stored) - attention_weights(query, key)).abs().max()
+        change = (attention_weights(query, stored) - attention_weights(query, key)).abs().max().item()
+        error = score_error(query, key, stored).item()
         assert one.said == f"error of a score {number(error, 4)} · largest change of a weight {number(change, 4)}"
 
-    shows(4, 20, quantize_tokens)
+    shows(4, 20, quantize_channels)
     one.press("ArrowLeft")
-    shows(3, 20, quantize_tokens)
+    shows(3, 20, quantize_channels)
     one.press("Tab", "End")
+    shows(3, 40, quantize_channels)
+    one.press("Tab", "ArrowLeft")
     shows(3, 40, quantize_tokens)
     one.press("Tab", "ArrowRight")
-    shows(3, 40, quantize_channels)
-    one.press("Tab", "ArrowRight")
-    shows(3, 40, quantize_channels, rotated=True)
+    shows(3, 40, quantize_tokens, rotated=True)
 
 
 def test_roofline(widget):

@@ -4,7 +4,6 @@ import torch
 
 from derivations.kernel.site.diagrams import Picture, curves
 from derivations.kernel.site.figure_widgets import played
-from derivations.kernel.site.svg_picture import HtmlPicture
 from derivations.kernel.site.table_figure import table
 from snippets.serving.quantized import hadamard_rotation, head_vectors, output_errors, quantize_channels, quantize_tokens, score_error
 from snippets.together.text import in_blocks, parts
@@ -56,7 +55,7 @@ def levels() -> Picture:
     )
 
 
-def trained() -> HtmlPicture:
+def trained() -> Picture:
     model, tokens = load_gpt().double(), in_blocks(parts()[1])[0]
     rows = [
         [f"layer {layer + 1}, {name}", *(f"{100 * error:.1f}" for error in errors)]

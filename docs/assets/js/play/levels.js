@@ -14,7 +14,7 @@ function tokens(rows, bits) {
 }
 
 export function start(stage, { query, key, bits, first, offsets, offset, channel }) {
-  const chosen = { bits: first, offset, channels: 0, rotated: 0 };
+  const chosen = { bits: first, offset, channels: 1, rotated: 0 };
   const rotation = query[0].map((_, a, all) => all.map((_, b) => (odd(a & b) ? -1 : 1) / Math.sqrt(all.length)));
   const plot = chart(bits.map((one) => [one, shown(one, 0)]), [-3, -2, -1, 0, 1].map((power) => [power, String(10 ** power)]));
   const [plain, curve] = [1, 0].map((k) => draw("path", { class: `picture__curve picture__curve--${k}` }));
@@ -51,7 +51,7 @@ export function start(stage, { query, key, bits, first, offsets, offset, channel
     show();
   };
   const knobs = [slider("bits of a number", bits, first, take("bits")), slider(`added to channel ${channel + 1}`, offsets, offset, take("offset"))];
-  const choices = [choice("levels", ["per token", "per channel"], 0, take("channels")), choice("keys", ["as they are", "rotated"], 0, take("rotated"))];
+  const choices = [choice("levels", ["per token", "per channel"], chosen.channels, take("channels")), choice("keys", ["as they are", "rotated"], chosen.rotated, take("rotated"))];
   stage.append(...knobs.map((knob) => knob.element), ...choices, make("span", { class: "play__title" }, "error of a score, by bits; dashed: per token, not rotated"), plot.element, said.element);
   knobs.forEach((knob) => knob.moved());
 }
