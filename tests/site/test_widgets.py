@@ -17,6 +17,7 @@ from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention, attention_steps, attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
 from snippets.blocks.merge import attention_state, merge_states, state_output
+from snippets.bounds.gated import gate_output
 from snippets.bounds.qknorm import bounded_weights
 from snippets.bounds.softcap import capped_weights, soft_cap
 from snippets.example.integers import project_tokens
@@ -60,6 +61,7 @@ PAGES = {
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
     "flash": "io/flash/",
+    "gated": "bounds/gated/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
     "integers": "example/integers/",
@@ -1095,6 +1097,27 @@ def test_bytes(widget):
     one.browser.press("Tab", shift=True)
     one.press("Home")
     shows("MQA", 1, 128, 65536)
+
+
+def test_gated(widget):
+    one = widget("gated")
+    values, row = exact(one.numbers["values"]), exact(one.numbers["scores"])
+
+    def shows(tau, logit):
+        weights = softmax_with_temperature(row, tau=tau)
+        output = gate_output((weights @ values).unsqueeze(0), exact([[logit]]))[0]
+        assert one.said == (
+            f"weights {', '.join(printed(weights.tolist()))} · without the gate {', '.join(printed((weights @ values).tolist()))}"
+            f" · with it {', '.join(printed(output.tolist()))}"
+        )
+
+    shows(1, -1)
+    one.press("Home")
+    shows(1, -8)
+    one.press("ArrowRight", "Tab", "End")
+    shows(20, -7)
+    one.press("Home")
+    shows(0.1, -7)
 
 
 def test_guesses(widget):

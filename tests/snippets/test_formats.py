@@ -43,6 +43,8 @@ ROUNDS_ONCE = set(
         "effective_keys",
         "exponentials",
         "flash_tile",
+        "gate_output",
+        "gated_attention",
         "gated_product",
         "gated_state",
         "gaussian_weights",

@@ -26,6 +26,7 @@ WIDGETS = (
     "delta",
     "dilution",
     "flash",
+    "gated",
     "guesses",
     "heads",
     "integers",

@@ -13,6 +13,7 @@ const WIDGETS = {
   delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
   flash: () => import("./flash.js"),
+  gated: () => import("./gated.js"),
   guesses: () => import("./guesses.js"),
   heads: () => import("./heads.js"),
   integers: () => import("./integers.js"),
