@@ -215,6 +215,7 @@ ALONE = [
     "zeros",
     "swapped",
     "moved",
+    "fp8",
     "winner",
     "most-entropy",
     "relative-entropy",

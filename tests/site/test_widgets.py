@@ -17,6 +17,7 @@ from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention, attention_steps, attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
 from snippets.blocks.merge import attention_state, merge_states, state_output
+from snippets.bounds.gated import gate_output
 from snippets.bounds.qknorm import bounded_weights
 from snippets.bounds.softcap import capped_weights, soft_cap
 from snippets.example.integers import project_tokens
@@ -38,10 +39,10 @@ from snippets.positions.nope import counting_errors, start_signal
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
-from snippets.serving.models import cache_bytes_per_token, fitting_sequences, models, reading_time
 from snippets.serving.invariance import last_bits, sum_in_parts, sum_in_pieces
-from snippets.serving.models import models
+from snippets.serving.models import cache_bytes_per_token, fitting_sequences, models, reading_time
 from snippets.serving.paged import PagedCache
+from snippets.serving.quantized import hadamard_rotation, quantize_channels, quantize_tokens, score_error
 from snippets.serving.roofline import MACHINES, model_intensity, ridge_point
 from snippets.serving.speculative import expected_tokens, speed
 from snippets.softmax.dilution import most_weight, needed_gap
@@ -66,10 +67,12 @@ PAGES = {
     "fit": "serving/models/",
     "entmax": "softmax/entmax/",
     "flash": "io/flash/",
+    "gated": "bounds/gated/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
     "integers": "example/integers/",
     "interpolation": "positions/interpolation/",
+    "levels": "serving/quantized/",
     "jacobian": "softmax/jacobian/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
@@ -1142,6 +1145,27 @@ def test_nope(widget):
     shows(1, torch.float32)
 
 
+def test_gated(widget):
+    one = widget("gated")
+    values, row = exact(one.numbers["values"]), exact(one.numbers["scores"])
+
+    def shows(tau, logit):
+        weights = softmax_with_temperature(row, tau=tau)
+        output = gate_output((weights @ values).unsqueeze(0), exact([[logit]]))[0]
+        assert one.said == (
+            f"weights {', '.join(printed(weights.tolist()))} · without the gate {', '.join(printed((weights @ values).tolist()))}"
+            f" · with it {', '.join(printed(output.tolist()))}"
+        )
+
+    shows(1, -1)
+    one.press("Home")
+    shows(1, -8)
+    one.press("ArrowRight", "Tab", "End")
+    shows(20, -7)
+    one.press("Home")
+    shows(0.1, -7)
+
+
 def test_guesses(widget):
     one = widget("guesses")
 
@@ -1189,6 +1213,8 @@ def test_fit(widget):
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("End")
     assert one.said == "The weights take 744.0 GB, and there are 192.0 GB."
+
+
 def test_pages(widget):
     one = widget("pages")
 
@@ -1257,6 +1283,30 @@ def test_splits(widget):
     shows(16, "size")
     one.press("Tab", "ArrowLeft")
     shows(8, "size")
+
+
+def test_levels(widget):
+    one = widget("levels")
+    query, given = exact(one.numbers["query"]), exact(one.numbers["key"])
+    rotation = hadamard_rotation(32).double()
+
+    def shows(bits, offset, quantize, rotated=False):
+        key = given.clone()
+        key[:, one.numbers["channel"]] += offset
+        stored = quantize(key @ rotation, bits=bits) @ rotation.mT if rotated else quantize(key, bits=bits)
+        change = (attention_weights(query, stored) - attention_weights(query, key)).abs().max().item()
+        error = score_error(query, key, stored).item()
+        assert one.said == f"error of a score {number(error, 4)} · largest change of a weight {number(change, 4)}"
+
+    shows(4, 20, quantize_channels)
+    one.press("ArrowLeft")
+    shows(3, 20, quantize_channels)
+    one.press("Tab", "End")
+    shows(3, 40, quantize_channels)
+    one.press("Tab", "ArrowLeft")
+    shows(3, 40, quantize_tokens)
+    one.press("Tab", "ArrowRight")
+    shows(3, 40, quantize_tokens, rotated=True)
 
 
 def test_roofline(widget):

@@ -16,6 +16,20 @@ def dropped(dtype: torch.dtype, device: str) -> torch.Tensor:
 
 
 ROWS = {
+    "gated": {
+        "gate_output": [
+            Row(T(2, 3, 4), T(2, 3, 4), source="Qiu et al. (2025)"),
+            Row(T(2, 3, 4), T(2, 3, 1), source="Qiu et al. (2025)"),
+        ],
+        "gated_attention": [
+            Row(HEADS, T(2, 4, 5, 6), T(2, 4, 5, 3), logit=T(2, 4, 3, 3), attn_mask=T(3, 5, kind="keep")),
+            Row(HEADS, T(2, 4, 5, 6), T(2, 4, 5, 3), logit=T(2, 4, 3, 1), is_causal=True),
+        ],
+        "gated_self_attention": [
+            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 8), num_heads=2, loose="split_heads checks the widths"),
+            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 2), num_heads=2, loose="split_heads checks the widths"),
+        ],
+    },
     "qknorm": {
         "cosine_scores": [
             Row(QUERY, KEY, scale=3.0, source="Henry et al. (2020)"),

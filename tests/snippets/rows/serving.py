@@ -4,9 +4,11 @@ import torch
 
 from snippets.serving.models import models
 from snippets.serving.paged import PagedCache
-from tests.snippets.input_rows import Row, T, sample
+from tests.snippets.input_rows import EVERY, Row, T, sample
+from tests.snippets.rows.together import model
 
 LLAMA, MLA, WINDOWS = (models()[name] for name in ("Llama 3.1 8B", "DeepSeek-V3", "gpt-oss-20b"))
+HEADS = T(2, 4, 5, 8), T(2, 2, 5, 8), T(2, 2, 5, 8)  # four heads of queries, two of keys and values
 
 
 @sample
@@ -17,6 +19,20 @@ def filled_cache(dtype: torch.dtype, device: str) -> PagedCache:
 
 
 ROWS = {
+    "quantized": {
+        "channel_steps": [Row(T(2, 5, 4), bits=3)],
+        "quantize_channels": [Row(T(2, 5, 4), bits=3)],
+        "quantize_tokens": [Row(T(2, 5, 4), bits=3)],
+        "hadamard_rotation": [Row(4)],
+        "rotated_products": [Row(T(2, 3, 4), T(2, 5, 4), T(4, 4), source="Ashkboos, Mohtashami et al. (2024)")],
+        "score_error": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 4))],
+        "round_to_e4m3": [Row(T(2, 5, 4))],
+        "stored_bits": [Row(3.0, 5.0)],
+        "head_vectors": [Row(model, T(3, 5, kind="whole"), layer=1)],
+        "output_errors": [
+            Row(*HEADS, bits=3, formats=EVERY[:2], not_on_meta="it needs the numbers themselves", loose="query heads share keys and values")
+        ],
+    },
     "models": {
         "models": [Row()],
         "source_addresses": [Row(LLAMA)],
