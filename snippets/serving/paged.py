@@ -270,8 +270,15 @@ class PagedCache:
         self.lengths[name] = length + 1
 
     def share(self, name: str, new: str, *, tokens: int) -> None:
-        """Begin the sequence `new` with the first tokens of the sequence
-        `name`. Nothing is copied."""
+        """Begin the new sequence `new` with the first tokens of the sequence
+        `name`. Nothing is copied.
+
+        Raises ValueError for more tokens than that sequence has.
+        """
+        if tokens > self.lengths[name]:
+            raise ValueError(
+                f"{name} has {self.lengths[name]} tokens; found {tokens} to share"
+            )
         pages = -(-tokens // self.size)  # rounded up
         self.tables[new] = self.tables[name][:pages]
         self.lengths[new] = tokens

@@ -102,6 +102,13 @@ def test_only_a_page_that_others_list_is_copied():
     assert cache.tables["A"] == [0, 1]  # its page is no longer shared
 
 
+def test_tokens_that_were_not_written_cannot_be_shared():
+    cache = PagedCache(3, 2)
+    cache.append(draw(0, 1), draw(0, 1), name="A")
+    with pytest.raises(ValueError, match="A has 1 tokens; found 2 to share"):
+        cache.share("A", "B", tokens=2)
+
+
 def test_a_page_is_free_once_no_table_lists_it():
     cache = PagedCache(3, 2)
     for seed in range(4):
