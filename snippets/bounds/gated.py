@@ -132,8 +132,11 @@ def gated_self_attention(
     *,
     num_heads: int,
 ) -> Float[Tensor, "*batch n d"]:
-    """A causal layer whose gates are computed from the same token as the query.
-    There is a gate for each head, or one for each feature of the values."""
+    """A causal layer whose gates are computed from the same token as the query:
+    a gate for each head, or one for each feature of the values.
+
+    Raises ValueError if num_heads does not divide each of the widths.
+    """
     query, key, value, logit = (
         split_heads(X @ W, num_heads=num_heads) for W in (W_Q, W_K, W_V, W_G)
     )  # (*batch, heads, n, d_k) twice, then with d_v, and 1 or d_v

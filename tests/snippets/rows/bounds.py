@@ -26,8 +26,8 @@ ROWS = {
             Row(HEADS, T(2, 4, 5, 6), T(2, 4, 5, 3), logit=T(2, 4, 3, 1), is_causal=True),
         ],
         "gated_self_attention": [
-            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 8), num_heads=2, loose="split_heads checks the widths"),
-            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 2), num_heads=2, loose="split_heads checks the widths"),
+            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 8), num_heads=2),
+            Row(T(2, 3, 4), T(4, 6), T(4, 6), T(4, 8), T(8, 4), T(4, 2), num_heads=2),
         ],
     },
     "qknorm": {
