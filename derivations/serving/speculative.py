@@ -21,7 +21,7 @@ def overlap(token):
     return (p[token] + q[token] - absolute(p[token] - q[token])) / 2
 
 
-rejected = 1 - total(overlap(j), j)
+rejected = total(absolute(p[j] - q[j]), j) / 2
 
 derivation.identity(
     "accepted",
