@@ -1212,7 +1212,7 @@ def test_fit(widget):
     shows("Gemma 3 27B", 2, 8, 24, 2**20, stored=1)
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("End")
-    assert one.said == "The weights take 744.0 GB, and there are 192.0 GB."
+    assert one.said == "The weights take 744 GB, and there are 192 GB."
 
 
 def test_pages(widget):

@@ -5,7 +5,7 @@ import { choice, make, readout, select, shown, slider, strength } from "./parts.
 
 export const caption = "Set your own model and machines. Nothing but weights and caches takes memory, and both are spread evenly over the machines.";
 
-const gigabytes = (size) => `${shown(size, size < 1 ? 3 : 1)} GB`;
+const gigabytes = (size) => `${shown(size, size < 1 ? 3 : size < 100 ? 1 : 0)} GB`;
 
 export function start(stage, { models, parts, model, machines, bandwidths, usual, counts, count, memories, billions, lengths, length }) {
   const chosen = { model, machine: 1, count, memory: usual[1], length, itemsize: 2, stored: 2 };
@@ -37,7 +37,7 @@ export function start(stage, { models, parts, model, machines, bandwidths, usual
     chosen[name] = value;
     show();
   };
-  const memory = slider("GB in each machine", memories, usual[1], take("memory"));
+  const memory = slider("GB in each", memories, usual[1], take("memory"));
   const knobs = [memory, slider("tokens", lengths, length, take("length"))];
 
   // Another machine starts with its usual memory.
