@@ -8,14 +8,16 @@ import pytest
 pytestmark = pytest.mark.browser
 
 TAKEN = """(async () => {{
-    const link = new Promise((done) => {{
+    const button = [...{figure}.querySelectorAll(".picture__take button")].find((one) => one.textContent === "{kind}");
+    const link = new Promise((done, fail) => {{
+        new MutationObserver(() => fail(button.textContent)).observe(button, {{ childList: true }}); // "Not saved"
         const click = HTMLAnchorElement.prototype.click;
         HTMLAnchorElement.prototype.click = function () {{ HTMLAnchorElement.prototype.click = click; done(this); }};
     }});
     const make = URL.createObjectURL;
     let file;
     URL.createObjectURL = (blob) => {{ file = blob; return make.call(URL, blob); }};
-    [...{figure}.querySelectorAll(".picture__take button")].find((one) => one.textContent === "{kind}").click();
+    button.click();
     const name = (await link).download;
     URL.createObjectURL = make;
     const bytes = new Uint8Array(await file.arrayBuffer());
@@ -23,10 +25,10 @@ TAKEN = """(async () => {{
     for (const byte of bytes) text += String.fromCharCode(byte);
     return [name, file.type, btoa(text)];
 }})()"""
-# The words of a widget, those of its buttons left out, and the numbers in its cells.
+# The words that are seen in a widget, those of its buttons left out, and the numbers in its cells.
 SEEN = """(() => {{
     const play = {figure}.querySelector(".play");
-    const hidden = [...play.querySelectorAll(".play__buttons, label.play__both")];
+    const hidden = [...play.querySelectorAll(".play__buttons, .play__heard, label.play__both")];
     hidden.forEach((one) => (one.style.display = "none"));
     const fields = [...play.querySelectorAll("[type=number]")].map((one) => one.value.replace("-", "−"));
     const text = [play.innerText, ...fields].join(" ");

@@ -12,10 +12,10 @@ export function drawWidget(stage) {
   const [below, above] = [[], []]; // a mark around a cell lies above its neighbours
 
   function visit(element) {
-    const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    if (!seen || element.matches(LEFT_OUT)) return;
-    const box = moved(element.getBoundingClientRect(), at);
     const style = getComputedStyle(element);
+    const isSeen = style.display === "contents" || element.checkVisibility({ visibilityProperty: true, opacityProperty: true }); // a row of cells has no box
+    if (!isSeen || element.matches(LEFT_OUT)) return;
+    const box = moved(element.getBoundingClientRect(), at);
     if (element.localName === "svg") return below.push(placed(element, box));
     if (element.type === "range") return below.push(...slider(element, box, style));
     below.push(...ground(box, style));
