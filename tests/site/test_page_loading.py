@@ -156,6 +156,15 @@ def test_no_script_blocks_rendering(built):
     assert scripts and all(re.search(r'\bdefer\b|type="module"', tag) for tag in scripts), scripts
 
 
+def test_each_script_that_a_script_imports_is_in_the_site(built):
+    imported = {
+        (script.parent / name).resolve()
+        for script in (built / "assets/js").rglob("*.js")
+        for name in re.findall(r"""(?:from |import\()"(\.{1,2}/[^"]+)\"""", script.read_text(encoding="utf-8"))
+    }
+    assert len(imported) > 30 and [path for path in sorted(imported) if not path.is_file()] == []
+
+
 def test_preloaded_fonts_are_used(built):
     html = (built / PAGE / "index.html").read_text(encoding="utf-8")
     css = (built / "assets/css/site.css").read_text(encoding="utf-8")
