@@ -129,10 +129,12 @@ def attention_in_parts(
     key: Float[Tensor, "*#batch m d_k"],
     value: Float[Tensor, "*#batch m d_v"],
     *,
-    parts: int,
+    parts: int = 1,
+    size: int | None = None,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Attention over keys in parts: Dao et al. (2023)."""
-    pieces = zip(key.chunk(parts, -2), value.chunk(parts, -2), strict=True)
+    """Attention over keys in parts, or in parts of `size` keys: Dao et al. (2023)."""
+    size = size or -(-key.shape[-2] // parts)  # rounded up
+    pieces = zip(key.split(size, -2), value.split(size, -2), strict=True)
     outputs, log_sums = zip(
         *(partial_attention(query, k, v) for k, v in pieces)
     )

@@ -66,10 +66,9 @@ tensor([ True, False])
 A part of zeros, added to four others:
 
 --8<-- [start:example-zeros]
->>> from snippets.serving.invariance import sum_in_pieces
 >>> terms = torch.randn(64, generator=generator)
 >>> padded = torch.cat([terms, torch.zeros(16)])
->>> torch.equal(sum_in_pieces(padded, size=16), sum_in_pieces(terms, size=16))
+>>> torch.equal(sum_in_parts(padded, size=16), sum_in_parts(terms, size=16))
 True
 
 --8<-- [end:example-zeros]
@@ -79,11 +78,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from snippets.io.split import (
-    attention_in_parts,
-    merge_outputs,
-    partial_attention,
-)
+from snippets.io.split import attention_in_parts
 
 
 # --8<-- [start:sums]
@@ -96,18 +91,14 @@ def add_in_order(terms: Float[Tensor, "*batch m"]) -> Float[Tensor, "*batch"]:
 
 
 def sum_in_parts(
-    terms: Float[Tensor, "*batch m"], *, parts: int
+    terms: Float[Tensor, "*batch m"], *, parts: int = 1, size: int | None = None
 ) -> Float[Tensor, "*batch"]:
-    """The sum of as many parts of equal size, up to one term more."""
-    pieces = terms.tensor_split(parts, dim=-1)
-    return add_in_order(torch.stack([add_in_order(p) for p in pieces], -1))
-
-
-def sum_in_pieces(
-    terms: Float[Tensor, "*batch m"], *, size: int
-) -> Float[Tensor, "*batch"]:
-    """The sum of parts with `size` terms each; the last may have fewer."""
-    pieces = terms.split(size, dim=-1)
+    """The sum of as many parts of equal size, up to one term more, or of parts
+    with `size` terms each, up to the last."""
+    if size:
+        pieces = terms.split(size, dim=-1)
+    else:
+        pieces = terms.tensor_split(parts, dim=-1)
     return add_in_order(torch.stack([add_in_order(p) for p in pieces], -1))
 
 
@@ -115,21 +106,6 @@ def sum_in_pieces(
 
 
 # --8<-- [start:decode]
-def attention_in_pieces(
-    query: Float[Tensor, "n d_k"],
-    key: Float[Tensor, "m d_k"],
-    value: Float[Tensor, "m d_v"],
-    *,
-    size: int,
-) -> Float[Tensor, "n d_v"]:
-    """Attention over parts of `size` keys; the last may have fewer."""
-    pieces = zip(key.split(size), value.split(size))
-    answers = [partial_attention(query, k, v) for k, v in pieces]
-    outputs, log_sums = zip(*answers)
-    output, _ = merge_outputs(torch.stack(outputs), torch.stack(log_sums))
-    return output.to(query.dtype)
-
-
 def decode_by_workers(
     query: Float[Tensor, "B d_k"],
     key: Float[Tensor, "B m d_k"],
@@ -157,7 +133,7 @@ def decode_by_size(
     """One query for each sequence, whose keys are split into parts of one
     size: He et al. (2025)."""
     outputs = [
-        attention_in_pieces(q[None], k, v, size=size)
+        attention_in_parts(q[None], k, v, size=size)
         for q, k, v in zip(query, key, value)
     ]
     return torch.cat(outputs)

@@ -8,15 +8,14 @@ import torch
 
 from snippets.associativity.rounding import gamma
 from snippets.attention.formula import attention
+from snippets.io.split import attention_in_parts
 from snippets.serving.invariance import (
     add_in_order,
-    attention_in_pieces,
     decode_by_size,
     decode_by_workers,
     is_safe,
     last_bits,
     sum_in_parts,
-    sum_in_pieces,
 )
 
 
@@ -45,7 +44,7 @@ def test_pieces_have_the_same_size_but_for_the_last(size):
     terms = draw(0, 40)
     numbers = terms.tolist()
     pieces = [numbers[k : k + size] for k in range(0, 40, size)]
-    assert sum_in_pieces(terms, size=size).item() == rounded_sum([rounded_sum(one) for one in pieces])
+    assert sum_in_parts(terms, size=size).item() == rounded_sum([rounded_sum(one) for one in pieces])
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5, 8, 40])
@@ -87,9 +86,9 @@ def test_more_sequences_than_workers_have_one_part_each():
 
 
 @pytest.mark.parametrize("size", [1, 5, 16, 100])
-def test_attention_in_pieces_is_attention(size):
+def test_attention_in_parts_of_one_size_is_attention(size):
     query, key, value = (draw(seed, 16, 8).double() for seed in range(3))
-    torch.testing.assert_close(attention_in_pieces(query, key, value, size=size), attention(query, key, value))
+    torch.testing.assert_close(attention_in_parts(query, key, value, size=size), attention(query, key, value))
 
 
 def test_last_bits_are_those_of_the_number():

@@ -39,7 +39,7 @@ from snippets.positions.nope import counting_errors, start_signal
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
-from snippets.serving.invariance import last_bits, sum_in_parts, sum_in_pieces
+from snippets.serving.invariance import last_bits, sum_in_parts
 from snippets.serving.models import cache_bytes_per_token, fitting_sequences, models, reading_time
 from snippets.serving.paged import PagedCache
 from snippets.serving.quantized import hadamard_rotation, quantize_channels, quantize_tokens, score_error
@@ -1260,7 +1260,7 @@ def test_splits(widget):
     def shows(batch, rule):
         many = {"workers": max(1, 16 // batch), "size": 8}[rule]
         found, alone = (
-            sum_in_parts(terms, parts=parts) if rule == "workers" else sum_in_pieces(terms, size=8)
+            sum_in_parts(terms, parts=parts) if rule == "workers" else sum_in_parts(terms, size=8)
             for parts in (many, 16 if rule == "workers" else 8)
         )
         bits = ["".join(map(str, last_bits(x, count=8).tolist())) for x in (alone, found)]

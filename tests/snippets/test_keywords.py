@@ -37,12 +37,10 @@ SAME_RESULT = {
     "square_attention": {"side"},
     "flash_attention": {"block_size"},
     "flash_tile": {"block_size"},
-    "attention_in_parts": {"parts"},
-    "attention_in_pieces": {"size"},
+    "attention_in_parts": {"parts", "size"},
     "decode_by_workers": {"workers"},
     "decode_by_size": {"size"},
-    "sum_in_parts": {"parts"},
-    "sum_in_pieces": {"size"},
+    "sum_in_parts": {"parts", "size"},
     "chunked_linear_attention": {"chunk"},
     "attention_reach": {"d"},  # the features are independent
     "Sites.rounded": {"count"},  # it is noted

@@ -10,6 +10,8 @@ COLUMNS = ("model", "KiB per token", "layers", "width", "heads", "a layer keeps"
 TOKENS = 32_768
 SHOWN = "Llama 2 7B", "Llama 3.1 8B", "Gemma 3 27B", "DeepSeek-V3"
 GIGA = 10**9
+# GB in a machine, with which the calculator starts; a reader can change it.
+USUAL_MEMORY = {"A100 80GB": 80, "H100 SXM": 80, "H200 SXM": 141, "B200 SXM": 180, "MI300X": 192, "TPU v6e": 32}
 
 
 def sizes() -> Picture:
@@ -79,7 +81,7 @@ def fit() -> Picture:
         counts=[1, 2, 4, 8, 16],
         count=8,
         memories=[24, 32, 40, 48, 64, 80, 96, 120, 141, 160, 180, 192, 256, 288],
-        usual=[80, 80, 141, 180, 192, 32],  # of the machines, a start that a reader can change
+        usual=[USUAL_MEMORY[machine.name] for machine in MACHINES],
         billions=[model.billions for model in every],
         lengths=[2**k for k in range(9, 21)],
         length=TOKENS,

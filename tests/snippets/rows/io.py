@@ -43,7 +43,10 @@ ROWS = {
         "partial_attention": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), gives="upcast")],
         "merge_outputs": [Row(T(4, 2, 3, 6), T(4, 2, 3, 1))],
         "merge_numbers": [Row(T(4), T(4))],
-        "attention_in_parts": [Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), parts=2, source="Dao et al. (2023)")],
+        "attention_in_parts": [
+            Row(T(2, 3, 4), T(2, 5, 4), T(2, 5, 6), parts=2, source="Dao et al. (2023)"),
+            Row(T(2, 4), T(5, 4), T(5, 6), size=2, source="Dao et al. (2023)"),
+        ],
         "numbers_held": [Row(9, 4, 6)],
         "numbers_sent": [Row(3, 6)],
         "sent_to_held": [Row(3, 4, 6)],

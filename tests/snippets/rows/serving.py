@@ -84,9 +84,7 @@ ROWS = {
     },
     "invariance": {
         "add_in_order": [Row(T(2, 5))],
-        "sum_in_parts": [Row(T(2, 5), parts=2)],
-        "sum_in_pieces": [Row(T(2, 5), size=2)],
-        "attention_in_pieces": [Row(T(2, 4), T(5, 4), T(5, 6), size=2)],
+        "sum_in_parts": [Row(T(2, 5), parts=2), Row(T(2, 5), size=2)],
         "decode_by_workers": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), workers=4)],
         "decode_by_size": [Row(T(2, 4), T(2, 5, 4), T(2, 5, 6), size=2, source="He et al. (2025)")],
         "last_bits": [Row(T(2, 3), count=5, gives=torch.int32)],

@@ -1,4 +1,4 @@
-// A sum of fp32 numbers in parts, by a fixed number of workers or by a fixed size of the parts: as `sum_in_parts` and `sum_in_pieces` of
+// A sum of fp32 numbers in parts, by a fixed number of workers or by a fixed size of the parts: as `sum_in_parts` of
 // snippets/serving/invariance.py, and its last bits, as `last_bits` there.
 
 import { cell, choice, make, matrix, readout, slider, strength } from "./parts.js";
