@@ -1,6 +1,7 @@
 """Tests of citations: each links to the entry of the bibliography that it names, and each entry is cited."""
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,14 @@ def by_hand(bibliography, cited):
     return [f"{page}: {year}" for page, text in cited.items() for year in YEAR.findall(FENCE.sub("", LINK.sub("", text)))]
 
 
-CHECKS = malformed, dangling, uncited, by_hand
+def unsorted(bibliography, cited):
+    """Return the works that stand behind one with a later name. The texts that the site grew out of stand before all works."""
+    names = [name for key, name in entries(bibliography).items() if not key.startswith("source-")]
+    plain = [unicodedata.normalize("NFKD", name).encode("ascii", "ignore").lower() for name in names]
+    return [name for name, one, next_ in zip(names[1:], plain, plain[1:]) if next_ < one]
+
+
+CHECKS = malformed, dangling, uncited, by_hand, unsorted
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -90,7 +98,7 @@ PAGES = {
 
 def test_correct_citations_pass():
     assert entries(GOOD) == {"doe-1999": "Doe and Roe (1999)", "source-p": "A post"}
-    assert [check(GOOD, PAGES) for check in CHECKS] == [[]] * 4
+    assert [check(GOOD, PAGES) for check in CHECKS] == [[]] * 5
 
 
 @pytest.mark.parametrize(
@@ -104,6 +112,7 @@ def test_correct_citations_pass():
         (dangling, "Roe (1999)]", "Roe (1998)]", ["a/b.md: Doe and\nRoe (1998)"]),
         (uncited, "[A post](bibliography.md#source-p)", "A post", ["source-p"]),
         (by_hand, "A sum", "A sum (Poe, 2001)", ["a/b.md: 2001"]),
+        (unsorted, "# Bibliography\n", "# Bibliography\n\nPoe (2001) { #poe-2001 }\n:   A work.\n\n    An idea.\n", ["Doe and Roe (1999)"]),
         (by_hand, "A sum", "A sum, by [Poe (1899)](../c.md)", ["a/b.md: 1899"]),
     ],
 )
