@@ -543,6 +543,7 @@ def test_panel_is_a_sheet_inside_the_window_on_a_phone(browse):
 def test_tap_selects_and_shows_a_claim_on_a_phone(browse):
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
+    phone.run(SCROLL_TO_MAP)
     key = phone.run("document.querySelector('.map__dots a').getAttribute('href').slice(1)")
     phone.page.touchscreen.tap(*phone.run(middle_of(key)))
     shown_at(phone, key)
@@ -550,12 +551,15 @@ def test_tap_selects_and_shows_a_claim_on_a_phone(browse):
     assert sheet["bottom"] <= 844 and box(phone, ".map__ring")["bottom"] < sheet["top"]
 
 
+SCROLL_TO_MAP = "(document.querySelector('.map__bar').scrollIntoView(), scrollBy(0, -60))"
+
+
 @pytest.fixture
 def fingers(browse):
     """Return a phone that shows the map, and a function that moves fingers by a distance over it."""
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
-    phone.run("(document.querySelector('.map__bar').scrollIntoView(), scrollBy(0, -60))")
+    phone.run(SCROLL_TO_MAP)
     devtools = phone.page.context.new_cdp_session(phone.page)
 
     def move(*points, by=lambda k: (0, 0)):
@@ -574,6 +578,7 @@ def test_one_finger_scrolls_the_page_and_two_move_and_enlarge_the_map(fingers):
     scrolled, after = move((200, 500), by=lambda _: (0, -15))
     assert scrolled > top + 50 and after == seen and phone.run("document.querySelector('.map__stage').classList.contains('is-passed')")
     phone.until("!document.querySelector('.map__stage.is-passed')")
+    phone.run(SCROLL_TO_MAP)
     top = phone.run("scrollY")
     scrolled, left = move((300, 300), by=lambda _: (-10, 0))
     assert scrolled == top and left[0] > seen[0] + 50 and left[2] == seen[2]
@@ -592,6 +597,7 @@ def test_buttons_of_the_map_are_beside_its_search_field_on_a_phone(browse):
 def test_tap_near_a_dot_selects_it_on_a_phone(browse):
     phone = browse("map/", width=390, height=844, phone=True)
     phone.until(ALIVE)
+    phone.run(SCROLL_TO_MAP)
     key = phone.run(FIRST)
     x, y = phone.run(middle_of(key))
     phone.page.touchscreen.tap(x - 20, y)
