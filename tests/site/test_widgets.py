@@ -27,6 +27,7 @@ from snippets.inference.cache import attend
 from snippets.inference.memory import bytes_per_token
 from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
+from snippets.io.ulysses import gather_bytes, ring_bytes, ulysses_bytes_with_copies
 from snippets.linear.attention import masked_product, positive_features, running_state
 from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
@@ -66,6 +67,7 @@ PAGES = {
     "dilution": "softmax/dilution/",
     "fit": "serving/models/",
     "entmax": "softmax/entmax/",
+    "exchange": "io/ulysses/",
     "flash": "io/flash/",
     "gated": "bounds/gated/",
     "guesses": "serving/speculative/",
@@ -1251,6 +1253,28 @@ def test_pages(widget):
     shows(2, "AA", "A writes token 7")
     one.press("Tab", "Enter", "Enter", "Enter")
     shows(2, "AABBB", "B writes token 8")
+
+
+def test_exchange(widget):
+    one = widget("exchange")
+
+    def shows(devices, kept):
+        sizes = devices, 131072 // devices, 128
+        ring, gather = (count(*sizes, kept, 2) for count in (ring_bytes, gather_bytes))
+        ulysses = ulysses_bytes_with_copies(*sizes, 32, kept, 2)
+        assert one.texts(".play__number") == [number(sent / 1e6, 0) for sent in (ring, gather, ulysses)]
+        fewest = "Ulysses sends the fewest bytes" if ulysses < ring else "a ring and an all-gather send fewer bytes than Ulysses"
+        least = "all send the same" if ulysses == ring else fewest
+        copies = f"each key-value head is on {devices // kept} devices" if kept < devices else "no head is copied"
+        assert one.said == f"{least} · {copies} · an all-gather holds {devices // 2} times as many keys and values as a ring"
+
+    shows(8, 8)
+    one.press("ArrowLeft")
+    shows(4, 8)
+    one.press("Home", "Tab", "End")
+    shows(2, 32)
+    one.press("Home")
+    shows(2, 1)
 
 
 def test_splits(widget):

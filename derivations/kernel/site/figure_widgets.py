@@ -26,6 +26,7 @@ WIDGETS = (
     "delta",
     "dilution",
     "entmax",
+    "exchange",
     "fit",
     "flash",
     "gated",

@@ -13,6 +13,7 @@ const WIDGETS = {
   delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
   entmax: () => import("./entmax.js"),
+  exchange: () => import("./exchange.js"),
   fit: () => import("./fit.js"),
   flash: () => import("./flash.js"),
   gated: () => import("./gated.js"),
