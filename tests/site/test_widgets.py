@@ -27,6 +27,7 @@ from snippets.inference.cache import attend
 from snippets.inference.memory import bytes_per_token
 from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
+from snippets.layers.routing import balance_by_bias
 from snippets.linear.attention import masked_product, positive_features, running_state
 from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
@@ -74,6 +75,7 @@ PAGES = {
     "interpolation": "positions/interpolation/",
     "levels": "serving/quantized/",
     "jacobian": "softmax/jacobian/",
+    "loads": "layers/routing/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
     "nope": "positions/nope/",
@@ -1180,6 +1182,23 @@ def test_guesses(widget):
     shows(0.75, 12, 0.1)
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
+
+
+def test_loads(widget):
+    one = widget("loads")
+    affinity, steps = exact(one.numbers["affinity"]), one.numbers["steps"]
+
+    def shows(rate, step, k):
+        loads, biases = balance_by_bias(affinity, k=k, rate=rate, steps=steps)
+        assert one.said == f"tokens {', '.join(printed(loads[step].tolist(), 0))} · biases {', '.join(printed(biases[step].tolist(), 3))}"
+
+    shows(0.005, 30, 1)
+    one.press("Home")
+    shows(0.001, 30, 1)
+    one.press("End", "Tab", "End")
+    shows(0.05, 150, 1)
+    one.press("ArrowLeft", "Tab", "ArrowRight")
+    shows(0.05, 149, 2)
 
 
 def test_fit(widget):

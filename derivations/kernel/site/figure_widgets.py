@@ -35,6 +35,7 @@ WIDGETS = (
     "interpolation",
     "jacobian",
     "levels",
+    "loads",
     "masks",
     "merge",
     "nope",

@@ -22,6 +22,7 @@ const WIDGETS = {
   interpolation: () => import("./interpolation.js"),
   jacobian: () => import("./jacobian.js"),
   levels: () => import("./levels.js"),
+  loads: () => import("./loads.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
   nope: () => import("./nope.js"),
