@@ -51,6 +51,7 @@ from snippets.softmax.entmax import entmax, relu_weights, sigmoid_weights, spars
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.sparse.window import distance_shares, tokens_within_reach
+from snippets.together.block import model_parts
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "docs/assets/js/play"
@@ -59,6 +60,7 @@ MOST = 60_000  # the most bytes of script that a page loads before a reader does
 PAGES = {
     "alibi": "positions/alibi/",
     "atlas": "seeing/atlas/",
+    "block": "together/block/",
     "bytes": "inference/groups/",
     "cache": "inference/cache/",
     "causal": "order/causal/",
@@ -1199,6 +1201,29 @@ def test_loads(widget):
     shows(0.05, 150, 1)
     one.press("ArrowLeft", "Tab", "ArrowRight")
     shows(0.05, 149, 2)
+
+
+def test_block(widget):
+    one = widget("block")
+
+    def shows(name, saved=0):
+        parts = model_parts(name)
+        everything = sum(parts.values()) - saved
+        assert one.said == f"{number(everything, 0)} parameters · {number(parts['norms'], 0)} of them in norms"
+
+    def each_head(name):
+        model = models()[name]
+        return model.layers * 2 * model.width * model.head_width
+
+    shows("Qwen3-8B")
+    one.run(f"{one.inside}.querySelector('[type=range]').focus()")
+    one.press("Home")
+    shows("Qwen3-8B", 7 * each_head("Qwen3-8B"))
+    one.press("End")
+    shows("Qwen3-8B", -8 * each_head("Qwen3-8B"))
+    one.run(f"{one.inside}.querySelector('select').focus()")
+    one.press("End")
+    shows("Gemma 2 27B")
 
 
 def test_fit(widget):
