@@ -28,6 +28,7 @@ from snippets.inference.memory import bytes_per_token
 from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
 from snippets.io.ulysses import gather_bytes, ring_bytes, ulysses_bytes_with_copies
+from snippets.layers.routing import balance_by_bias
 from snippets.linear.attention import masked_product, positive_features, running_state
 from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
@@ -51,6 +52,7 @@ from snippets.softmax.entmax import entmax, relu_weights, sigmoid_weights, spars
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
 from snippets.sparse.window import distance_shares, tokens_within_reach
+from snippets.together.block import model_parts
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "docs/assets/js/play"
@@ -59,6 +61,7 @@ MOST = 60_000  # the most bytes of script that a page loads before a reader does
 PAGES = {
     "alibi": "positions/alibi/",
     "atlas": "seeing/atlas/",
+    "block": "together/block/",
     "bytes": "inference/groups/",
     "cache": "inference/cache/",
     "causal": "order/causal/",
@@ -76,6 +79,7 @@ PAGES = {
     "interpolation": "positions/interpolation/",
     "levels": "serving/quantized/",
     "jacobian": "softmax/jacobian/",
+    "loads": "layers/routing/",
     "masks": "attention/masks/",
     "merge": "blocks/merge/",
     "nope": "positions/nope/",
@@ -1182,6 +1186,46 @@ def test_guesses(widget):
     shows(0.75, 12, 0.1)
     one.press("Tab", "Home")
     shows(0.75, 12, 0.0)
+
+
+def test_loads(widget):
+    one = widget("loads")
+    affinity, steps = exact(one.numbers["affinity"]), one.numbers["steps"]
+
+    def shows(rate, step, k):
+        loads, biases = balance_by_bias(affinity, k=k, rate=rate, steps=steps)
+        assert one.said == f"tokens {', '.join(printed(loads[step].tolist(), 0))} · biases {', '.join(printed(biases[step].tolist(), 3))}"
+
+    shows(0.005, 30, 1)
+    one.press("Home")
+    shows(0.001, 30, 1)
+    one.press("End", "Tab", "End")
+    shows(0.05, 150, 1)
+    one.press("ArrowLeft", "Tab", "ArrowRight")
+    shows(0.05, 149, 2)
+
+
+def test_block(widget):
+    one = widget("block")
+
+    def shows(name, saved=0):
+        parts = model_parts(name)
+        everything = sum(parts.values()) - saved
+        assert one.said == f"{number(everything, 0)} parameters · {number(parts['norms'], 0)} of them in norms"
+
+    def each_head(name):
+        model = models()[name]
+        return model.layers * 2 * model.width * model.head_width
+
+    shows("Qwen3-8B")
+    one.run(f"{one.inside}.querySelector('[type=range]').focus()")
+    one.press("Home")
+    shows("Qwen3-8B", 7 * each_head("Qwen3-8B"))
+    one.press("End")
+    shows("Qwen3-8B", -8 * each_head("Qwen3-8B"))
+    one.run(f"{one.inside}.querySelector('select').focus()")
+    one.press("End")
+    shows("Gemma 2 27B")
 
 
 def test_fit(widget):

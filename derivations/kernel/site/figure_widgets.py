@@ -19,6 +19,7 @@ from .svg_picture import DrawingError, Picture
 WIDGETS = (
     "alibi",
     "atlas",
+    "block",
     "bytes",
     "cache",
     "causal",
@@ -36,6 +37,7 @@ WIDGETS = (
     "interpolation",
     "jacobian",
     "levels",
+    "loads",
     "masks",
     "merge",
     "nope",

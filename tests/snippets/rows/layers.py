@@ -10,6 +10,7 @@ W_Q, W_K, W_V = T(4, 6), T(4, 6), T(4, 7)
 GATED = T(4, 8), T(4, 8), T(8, 4)
 ROUTER = "Shazeer et al. (2017)"
 WITH_BIAS = "Wang et al. (2024)"
+DEEPSEEK = "DeepSeek-AI, V3 (2024)"
 SCORES = T(3), T(3, 2), T(5), T(5, 2)
 SENT = "which tokens an expert gets is said by numbers"
 
@@ -79,6 +80,18 @@ ROWS = {
         "route_by_sigmoid": [Row(T(2, 3, 8), T(8), k=2, source=WITH_BIAS)],
         "updated_bias": [Row(T(4), T(4), rate=0.001, source=WITH_BIAS)],
         "mixtral_parameters": [Row(k=2, source="Jiang et al. (2024)")],
+    },
+    "routing": {
+        "choose_experts": [Row(T(2, 3, 8), T(8), k=2, source=WITH_BIAS), Row(T(8), T(8), k=2, source=WITH_BIAS)],
+        "sigmoid_gate": [Row(T(2, 3, 8), factor=2.5, source=DEEPSEEK), Row(T(8), source=DEEPSEEK)],
+        "gate_sum": [Row(T(2, 8), T()), Row(T(8), T())],
+        "gate_jacobian": [Row(T(5))],
+        "balance_by_bias": [Row(T(6, 4), k=2, rate=0.01, steps=3, not_on_meta="which tokens an expert gets depends on the numbers")],
+        "uneven_affinity": [Row(T(6, 4), lead=0.5)],
+        "total_affinity": [Row(T(5, 3), T(5, 3))],
+        "affinity_lead": [Row(T(5, 3), T(5, 3), T(5, 3), T(3))],
+        "idle_weights": [Row(256, 8, 7168, 2048)],
+        "deepseek_parameters": [Row(k=8)],
     },
     "vision": {
         "class_output": [Row(T(), T(2), T(5), T(5, 2), source="Dosovitskiy et al. (2021)")],

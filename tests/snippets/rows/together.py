@@ -7,6 +7,7 @@ import torch
 from snippets.inference.cache import KeyValueCache
 from snippets.order.causal import Cache
 from snippets.order.rotary import Rotation
+from snippets.together.block import BlockWeights, random_weights
 from snippets.together.bound import Sites
 from snippets.together.checkpoints import published_name, read_config
 from snippets.together.decoder import Decoder, DecoderBlock, DecoderConfig
@@ -15,7 +16,7 @@ from snippets.together.gpt import GPT, Block, Config
 from snippets.together.latent import LatentWidths
 from snippets.together.routed import RoutedSizes
 from snippets.together.trained import untrained_gpt
-from tests.snippets.input_rows import EVERY, Row, T, sample
+from tests.snippets.input_rows import EVERY, Row, Seeded, T, sample
 
 FULL = EVERY[:2]
 SHAZEER = "Shazeer (2020)"
@@ -24,6 +25,15 @@ SIZES = Config(vocab_size=7, num_layers=2, num_heads=4, num_kv_heads=2, d=8, d_f
 MODEL = Row(SIZES)
 TOKENS = T(3, 5, kind="whole")
 HALVES = [T(3), T(3), T(5, 3), T(5, 3), T(kind="real"), T(5, kind="real"), T(3)]
+
+
+MODERN = {"d": 8, "d_f": 6, "num_heads": 2, "num_kv_heads": 1, "d_k": 4}
+
+
+@sample
+def block_weights(dtype: torch.dtype, device: str) -> BlockWeights:
+    drawn = random_weights(**MODERN, generator=torch.Generator().manual_seed(0))
+    return BlockWeights(*(one.to(dtype).to(device) for one in drawn))
 
 
 @sample
@@ -175,6 +185,14 @@ ROWS = {
     "routed": {
         "RoutedExperts.route": [Row(T(5, 8), of=Row(d=8, sizes=EXPERTS), gives="upcast")],
         "RoutedExperts.forward": [Row(T(3, 5, 8), of=Row(d=8, sizes=EXPERTS), not_on_meta=NUMBERS)],
+    },
+    "block": {
+        "random_weights": [Row(**MODERN, generator=Seeded())],
+        "norm_if_any": [Row(T(2, 5, 4), T(4)), Row(T(5, 4), None)],
+        "block_of_parts": [Row(T(2, 5, 8), block_weights, rotation=rotation, num_heads=2, num_kv_heads=1)],
+        "modern_block_parameters": [Row(8, 6, 2, 1, 4, 2)],
+        "stack_parameters": [Row(3, 8, 6, 2, 1, 4, 2)],
+        "model_parts": [Row("Qwen3-8B")],
     },
     "sampling": {
         "reject_limits": [Row(top_k=1, top_p=1.0)],

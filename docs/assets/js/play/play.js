@@ -6,6 +6,7 @@
 const WIDGETS = {
   alibi: () => import("./alibi.js"),
   atlas: () => import("./atlas.js"),
+  block: () => import("./block.js"),
   bytes: () => import("./bytes.js"),
   cache: () => import("./cache.js"),
   causal: () => import("./causal.js"),
@@ -23,6 +24,7 @@ const WIDGETS = {
   interpolation: () => import("./interpolation.js"),
   jacobian: () => import("./jacobian.js"),
   levels: () => import("./levels.js"),
+  loads: () => import("./loads.js"),
   masks: () => import("./masks.js"),
   merge: () => import("./merge.js"),
   nope: () => import("./nope.js"),
