@@ -29,6 +29,7 @@ WIDGETS = (
     "fit",
     "flash",
     "gated",
+    "grid",
     "guesses",
     "heads",
     "integers",
