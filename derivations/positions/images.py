@@ -66,7 +66,7 @@ derivation.identity(
 
 derivation.identity(
     "translation",
-    rotated(x + c, y + c),
+    displaced((y + c) - (x + c)),
     displaced(y - x),
     uses=["displacement"],
     code=[(GRID, q_1, q_2, k_1, k_2, x + c, y + c, W)],
