@@ -36,6 +36,7 @@ from snippets.order.permutation import reorder
 from snippets.order.positions import frequencies
 from snippets.order.rotary import rotated_score
 from snippets.positions.alibi import alibi_weights, decay, slopes
+from snippets.positions.images import grid_positions, grid_score
 from snippets.positions.interpolation import ntk_base
 from snippets.positions.nope import counting_errors, start_signal
 from snippets.scaling.saturation import entropy
@@ -73,6 +74,7 @@ PAGES = {
     "exchange": "io/ulysses/",
     "flash": "io/flash/",
     "gated": "bounds/gated/",
+    "grid": "positions/images/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
     "integers": "example/integers/",
@@ -1170,6 +1172,32 @@ def test_gated(widget):
     shows(20, -7)
     one.press("Home")
     shows(0.1, -7)
+
+
+def test_grid(widget):
+    one = widget("grid")
+    side, query = one.numbers["side"], exact(one.numbers["query"])
+
+    def shows(at, to, kind=0):
+        key, W = exact(one.numbers["keys"][kind]), exact(one.numbers["frequencies"][kind])
+        at, to = torch.tensor(at), torch.tensor(to)
+        scores = grid_score(*query, *key, at, grid_positions(side, side), W).view(side, side)
+        assert one.rows("scores") == printed(scores.tolist(), 1)
+        rows, columns = (number(x, 0) for x in (to - at).tolist())
+        assert one.said == f"rows {rows} · columns {columns} · score {number(scores[*to].item(), 3)}"
+
+    shows((3, 3), (4, 1))
+    one.press("Tab", "Tab", "End", "Enter")  # the last cell: the query goes as far as the key can follow
+    shows((5, 6), (6, 4))
+    one.press("Home", "ArrowDown", "Enter")
+    shows((1, 2), (2, 0))
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowDown", "ArrowDown", "Tab", "ArrowRight", "Enter")  # the key alone
+    shows((1, 2), (1, 1))
+    one.browser.press("Tab", shift=True)
+    one.browser.press("Tab", shift=True)
+    one.press("ArrowDown")
+    shows((1, 2), (1, 1), kind=1)
 
 
 def test_guesses(widget):

@@ -31,6 +31,7 @@ WIDGETS = (
     "fit",
     "flash",
     "gated",
+    "grid",
     "guesses",
     "heads",
     "integers",

@@ -4,7 +4,8 @@ import torch
 
 from tests.snippets.input_rows import Row, T
 
-CHEN, PENG, PRESS = "Chen et al. (2023)", "Peng et al. (2024)", "Press, Smith and Lewis (2022)"
+CHEN, ESSER, PENG = "Chen et al. (2023)", "Esser et al. (2024)", "Peng et al. (2024)"
+PRESS, WANG = "Press, Smith and Lewis (2022)", "Wang, Bai et al. (2024)"
 PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)
 POSITIONS = T(5, kind="position")
 
@@ -48,5 +49,19 @@ ROWS = {
         "slopes": [Row(6, source=PRESS), Row(8, source=PRESS)],
         "with_alibi": [Row(T(2, 3, 4, 6), T(2, 3, 5, 6), PLACES, T(3))],
         "one_more_feature": [Row(T(4, 6), T(5, 6), PLACES, slope=0.5)],
+    },
+    "images": {
+        "grid_angles": [Row(T(5, 2, kind="real"), T(3, 2))],
+        "grid_rotation": [Row(T(5, 2, kind="position"), T(3, 2, kind="position"), gives="upcast")],
+        "axial_frequencies": [Row(12), Row(12, axes=3, base=100.0)],
+        "grid_positions": [Row(2, 3), Row(2, 3, 4)],
+        "grid_score": [Row(*[T(5, 3)] * 4, *[T(5, 2, kind="real")] * 2, T(3, 2)), Row(*[OMEGA] * 4, *[T(2, kind="real")] * 2, T(3, 2))],
+        "grid_weights": [Row(T(2, 3), T(2, 4)), Row(T(3), T(4))],
+        "section_frequencies": [Row((2, 3, 3), base=1e6, source=WANG)],
+        "segment_positions": [Row([2, (1, 2, 3), 2])],
+        "joint_attention": [Row(T(2, 3, 4), T(2, 5, 4), T(3, 4, 6), T(3, 4, 6), source=ESSER)],
+        "project_by_kind": [Row(T(2, 5, 4), T(2, 5), T(4, 6), T(4, 6))],
+        "text_share": [Row(T(2, 3), T(2, 5))],
+        "joint_output": [Row(T(2, 3), T(2, 3, 6), T(2, 5), T(2, 5, 6))],
     },
 }

@@ -18,6 +18,7 @@ const WIDGETS = {
   fit: () => import("./fit.js"),
   flash: () => import("./flash.js"),
   gated: () => import("./gated.js"),
+  grid: () => import("./grid.js"),
   guesses: () => import("./guesses.js"),
   heads: () => import("./heads.js"),
   integers: () => import("./integers.js"),
