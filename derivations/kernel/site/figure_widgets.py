@@ -50,6 +50,7 @@ WIDGETS = (
     "state",
     "symbols",
     "temperature",
+    "tiles",
     "variance",
     "window",
 )
