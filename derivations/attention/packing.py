@@ -18,7 +18,7 @@ from derivations.kernel import (
 )
 
 n, m, d_v = sizes("n m d_v")
-a, b, w, N, p = sizes("a b w N p")  # tokens of the first and of the second document; a block's width; blocks in a row; a prefix
+a, w, N, p = sizes("a w N p")  # tokens of the first document; a block's width; blocks in a row; a prefix
 S, V = matrix("S", n, n), matrix("V", n, d_v)
 i, j, l, f = index("i", n), index("j", n), index("l", n), index("f", d_v)
 s, t = vector("s", m), vector("t", w)  # scores of a query with the keys outside a block, and with those in it
@@ -42,13 +42,13 @@ def attend(*masks):
     return above / below
 
 
-first, second, third = [i <= a, j <= a], [a < i, i <= a + b, a < j, j <= a + b], [a + b < i, a + b < j]
+packed = attend([i <= a, j <= i], [a < i, a < j, j <= i])  # a query in the first document, or a query and a key after it
 derivation.identity(
     "alone",
-    where(attend([*first, j <= i], [*second, j <= i], [*third, j <= i]), a < i, i <= a + b),
-    where(attend([a < j, j <= i]), a < i, i <= a + b),
+    where(packed, a < i),
+    where(attend([a < j, j <= i]), a < i),
     uses=["order/causal#so-far"],
-    title="Outputs of the second of three packed documents: attention on the document's own tokens so far",
+    title="Outputs of the second document: causal attention on its own tokens",
 )
 
 derivation.refute(
