@@ -16,6 +16,7 @@ from derivations.kernel.site.diagrams import DrawingError, bars
 from derivations.kernel.site.svg_picture import number
 from snippets.attention.formula import attention, attention_steps, attention_weights, scores
 from snippets.attention.masks import lower_right, mask_scores, masked_softmax, padding_mask
+from snippets.attention.packing import count_blocks
 from snippets.blocks.merge import attention_state, merge_states, state_output
 from snippets.bounds.gated import gate_output
 from snippets.bounds.qknorm import bounded_weights
@@ -97,6 +98,7 @@ PAGES = {
     "state": "linear/attention/",
     "symbols": "attention/formula/",
     "temperature": "softmax/temperature/",
+    "tiles": "attention/packing/",
     "variance": "scaling/variance/",
     "window": "sparse/window/",
 }
@@ -1254,6 +1256,24 @@ def test_block(widget):
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("End")
     shows("Gemma 2 27B")
+def test_tiles(widget):
+    one = widget("tiles")
+    masks = dict(zip(one.numbers["names"], exact(one.numbers["masks"]).bool()))
+
+    def shows(name, size):
+        skipped, partial, full = count_blocks(masks[name], block_size=size)
+        pairs = f"pairs: {(partial + full) * size**2} computed, {int(masks[name].sum())} allowed"
+        assert one.said == f"blocks: {skipped} skipped, {partial} partial, {full} full · {pairs}"
+
+    shows("documents", 3)
+    one.press("ArrowLeft")
+    shows("causal", 3)
+    one.press("ArrowLeft")  # from the first to the last
+    shows("every third", 3)
+    one.press("Tab", "ArrowRight")
+    shows("every third", 4)
+    one.press("Home")
+    shows("every third", 1)
 
 
 def test_fit(widget):

@@ -37,6 +37,7 @@ SAME_RESULT = {
     "square_attention": {"side"},
     "flash_attention": {"block_size"},
     "flash_tile": {"block_size"},
+    "skipping_attention": {"block_size"},
     "attention_in_parts": {"parts", "size"},
     "decode_by_workers": {"workers"},
     "decode_by_size": {"size"},

@@ -54,6 +54,7 @@ WIDGETS = (
     "state",
     "symbols",
     "temperature",
+    "tiles",
     "variance",
     "window",
 )

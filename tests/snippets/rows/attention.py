@@ -1,5 +1,7 @@
 """Inputs for snippets/attention."""
 
+import torch
+
 from tests.snippets.input_rows import EVERY, Row, Seeded, T
 
 VASWANI, HALF = "Vaswani et al. (2017)", 0.5
@@ -47,6 +49,21 @@ ROWS = {
             Row(T(2, 3, 5), T(3, kind="places"), T(5, kind="places"), slope=HALF, source="Press, Smith and Lewis (2022)")
         ],
         "weights_by_place": [Row(T(2, 3, 5), T(5, kind="places"), slope=HALF)],
+    },
+    "packing": {
+        "looks_back": [Row(T(3, 1, kind="whole"), T(5, kind="whole"), gives=torch.bool)],
+        "same_document": [Row(T(2, 1, kind="whole"), T(2, kind="whole"), T(3, kind="whole"), gives=torch.bool)],
+        "in_prefix": [Row(T(3, 1, kind="whole"), T(5, kind="whole"), prefix=2, gives=torch.bool)],
+        "cumulative_lengths": [Row(T(3, kind="whole"), gives=torch.int64)],
+        "document_numbers": [Row(T(3, kind="whole"), gives=torch.int64, not_on_meta="the lengths are the size of the result")],
+        "packed_attention": [Row(T(2, 5, 4), T(2, 5, 4), T(2, 5, 6), starts=[0, 2, 5])],
+        "sum_blocks": [Row(T(3, 5, kind="whole"), block_size=2, gives=torch.int64)],
+        "block_kinds": [Row(T(3, 5, kind="keep"), block_size=2, gives=torch.int64)],
+        "count_blocks": [Row(T(3, 5, kind="keep"), block_size=2, not_on_meta="it counts")],
+        "skipping_attention": [Row(QUERY, KEY, T(2, 5, 6), T(3, 5, kind="keep"), block_size=2, not_on_meta="blocks are left out")],
+        "causal_blocks": [Row(4)],
+        "masked_pairs_computed": [Row(4, 3)],
+        "prefix_pairs": [Row(5, 3)],
     },
     "basic": {
         "basic_attention": [Row(T(2, 5, 4))],

@@ -41,6 +41,7 @@ const WIDGETS = {
   state: () => import("./state.js"),
   symbols: () => import("./symbols.js"),
   temperature: () => import("./temperature.js"),
+  tiles: () => import("./tiles.js"),
   variance: () => import("./variance.js"),
   window: () => import("./window.js"),
 };
