@@ -28,6 +28,7 @@ from snippets.inference.memory import bytes_per_token
 from snippets.io.flash import SlowMemory, flash_tile, plain_moved, tiled_moved
 from snippets.io.ring import contiguous, step_pairs, zigzag
 from snippets.linear.attention import masked_product, positive_features, running_state
+from snippets.linear.chunks import chunked_delta_multiplications, chunked_steps, delta_multiplications
 from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
@@ -61,6 +62,7 @@ PAGES = {
     "bytes": "inference/groups/",
     "cache": "inference/cache/",
     "causal": "order/causal/",
+    "chunks": "linear/chunks/",
     "cost": "order/cost/",
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
@@ -1164,6 +1166,25 @@ def test_gated(widget):
     shows(20, -7)
     one.press("Home")
     shows(0.1, -7)
+
+
+def test_chunks(widget):
+    one = widget("chunks")
+
+    def shows(chunk, tokens):
+        counts = chunked_steps(tokens, chunk=chunk), chunked_delta_multiplications(tokens, 128, 128, chunk=chunk)
+        assert one.said == (
+            f"{chunk - 1} steps in the systems and {tokens // chunk} from chunk to chunk: {counts[0]:.0f} in sequence"
+            f" · {number(counts[1] / delta_multiplications(tokens, 128, 128))} times the multiplications"
+        )
+
+    shows(8, 64)
+    one.press("End")
+    shows(16, 64)
+    one.press("Tab", "End")
+    shows(16, 256)
+    one.press("Shift+Tab", "Home")
+    shows(1, 256)
 
 
 def test_guesses(widget):

@@ -22,6 +22,7 @@ WIDGETS = (
     "bytes",
     "cache",
     "causal",
+    "chunks",
     "cost",
     "delta",
     "dilution",
