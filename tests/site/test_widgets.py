@@ -1174,7 +1174,7 @@ def test_chunks(widget):
     def shows(chunk, tokens):
         counts = chunked_steps(tokens, chunk=chunk), chunked_delta_multiplications(tokens, 128, 128, chunk=chunk)
         assert one.said == (
-            f"{chunk - 1} steps in the systems and {tokens // chunk} from chunk to chunk: {counts[0]:.0f} in sequence"
+            f"{chunk - 1} steps for systems, then {tokens // chunk} for states: {counts[0]:.0f}"
             f" · {number(counts[1] / delta_multiplications(tokens, 128, 128))} times the multiplications"
         )
 

@@ -27,7 +27,7 @@ export function start(stage, { chunks, chunk, texts, tokens, each, recurrent }) 
     ]).flat());
     end.textContent = `${shown(chosen.tokens, 0)} steps`;
     const total = chosen.chunk - 1 + count;
-    said.say(`${shown(chosen.chunk - 1, 0)} steps in the systems and ${shown(count, 0)} from chunk to chunk: ${shown(total, 0)} in sequence`
+    said.say(`${shown(chosen.chunk - 1, 0)} steps for systems, then ${shown(count, 0)} for states: ${shown(total, 0)}`
       + ` · ${shown(each[chunks.indexOf(chosen.chunk)] / recurrent)} times the multiplications`);
   }
 
