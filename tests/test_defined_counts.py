@@ -20,6 +20,8 @@ from snippets.inference.groups import grouped_attention, grouped_operations
 from snippets.inference.latent import absorbed_operations, expanded_operations
 from snippets.inference.memory import attention_intensity, bytes_per_token, step_intensity
 from snippets.linear.attention import cache_numbers, positive_features, state_numbers, write_state
+from snippets.linear.chunks import chunked_delta_multiplications, chunked_delta_rule, delta_multiplications
+from snippets.linear.delta import delta_rule
 from snippets.linear.duality import chunked_linear_attention, chunked_multiplications, masked_multiplications, recurrent_multiplications
 from snippets.linear.gates import decay_mask, gated_state
 from snippets.order.causal import cache_bytes
@@ -123,6 +125,16 @@ def count_chunked(n, r, d_v, chunk):
     )  # one product only gives the state's shape
 
 
+def count_delta(n, d_k, d_v, chunk=None):
+    """Count those of products, and for chunks those of substitution: for each row of a system, one for each entry of the rows before it."""
+    inputs = zeros((n, d_k), (n, d_k), (n, d_v), (n,))
+    if chunk is None:
+        return operations(delta_rule, *inputs) / 2 - d_k * d_v  # one product only gives the state's shape
+    substitution = sum(row * (d_k + d_v) for _ in range(n // chunk) for row in range(chunk))
+    products = operations(chunked_delta_rule, *inputs, chunk=chunk) / 2 - d_k * d_v
+    return products - n * chunk * d_k + substitution  # the code computes products of keys with keys twice, the formula counts them once
+
+
 def count_masked(n, r, d_v):
     query, key, value, gate = zeros((n, r), (n, r), (n, d_v), (n,))
     return operations(lambda: (decay_mask(gate) * (query @ key.mT)) @ value) / 2
@@ -170,6 +182,8 @@ COUNTED = {
     ),
     "linear/attention#define-n-c": lambda: (cache_numbers(7, 4, 3), sum(x.numel() for x in zeros((7, 4), (7, 3)))),
     "linear/attention#define-n-s": lambda: (state_numbers(4, 3), count_state(7, 4, 3)),
+    "linear/chunks#define-n-c": lambda: (chunked_delta_multiplications(12, 5, 3, chunk=4), count_delta(12, 5, 3, chunk=4)),
+    "linear/chunks#define-n-r": lambda: (delta_multiplications(12, 5, 3), count_delta(12, 5, 3)),
     "linear/duality#define-n-c": lambda: (chunked_multiplications(12, 5, 3, chunk=4), count_chunked(12, 5, 3, chunk=4)),
     "linear/duality#define-n-q": lambda: (masked_multiplications(12, 5, 3), count_masked(12, 5, 3)),
     "linear/duality#define-n-r": lambda: (recurrent_multiplications(12, 5, 3), count_recurrent(12, 5, 3)),

@@ -31,6 +31,7 @@ from snippets.io.ring import contiguous, step_pairs, zigzag
 from snippets.io.ulysses import gather_bytes, ring_bytes, ulysses_bytes_with_copies
 from snippets.layers.routing import balance_by_bias
 from snippets.linear.attention import masked_product, positive_features, running_state
+from snippets.linear.chunks import chunked_delta_multiplications, chunked_steps, delta_multiplications
 from snippets.linear.delta import additive_step, delta_step
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
@@ -67,6 +68,7 @@ PAGES = {
     "bytes": "inference/groups/",
     "cache": "inference/cache/",
     "causal": "order/causal/",
+    "chunks": "linear/chunks/",
     "cost": "order/cost/",
     "delta": "linear/delta/",
     "dilution": "softmax/dilution/",
@@ -1200,6 +1202,23 @@ def test_grid(widget):
     one.browser.press("Tab", shift=True)
     one.press("ArrowDown")
     shows((1, 2), (1, 1), kind=1)
+def test_chunks(widget):
+    one = widget("chunks")
+
+    def shows(chunk, tokens):
+        counts = chunked_steps(tokens, chunk=chunk), chunked_delta_multiplications(tokens, 128, 128, chunk=chunk)
+        assert one.said == (
+            f"{chunk - 1} steps for systems, then {tokens // chunk} for states: {counts[0]:.0f}"
+            f" · {number(counts[1] / delta_multiplications(tokens, 128, 128))} times the multiplications"
+        )
+
+    shows(8, 64)
+    one.press("End")
+    shows(16, 64)
+    one.press("Tab", "End")
+    shows(16, 256)
+    one.press("Shift+Tab", "Home")
+    shows(1, 256)
 
 
 def test_guesses(widget):

@@ -42,6 +42,7 @@ SAME_RESULT = {
     "decode_by_workers": {"workers"},
     "decode_by_size": {"size"},
     "sum_in_parts": {"parts", "size"},
+    "chunked_delta_rule": {"chunk"},
     "chunked_linear_attention": {"chunk"},
     "attention_reach": {"d"},  # the features are independent
     "Sites.rounded": {"count"},  # it is noted

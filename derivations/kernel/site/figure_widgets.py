@@ -23,6 +23,7 @@ WIDGETS = (
     "bytes",
     "cache",
     "causal",
+    "chunks",
     "cost",
     "delta",
     "dilution",

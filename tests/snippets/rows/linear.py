@@ -45,4 +45,15 @@ ROWS = {
         "best_chunk": [Row(4, 6, price=2.0)],
         "parallel_scan": [Row(T(5), T(5, 4, 6))],
     },
+    "chunks": {
+        "chunk_system": [Row(KEY, T(2, 5))],
+        "solve_chunk": [Row(KEY, VALUE, T(2, 5))],
+        "read_chunk": [Row(QUERY, KEY, STATE, VALUE)],
+        "product_of_steps": [Row(T(5, 4), T(5))],
+        "chunked_delta_rule": [Row(QUERY, KEY, VALUE, T(2, 5), chunk=2, source="Yang, Wang, Zhang et al. (2024)")],
+        "inverse_by_squaring": [Row(T(2, 5, 5))],
+        "delta_multiplications": [Row(5, 4, 6)],
+        "chunked_delta_multiplications": [Row(5, 4, 6, chunk=2)],
+        "chunked_steps": [Row(5, chunk=2)],
+    },
 }

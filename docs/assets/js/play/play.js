@@ -10,6 +10,7 @@ const WIDGETS = {
   bytes: () => import("./bytes.js"),
   cache: () => import("./cache.js"),
   causal: () => import("./causal.js"),
+  chunks: () => import("./chunks.js"),
   cost: () => import("./cost.js"),
   delta: () => import("./delta.js"),
   dilution: () => import("./dilution.js"),
