@@ -32,6 +32,7 @@ WIDGETS = (
     "gated",
     "guesses",
     "heads",
+    "hybrid",
     "integers",
     "interpolation",
     "jacobian",

@@ -19,6 +19,7 @@ const WIDGETS = {
   gated: () => import("./gated.js"),
   guesses: () => import("./guesses.js"),
   heads: () => import("./heads.js"),
+  hybrid: () => import("./hybrid.js"),
   integers: () => import("./integers.js"),
   interpolation: () => import("./interpolation.js"),
   jacobian: () => import("./jacobian.js"),
