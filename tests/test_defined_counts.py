@@ -24,6 +24,7 @@ from snippets.linear.chunks import chunked_delta_multiplications, chunked_delta_
 from snippets.linear.delta import delta_rule
 from snippets.linear.duality import chunked_linear_attention, chunked_multiplications, masked_multiplications, recurrent_multiplications
 from snippets.linear.gates import decay_mask, gated_state
+from snippets.linear.hybrids import full_bytes, hybrid_bytes
 from snippets.order.causal import cache_bytes
 from snippets.order.cost import (
     attention_layer,
@@ -147,6 +148,13 @@ def count_recurrent(n, r, d_v):
     return operations(gated_state, query, key, value, gate) / 2 + counter.total - r * d_v  # one product only gives the state's shape
 
 
+def count_stack(n, blocks, layers):
+    """Bytes that the layers of all blocks keep of a text: keys and values, or a state."""
+    key, value = zeros((n, 5), (n, 6))
+    kept = {"full": key.nbytes + value.nbytes, "linear": write_state(key, value).nbytes}
+    return blocks * sum(kept[layer] for layer in layers)
+
+
 def count_state(n, r, d_v):
     key, value = zeros((n, r), (n, d_v))
     return write_state(positive_features(key), value).numel()
@@ -187,6 +195,8 @@ COUNTED = {
     "linear/duality#define-n-c": lambda: (chunked_multiplications(12, 5, 3, chunk=4), count_chunked(12, 5, 3, chunk=4)),
     "linear/duality#define-n-q": lambda: (masked_multiplications(12, 5, 3), count_masked(12, 5, 3)),
     "linear/duality#define-n-r": lambda: (recurrent_multiplications(12, 5, 3), count_recurrent(12, 5, 3)),
+    "linear/hybrids#define-b-f": lambda: (full_bytes(7, 2, 3, 4 * (5 + 6)), count_stack(7, 2, ["full"] * 4)),
+    "linear/hybrids#define-b-h": lambda: (hybrid_bytes(7, 2, 3, 4 * (5 + 6), 4 * 5 * 6), count_stack(7, 2, ["linear"] * 3 + ["full"])),
     "order/causal#define-b-c": lambda: (cache_bytes(7, 3, 2, 16, 2), count_cache(3, 7, 2, 16)),
     "order/cost#define-c-a": lambda: (pair_operations(5, 6), count_layer(5, 6) - 4 * operations(torch.mm, *zeros((5, 6), (6, 6)))),
     "order/cost#define-c-k": lambda: (operations_with_cache(4, 3), count_generation(4, 3, use_cache=True)),

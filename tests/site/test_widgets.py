@@ -33,6 +33,7 @@ from snippets.layers.routing import balance_by_bias
 from snippets.linear.attention import masked_product, positive_features, running_state
 from snippets.linear.chunks import chunked_delta_multiplications, chunked_steps, delta_multiplications
 from snippets.linear.delta import additive_step, delta_step
+from snippets.linear.hybrids import full_bytes, hybrid_bytes
 from snippets.order.cost import pair_operations, projection_operations
 from snippets.order.permutation import reorder
 from snippets.order.positions import frequencies
@@ -80,6 +81,7 @@ PAGES = {
     "grid": "positions/images/",
     "guesses": "serving/speculative/",
     "heads": "heads/split/",
+    "hybrid": "linear/hybrids/",
     "integers": "example/integers/",
     "interpolation": "positions/interpolation/",
     "levels": "serving/quantized/",
@@ -1219,6 +1221,22 @@ def test_chunks(widget):
     shows(16, 256)
     one.press("Shift+Tab", "Home")
     shows(1, 256)
+
+
+def test_hybrid(widget):
+    one = widget("hybrid")
+
+    def shows(tokens, linear, state):
+        share = hybrid_bytes(tokens, 1, linear, 1, state) / full_bytes(tokens, 1, linear, 1)
+        assert one.said == f"{number(share, 3)} times the bytes of full attention everywhere · as many at {state:,} tokens"
+
+    shows(2048, 3, 512)
+    one.press("Home")
+    shows(64, 3, 512)
+    one.press("Tab", "End")
+    shows(64, 7, 512)
+    one.press("Tab", "Home")
+    shows(64, 7, 64)
 
 
 def test_guesses(widget):

@@ -35,6 +35,7 @@ WIDGETS = (
     "grid",
     "guesses",
     "heads",
+    "hybrid",
     "integers",
     "interpolation",
     "jacobian",

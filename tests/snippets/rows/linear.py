@@ -45,6 +45,12 @@ ROWS = {
         "best_chunk": [Row(4, 6, price=2.0)],
         "parallel_scan": [Row(T(5), T(5, 4, 6))],
     },
+    "hybrids": {
+        "full_bytes": [Row(5, 2, 3, 8)],
+        "hybrid_bytes": [Row(5, 2, 3, 8, 24)],
+        "state_in_tokens": [Row(8, 2, width=4)],
+        "channel_delta_step": [Row(STATE, *TOKEN, T(2, 1, 4), beta=0.5, source="Kimi Team (2025)")],
+    },
     "chunks": {
         "chunk_system": [Row(KEY, T(2, 5))],
         "solve_chunk": [Row(KEY, VALUE, T(2, 5))],

@@ -22,6 +22,7 @@ const WIDGETS = {
   grid: () => import("./grid.js"),
   guesses: () => import("./guesses.js"),
   heads: () => import("./heads.js"),
+  hybrid: () => import("./hybrid.js"),
   integers: () => import("./integers.js"),
   interpolation: () => import("./interpolation.js"),
   jacobian: () => import("./jacobian.js"),
