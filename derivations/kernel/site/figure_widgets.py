@@ -45,6 +45,7 @@ WIDGETS = (
     "roofline",
     "rotary",
     "scale",
+    "selection",
     "softcap",
     "splits",
     "state",
