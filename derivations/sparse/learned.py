@@ -72,7 +72,7 @@ derivation.inequality(
     w * exp(mean_score),
     total(exp(z[r]), r),
     because=total(exp(mean_score) * (exp(z[r] - mean_score) - 1 - (z[r] - mean_score)), r),
-    title="A block has at least the weight that equal scores with the same mean would give it",
+    title="The exponentials of a block have at least the sum that equal scores with the same mean would give",
 )
 
 derivation.refute(
@@ -154,7 +154,7 @@ derivation.identity(
     2 * sqrt(n * k),
     uses=["block-size"],
     code=[(counts + "scores_of_query", n, k, sqrt(n / k))],
-    title="This size of a block attains the bound",
+    title="Blocks of $\\sqrt{n/k}$ keys attain the bound",
 )
 
 derivation.refute(
