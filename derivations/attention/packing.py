@@ -69,7 +69,7 @@ derivation.identity(
     total(g[k] * exp(t[k]) / (outside + inside) * (v[k] - without), k),
     given=[zero_or_one(g)],
     uses=["order/causal#window"],
-    title="What a block of keys adds to an output: its weights, times the distances of its values from the output without it",
+    title="What a block of keys adds to an output: its weights, times the differences of its values from the output without it",
 )
 
 derivation.identity(
@@ -87,7 +87,7 @@ derivation.refute(
     without,
     at={m: 1, w: 4, s: [0], u: [0], t: [0, 0, 0, 0], g: [0, 0, 0, 1], v: [0, 0, 0, 1]},
     uses=["block"],
-    title="A block with one allowed pair can't be left out",
+    title="A block with one allowed pair can't always be left out",
 )
 
 derivation.identity(
@@ -142,7 +142,7 @@ derivation.inequality(
 prefix = attend([j <= i], [i < j, j <= p])
 derivation.identity(
     "after-prefix",
-    diff(prefix, V[l, f]) * where(1, i < l, p + 1 <= l),
+    diff(prefix, V[l, f]) * where(1, i < l) * where(1, p + 1 <= l),
     0,
     title="The derivative of an output with respect to the value of a later token after the prefix is zero",
 )

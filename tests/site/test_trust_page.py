@@ -220,6 +220,7 @@ ALONE = [
     "most-entropy",
     "relative-entropy",
     "maximum",
+    "at-least",
     "reach",
 ]
 

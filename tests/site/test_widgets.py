@@ -55,6 +55,8 @@ from snippets.softmax.dilution import most_weight, needed_gap
 from snippets.softmax.entmax import entmax, relu_weights, sigmoid_weights, sparsemax
 from snippets.softmax.jacobian import softmax_jacobian
 from snippets.softmax.temperature import softmax_with_temperature
+from snippets.sparse.learned import missed_weight, selection_error
+from snippets.sparse.patterns import top_k_mask
 from snippets.sparse.window import distance_shares, tokens_within_reach
 from snippets.together.block import model_parts
 
@@ -97,6 +99,7 @@ PAGES = {
     "roofline": "serving/roofline/",
     "rotary": "order/rotary/",
     "scale": "scaling/saturation/",
+    "selection": "sparse/learned/",
     "softcap": "bounds/softcap/",
     "splits": "serving/invariance/",
     "state": "linear/attention/",
@@ -1311,6 +1314,28 @@ def test_tiles(widget):
     shows("every third", 4)
     one.press("Home")
     shows("every third", 1)
+
+
+def test_selection(widget):
+    one = widget("selection")
+    scores, values = exact(one.numbers["scores"]), exact(one.numbers["values"])
+
+    def shows(size, kept):
+        keep = top_k_mask(scores.unflatten(0, (-1, size)).mean(-1), k=kept // size).repeat_interleave(size)
+        missed = missed_weight(scores[keep], scores[~keep]).item()
+        error = selection_error(scores[keep], values[keep], scores[~keep], values[~keep]).abs().item()
+        most = 2 * values.abs().max().item() * missed
+        assert one.said == f"missed weight {number(missed)} · error {number(error)}, at most {number(most)}"
+
+    shows(1, 4)
+    one.press("ArrowRight")
+    shows(2, 4)
+    one.press("ArrowRight")
+    shows(4, 4)
+    one.press("Tab", "ArrowRight")
+    shows(4, 8)
+    one.press("End")
+    shows(4, 16)
 
 
 def test_fit(widget):

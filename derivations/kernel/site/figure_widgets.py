@@ -51,6 +51,7 @@ WIDGETS = (
     "roofline",
     "rotary",
     "scale",
+    "selection",
     "softcap",
     "splits",
     "state",

@@ -13,6 +13,16 @@ def near(dtype: torch.dtype, device: str) -> torch.Tensor:
 
 
 ROWS = {
+    "learned": {
+        "missed_weight": [Row(T(2, 3), T(2, 5))],
+        "selection_error": [Row(T(2, 3), T(2, 3), T(2, 5), T(2, 5))],
+        "mean_key_scores": [Row(T(2, 3, 4), T(2, 6, 4), block_size=2, source="Lu et al. (2025)")],
+        "index_scores": [Row(T(2, 2, 3, 4), T(2, 5, 4), T(2, 3, 2), source="DeepSeek-AI, V3.2 (2025)")],
+        "select_keys": [Row(T(2, 5, 5), k=2, gives=torch.bool)],
+        "gated_branches": [Row(T(3, 2, 5, 4), T(3, 2, 5), source="Yuan et al. (2025)")],
+        "indexed_multiplications": [Row(9, 4, 2.0, 3.0)],
+        "scores_of_query": [Row(64, 4, 8)],
+    },
     "window": {
         "window_mask": [Row(5, 3, gives=torch.bool)],
         "window_pairs": [Row(5, 3)],

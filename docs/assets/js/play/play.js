@@ -38,6 +38,7 @@ const WIDGETS = {
   roofline: () => import("./roofline.js"),
   rotary: () => import("./rotary.js"),
   scale: () => import("./scale.js"),
+  selection: () => import("./selection.js"),
   softcap: () => import("./softcap.js"),
   splits: () => import("./splits.js"),
   state: () => import("./state.js"),
