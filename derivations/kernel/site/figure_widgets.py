@@ -19,6 +19,7 @@ from .svg_picture import DrawingError, Picture
 WIDGETS = (
     "alibi",
     "atlas",
+    "blend",
     "bytes",
     "cache",
     "causal",
