@@ -3,7 +3,7 @@
 
 import { chart, draw, make, readout, shown, slider } from "./parts.js";
 
-export const caption = "The share of its frequency that each pair keeps, for a factor and two borders that you choose. Dashed: YaRN's borders, with the same factor.";
+export const caption = "The share of its frequency that each pair keeps, for a factor and two borders, in rotations. Dashed: YaRN's borders, with the same factor.";
 
 export function start(stage, { turns, factors, factor, lows, low, highs, high, start: first, end }) {
   const chosen = { factor, low, high };
@@ -28,9 +28,9 @@ export function start(stage, { turns, factors, factor, lows, low, highs, high, s
   };
   const knobs = [
     slider("factor", factors, factor, take("factor")),
-    slider("low border, in rotations", lows, low, take("low"), 1),
-    slider("high border, in rotations", highs, high, take("high")),
+    slider("low border", lows, low, take("low"), 1),
+    slider("high border", highs, high, take("high")),
   ];
-  stage.append(...knobs.map((knob) => knob.element), make("span", { class: "play__title" }, "percent of the frequency, by pair from fast to slow; dashed: YaRN"), plot.element, said.element);
+  stage.append(...knobs.map((knob) => knob.element), make("span", { class: "play__title" }, "percent of the frequency, by pair; dashed: YaRN"), plot.element, said.element);
   knobs.forEach((knob) => knob.moved());
 }
