@@ -66,11 +66,10 @@ derivation.identity(
 
 derivation.identity(
     "translation",
-    displaced((y + c) - (x + c)),
-    displaced(y - x),
-    uses=["displacement"],
-    code=[(GRID, q_1, q_2, k_1, k_2, x + c, y + c, W)],
-    title="Moving both patches together changes no score",
+    W @ ((y + c) - (x + c)),
+    W @ (y - x),
+    code=[("snippets.positions.images.grid_angles", (y + c) - (x + c), W)],
+    title="Moving both patches together changes no angle between them",
 )
 
 

@@ -42,6 +42,8 @@ from snippets.positions.alibi import alibi_weights, decay, slopes
 from snippets.positions.images import grid_positions, grid_score
 from snippets.positions.interpolation import ntk_base
 from snippets.positions.nope import counting_errors, start_signal
+from snippets.positions.scaled import count_pairs, llama3_frequencies
+from snippets.positions.yarn import yarn_frequencies
 from snippets.scaling.saturation import entropy
 from snippets.scaling.variance import draw, predicted_moments, sample_moments
 from snippets.seeing.atlas import stored_atlas
@@ -68,6 +70,7 @@ PAGES = {
     "alibi": "positions/alibi/",
     "atlas": "seeing/atlas/",
     "block": "together/block/",
+    "blend": "positions/scaled/",
     "bytes": "inference/groups/",
     "cache": "inference/cache/",
     "causal": "order/causal/",
@@ -1181,6 +1184,28 @@ def test_gated(widget):
     shows(20, -7)
     one.press("Home")
     shows(0.1, -7)
+
+
+def test_blend(widget):
+    one = widget("blend")
+    omega = frequencies(128, base=500_000.0, dtype=torch.float64)
+
+    def shows(factor, low, high):
+        kept, blended, divided = count_pairs(omega, trained=8192, low=low, high=high)
+        assert one.said == f"kept {kept} · blended {blended} · divided by {factor}: {divided}"
+        ways = yarn_frequencies(omega, s=factor, trained=8192), llama3_frequencies(omega, s=factor, trained=8192, low=low, high=high)
+        drawn = one.run(f"[...{one.inside}.querySelectorAll('.picture__curve')].map((path) => path.getAttribute('d'))")
+        for path, scaled in zip(drawn, ways, strict=True):
+            heights = [float(point.split()[1]) for point in path[1:].split("L")]
+            assert heights == pytest.approx((8 + 130 * (1 - scaled / omega)).tolist())
+
+    shows(8, 1.0, 4.0)
+    one.press("ArrowLeft")
+    shows(4, 1.0, 4.0)
+    one.press("Tab", "Home")
+    shows(4, 0.5, 4.0)
+    one.press("Tab", "End")
+    shows(4, 0.5, 64.0)
 
 
 def test_grid(widget):

@@ -20,6 +20,7 @@ WIDGETS = (
     "alibi",
     "atlas",
     "block",
+    "blend",
     "bytes",
     "cache",
     "causal",

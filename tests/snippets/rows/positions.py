@@ -4,7 +4,8 @@ import torch
 
 from tests.snippets.input_rows import Row, T
 
-CHEN, ESSER, PENG = "Chen et al. (2023)", "Esser et al. (2024)", "Peng et al. (2024)"
+CHEN, DING, ESSER = "Chen et al. (2023)", "Ding et al. (2024)", "Esser et al. (2024)"
+META, PENG = "Meta (2024)", "Peng et al. (2024)"
 PRESS, WANG = "Press, Smith and Lewis (2022)", "Wang, Bai et al. (2024)"
 PLACES, NUMBER, OMEGA = T(5, kind="real"), T(kind="real"), T(3)
 POSITIONS = T(5, kind="position")
@@ -49,6 +50,15 @@ ROWS = {
         "slopes": [Row(6, source=PRESS), Row(8, source=PRESS)],
         "with_alibi": [Row(T(2, 3, 4, 6), T(2, 3, 5, 6), PLACES, T(3))],
         "one_more_feature": [Row(T(4, 6), T(5, 6), PLACES, slope=0.5)],
+    },
+    "scaled": {
+        "llama3_frequency": [Row(OMEGA, OMEGA, s=8.0, low=1.0, high=4.0), Row(T(5, 3), OMEGA, s=8.0, low=1.0, high=4.0)],
+        "llama3_frequencies": [Row(OMEGA, s=8.0, trained=64, source=META), Row(OMEGA, s=8.0, trained=64, low=0.5, high=8.0, source=META)],
+        "count_pairs": [Row(OMEGA, trained=64, low=1.0, high=4.0, not_on_meta="it counts numbers")],
+        "yarn_frequency": [Row(OMEGA, OMEGA, s=8.0, start=1.0, end=32.0)],
+        "longrope_frequencies": [Row(OMEGA, OMEGA, source=DING)],
+        "longrope_angles": [Row(PLACES, OMEGA, OMEGA), Row(PLACES, OMEGA, OMEGA, unscaled=2)],
+        "longrope_attention_factor": [Row(8.0, trained=4096)],
     },
     "images": {
         "grid_angles": [Row(T(5, 2, kind="real"), T(3, 2))],
