@@ -221,6 +221,7 @@ ALONE = [
     "relative-entropy",
     "maximum",
     "reach",
+    "stream-bounded",
 ]
 
 
