@@ -93,22 +93,11 @@ derivation.refute(
     title="Without a norm after it, a write exceeds the bound",
 )
 
-turned_1, turned_2 = cos(theta) * u_1 - sin(theta) * u_2, sin(theta) * u_1 + cos(theta) * u_2
-
-derivation.identity(
-    "norm-then-rotate",
-    turned_1 / sqrt((turned_1**2 + turned_2**2) / 2),
-    (cos(theta) * u_1 - sin(theta) * u_2) / sqrt((u_1**2 + u_2**2) / 2),
-    given=[positive(u_1**2 + u_2**2)],
-    title="Without gains, QK-norm may come before or after RoPE",
-)
-
 derivation.refute(
     "gains-then-rotate",
     cos(theta) * (a_1 * u_1) - sin(theta) * (a_2 * u_2),
     a_1 * (cos(theta) * u_1 - sin(theta) * u_2),
     at={theta: 1, a_1: 1, a_2: 2, u_1: 0, u_2: 1},
-    uses=["norm-then-rotate"],
     title="Gains before RoPE are not gains after it",
 )
 

@@ -141,7 +141,8 @@ def block_of_parts(
 ) -> Float[Tensor, "*batch n d"]:
     """Causal grouped attention, then SwiGLU, each with its norms.
 
-    Raises ValueError for a rotation of another number of tokens.
+    Raises ValueError for a rotation of another number of tokens, and
+    RuntimeError for weights of another width.
     """
     read = norm_if_any(x, weights.before_1)
     query = split_heads(read @ weights.W_Q, num_heads=num_heads)

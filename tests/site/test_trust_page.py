@@ -222,6 +222,7 @@ ALONE = [
     "maximum",
     "at-least",
     "reach",
+    "stream-bounded",
 ]
 
 

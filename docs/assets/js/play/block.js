@@ -22,12 +22,12 @@ export function start(stage, { models, sizes, parts, model, shared }) {
     const all = sum(counts);
     rows.forEach(({ bar, number }, place) => {
       strength(bar, counts[place], all);
-      number.textContent = `${shown((100 * counts[place]) / all, counts[place] < all / 1000 ? 3 : 1)} %`;
+      number.textContent = shown((100 * counts[place]) / all, counts[place] < all / 1000 ? 3 : 1);
     });
     said.say(`${shown(all, 0)} parameters · ${shown(counts.at(-1), 0)} of them in norms`);
   }
 
-  const knob = slider("heads of keys and values", shared, chosen.shared, (value) => {
+  const knob = slider("key-value heads", shared, chosen.shared, (value) => {
     chosen.shared = value;
     show();
   });
@@ -36,6 +36,6 @@ export function start(stage, { models, sizes, parts, model, shared }) {
     knob.range.value = shared.indexOf(sizes[place][4]);
     knob.moved();
   });
-  stage.append(choose, knob.element, ...rows.map((row) => row.element), said.element);
+  stage.append(choose, knob.element, make("span", { class: "play__title" }, "percent of all parameters"), ...rows.map((row) => row.element), said.element);
   knob.moved();
 }
