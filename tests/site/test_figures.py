@@ -678,7 +678,7 @@ def test_text_inside_pictures_is_not_indexed(built):
 
 
 def test_figures_are_on_the_zensical_site(built, zensical):
-    assert not list(zensical.rglob("figures"))
+    assert not (zensical / "figures").exists()
     for page in built.rglob("*.html"):
         theirs = zensical / page.relative_to(built)
         if theirs.exists():
