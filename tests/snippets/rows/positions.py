@@ -52,10 +52,13 @@ ROWS = {
         "one_more_feature": [Row(T(4, 6), T(5, 6), PLACES, slope=0.5)],
     },
     "scaled": {
-        "llama3_frequency": [Row(OMEGA, OMEGA, s=8.0, low=1.0, high=4.0), Row(T(5, 3), OMEGA, s=8.0, low=1.0, high=4.0)],
-        "llama3_frequencies": [Row(OMEGA, s=8.0, trained=64, source=META), Row(OMEGA, s=8.0, trained=64, low=0.5, high=8.0, source=META)],
-        "count_pairs": [Row(OMEGA, trained=64, low=1.0, high=4.0, not_on_meta="it counts numbers")],
-        "yarn_frequency": [Row(OMEGA, OMEGA, s=8.0, start=1.0, end=32.0)],
+        "llama3_frequency": [Row(OMEGA, OMEGA, s=8.0, low=-2.0, high=2.0), Row(T(5, 3), OMEGA, s=8.0, low=-2.0, high=2.0)],
+        "llama3_frequencies": [
+            Row(T(40), s=8.0, trained=64, source=META),
+            Row(T(40), s=8.0, trained=64, low=0.5, high=8.0, source=META),
+        ],
+        "count_pairs": [Row(T(40), trained=64, low=1.0, high=8.0, not_on_meta="it counts numbers")],
+        "yarn_frequency": [Row(OMEGA, OMEGA, s=8.0, start=-2.0, end=2.0)],
         "longrope_frequencies": [Row(OMEGA, OMEGA, source=DING)],
         "longrope_angles": [Row(PLACES, OMEGA, OMEGA), Row(PLACES, OMEGA, OMEGA, unscaled=2)],
         "longrope_attention_factor": [Row(8.0, trained=4096)],
