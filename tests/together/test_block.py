@@ -131,3 +131,6 @@ def test_numbers_in_the_text():
     assert round(saved / 1e9, 2) == 0.81
     assert 8_324_201_984 - (sum(model_parts("Gemma 2 9B").values()) - 917_962_752) == 0
     assert 42 * 2 * 3584 == 301_056
+    for name, share in (("Llama 3.1 8B", 13.1), ("Llama 3.1 405B", 1.0)):
+        parts = model_parts(name)
+        assert round(100 * parts["embedding"] / sum(parts.values()), 1) == share
