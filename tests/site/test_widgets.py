@@ -154,7 +154,7 @@ def test_unknown_widget_is_rejected(refused, widget):
     message = refused(f"Text\n\n/// figure | notes/page:one play={widget}\nA caption.\n///\n")
     assert message.startswith("docs/notes/page.md:3: ")
     # Markdown itself strips line endings.
-    assert f"there is no widget {widget!r}; the widgets are alibi, atlas, bytes, " in message or not widget
+    assert f"there is no widget {widget!r}; the widgets are alibi, atlas, blend, " in message or not widget
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, {}, [1, [None]], "a = b", ["a", "b ≤ c"]])
