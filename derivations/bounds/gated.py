@@ -139,7 +139,7 @@ derivation.inequality(
     d_v,
     because=(O * G, W_O),
     uses=["simplify/bilinear#output-rank"],
-    title="A gate does not raise the rank of what a head writes",
+    title="Whatever the gates, the rank of what a head writes is at most its width",
 )
 
 derivation.identity(

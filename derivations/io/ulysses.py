@@ -41,7 +41,7 @@ derivation.inequality(
     because=2 * B * (p - 1) * (p - (r_h + 1)) / p,
     given=[nonnegative(B), nonnegative(p - (r_h + 1))],
     uses=["slack"],
-    title="With enough devices, Ulysses sends no more than a ring",
+    title="With enough devices, which divide the heads of keys and values, Ulysses sends no more than a ring",
 )
 
 derivation.chain(
@@ -93,7 +93,7 @@ derivation.inequality(
     ulysses,
     2 * c * d * (h + h_kv) * g,
     because=2 * c * d * (h + h_kv) * g / p,
-    title="With $c$ tokens on each device, Ulysses sends at most this many bytes, on any number of devices",
+    title="With $c$ tokens on each device, Ulysses sends at most this, while the devices divide the heads of keys and values",
 )
 
 computing, sending = 4 * c**2 * d * h / F, 2 * c * d * h_kv * g / W

@@ -132,7 +132,7 @@ derivation.inequality(
         nonnegative(load_lead): {D: [[1, 0]], A: [[0, 1]], S: [[0, 1]], b: [2, 0]},
     },
     uses=["optimal"],
-    title="Of all choices with the same loads, the one by biased scores has the most affinity",
+    title="Of all choices with as many experts for each token and the same loads, the one by biased scores has the most affinity",
 )
 
 

@@ -97,7 +97,7 @@ derivation.identity(
     V,
     given=[product_is(K, K.T, 1)],
     uses=["chunk"],
-    title="With orthonormal keys, the errors at the old state are the writes",
+    title="With orthonormal keys and rates of one, writing the errors at the old state stores every value",
 )
 
 derivation.refute(
@@ -106,7 +106,7 @@ derivation.refute(
     V,
     at={K: [[1], [1]], V: [[1], [1]], S: [[0]]},
     uses=["right-angles"],
-    title="Errors at the old state are not the writes of a chunk",
+    title="Writing the errors at the old state can fail to store the values",
 )
 
 derivation.identity(

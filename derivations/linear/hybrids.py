@@ -72,7 +72,7 @@ derivation.refute(
     at={m: 1, r: 3, n: 2, b: 1, z: 4},
     relation="<=",
     uses=["ratio"],
-    title="Three linear layers to one full layer do not always need a quarter of the bytes",
+    title="With two tokens, three linear layers to one full layer need more than a quarter of the bytes",
 )
 
 derivation.refute(

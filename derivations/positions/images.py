@@ -82,10 +82,10 @@ def on_grid(rows, columns):
 derivation.refute(
     "turned",
     on_grid(s, t),
-    on_grid(t, s),
+    on_grid(t, -s),
     at={q_1: [1], q_2: [0], k_1: [1], k_2: [0], g: [1], omega: [1], s: 1, t: 0},
     uses=["displacement"],
-    title="Exchanging rows and columns can change a score",
+    title="A quarter turn of the image can change a score",
 )
 
 derivation.identity(
@@ -94,7 +94,7 @@ derivation.identity(
     on_grid(s, v) + on_grid(u, t),
     given=[zero_or_one(g)],
     uses=["displacement"],
-    title="At the corners of a rectangle, both diagonals have the same sum of scores",
+    title="If all keys have the same features, both diagonals of a rectangle have the same sum of scores",
 )
 
 derivation.identity(

@@ -75,7 +75,7 @@ derivation.inequality(
     because=(r - 1) * (Fraction(1, 3) - Fraction(1, 31)),
     given=[nonnegative(r - 1)],
     uses=["same-blend"],
-    title="With the published borders, Llama 3 keeps at least as large a share of a frequency",
+    title="From one rotation on, Llama 3's ramp is at least as high as YaRN's, with the published borders",
 )
 
 divisor = s / (1 + u * (s - 1))

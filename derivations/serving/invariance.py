@@ -87,7 +87,7 @@ derivation.inequality(
     (m - 1) + (p - 1),
     m * p - 1,
     because=(m - 1) * (p - 1),
-    title="A term is rounded no more often in $p$ parts of $m$ terms than in one part",
+    title="The most roundings of any term in $p$ parts of $m$ terms are at most those in one part",
 )
 
 derivation.inequality(
@@ -105,7 +105,7 @@ derivation.inequality(
     y + s,
     because=(y - x - 2 * beta) + (beta - r) + (beta + s),
     given=[nonnegative(y - x - 2 * beta), nonnegative(beta - r), nonnegative(beta + s)],
-    title="Two logits that differ by at least twice the error bound keep their order",
+    title="Two logits that differ by at least twice the error bound do not change places",
 )
 
 derivation.inequality(
@@ -131,7 +131,7 @@ derivation.identity(
     x,
     given=[representable(x)],
     without={representable(x): {x: Fraction(1, 3)}},
-    title="Adding zero changes no bit",
+    title="Adding zero changes no number",
 )
 
 derivation.identity(
@@ -139,7 +139,7 @@ derivation.identity(
     rounded(x + y),
     rounded(y + x),
     given=[in_range()],
-    title="Two parts merge to the same bits in both orders",
+    title="Two numbers have the same rounded sum in both orders",
 )
 
 if __name__ == "__main__":

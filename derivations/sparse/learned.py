@@ -110,6 +110,14 @@ derivation.identity(
     title="Multiplications of an indexer for all pairs, and of attention to $k$ selected keys",
 )
 
+derivation.identity(
+    "doubled",
+    multiplications(2 * n) - 2 * multiplications(n),
+    h * n**2 + f * (k * (k - 1) / 2),
+    uses=["multiplications"],
+    title="Multiplications for twice as many tokens, less twice those for $n$ tokens",
+)
+
 derivation.refute(
     "linear",
     multiplications(2 * n),

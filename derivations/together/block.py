@@ -47,7 +47,7 @@ derivation.inequality(
     c**2 * d,
     because=total((c**2 - g[i] ** 2) * y[i] ** 2, i) * d / (y @ y),
     given=[nonnegative(c**2 - g[i] ** 2), positive(y @ y)],
-    title="After a norm with gains up to $c$, the squared length of a write is at most $c^2$ times the width",
+    title="After a norm with gains of size at most $c$, the squared length of a write is at most $c^2$ times the width",
 )
 
 derivation.identity(
@@ -55,7 +55,7 @@ derivation.identity(
     (t * y)[i] / sqrt(((t * y) @ (t * y)) / d),
     y[i] / sqrt((y @ y) / d),
     given=[positive(t), positive(y @ y)],
-    title="A factor on the last matrix of a part cancels in the norm after it",
+    title="A positive factor on the last matrix of a part cancels in the norm after it",
 )
 
 derivation.inequality(
@@ -80,7 +80,7 @@ derivation.refute(
     sqrt(d_k),
     relation="<=",
     at={q: [2], k: [2]},
-    title="Without QK-norm, scores exceed the bound",
+    title="Without QK-norm, scores can exceed the bound",
 )
 
 derivation.refute(
@@ -90,7 +90,7 @@ derivation.refute(
     relation="<=",
     at={y: [2]},
     uses=["write-bounded"],
-    title="Without a norm after it, a write exceeds the bound",
+    title="Without a norm after it, a write can exceed the bound",
 )
 
 derivation.refute(

@@ -1232,6 +1232,8 @@ def test_grid(widget):
     one.browser.press("Tab", shift=True)
     one.press("ArrowDown")
     shows((1, 2), (1, 1), kind=1)
+
+
 def test_chunks(widget):
     one = widget("chunks")
 
@@ -1321,6 +1323,8 @@ def test_block(widget):
     one.run(f"{one.inside}.querySelector('select').focus()")
     one.press("End")
     shows("Gemma 2 27B")
+
+
 def test_tiles(widget):
     one = widget("tiles")
     masks = dict(zip(one.numbers["names"], exact(one.numbers["masks"]).bool()))
