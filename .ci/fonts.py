@@ -11,9 +11,9 @@ from pathlib import Path
 
 # The characters of formulas, and the symbols in labels. tests/site/test_page_loading.py compares them with the pages and with the font.
 SIGNS = (
-    " !'()+,-./0123456789:;<=>?[]|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    " !'()+,-./0123456789:;<=>?[]{|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     "ΔΠαβγδεζηθικλμνξπρστυφχψωϕϵ𝟎𝟏"
-    "\u2061\u00b7×‖ℓ→∂∑−√∞≈≔≠≤≥≰⊙⊤⋅✓"
+    "\u2061\u2063\u00b7×‖ℓ→∂∑−√∞≈≔≠≤≥≰⊙⊤⋅✓"
 )
 
 # A single letter in a formula is drawn in italics, which have separate code points.

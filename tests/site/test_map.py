@@ -195,8 +195,9 @@ def test_list_links_to_every_claim_and_to_its_uses(html, whole):
         assert [link["href"] for link in item.select(".map__uses a")] == [f"#{graph_svg.entry_id(use)}" for use in node.uses]
 
 
-def test_page_and_scripts_are_small(html):
-    assert len(html) < 650_000 and len(gzip.compress(html.encode())) < 90_000
+def test_page_and_scripts_are_small(html, whole):
+    claims = len(whole.nodes)
+    assert len(html) < 560 * claims and len(gzip.compress(html.encode())) < 75 * claims
     assert len(gzip.compress(b"".join(path.read_bytes() for path in SCRIPTS))) < 7_800
 
 

@@ -20,8 +20,8 @@ ROUNDS_ONCE = set(
     [
         "apply_partial_rotary",
         "apply_rotary",
-        "apply_rotation",
         "apply_rotary_interleaved",
+        "apply_rotation",
         "apply_yarn",
         "attention",
         "attention_2d",
@@ -77,6 +77,7 @@ ROUNDS_ONCE = set(
         "soft_cap",
         "softmax",
         "softmax_with_temperature",
+        "solve_chunk",
         "split_output",
         "top_k_attention",
         "upcast",

@@ -19,8 +19,8 @@ from .svg_picture import DrawingError, Picture
 WIDGETS = (
     "alibi",
     "atlas",
-    "block",
     "blend",
+    "block",
     "bytes",
     "cache",
     "causal",

@@ -6,8 +6,8 @@
 const WIDGETS = {
   alibi: () => import("./alibi.js"),
   atlas: () => import("./atlas.js"),
-  block: () => import("./block.js"),
   blend: () => import("./blend.js"),
+  block: () => import("./block.js"),
   bytes: () => import("./bytes.js"),
   cache: () => import("./cache.js"),
   causal: () => import("./causal.js"),
