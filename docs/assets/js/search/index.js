@@ -84,17 +84,18 @@ const nearby = (a, b) => {
 
 function strength(word, term, isLast) {
   if (term === word) return 1;
-  const begins = term.startsWith(word) && (word.length > 2 || isLast);
-  if (begins) return (0.6 * word.length) / term.length;
-  // While a word is typed its stem is not there yet: "scali", "scal".
-  return isLast && term.length > 3 && word.startsWith(term) && word.length - term.length < 4 ? 0.5 : 0;
+  return term.startsWith(word) && (word.length > 2 || isLast) ? (0.6 * word.length) / term.length : 0;
 }
+
+// While a word is typed its stem is not there yet: "scali", "scal".
+const isStem = (word, term) => term.length > 3 && word.startsWith(term) && word.length - term.length < 4;
 
 async function placesOf(found, word, isLast) {
   const synonyms = found.synonyms[word] ?? [];
   const [like, ...others] = await Promise.all([word, ...synonyms].map((one) => wordsLike(found, one)));
   let terms = Object.keys(like).map((term) => [term, strength(word, term, isLast)]).filter(([, s]) => s);
   if (!terms.length && word.length > 4) terms = Object.keys(like).filter((term) => nearby(word, term)).map((term) => [term, 0.4]);
+  if (!terms.length && isLast) terms = Object.keys(like).filter((term) => isStem(word, term)).map((term) => [term, 0.5]);
   synonyms.forEach((synonym, k) => {
     if (!others[k][synonym]) return;
     like[synonym] = others[k][synonym];
