@@ -20,7 +20,7 @@ from .claim_graph import ClaimGraph, Node, Topic
 from .claim_html import KINDS
 from .svg_picture import Point, short
 
-COLUMNS = 5
+COLUMNS = 6
 DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 54.0  # the distance between dots, and the height of a topic with one row of dots
 ROW_LENGTH = 20  # dots in a row
 ROW_DISTANCE = 22.0  # between rows of dots of the same topic
