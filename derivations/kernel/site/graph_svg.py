@@ -20,8 +20,8 @@ from .claim_graph import ClaimGraph, Node, Topic
 from .claim_html import KINDS
 from .svg_picture import Point, short
 
-COLUMNS = 6
-DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 54.0  # the distance between dots, and the height of a topic with one row of dots
+COLUMNS = 5
+DOT_DISTANCE, TOPIC_HEIGHT = 14.0, 50.0  # the distance between dots, and the height of a topic with one row of dots
 ROW_LENGTH = 20  # dots in a row
 ROW_DISTANCE = 22.0  # between rows of dots of the same topic
 MARGIN, HEAD, GAP = 16.0, 44.0, 22.0  # of a region: its margin, the height of its title, and the distance to the next region
