@@ -51,12 +51,15 @@ Seconds for the attention of one layer without a mask, 16,384 tokens on each of
 eight devices of one server, and 512 on each:
 
 --8<-- [start:example-seconds]
->>> from snippets.io.ulysses import ring_seconds, ulysses_seconds
+>>> from snippets.io.ulysses import (
+...     ring_seconds, step_seconds, ulysses_bytes, ulysses_seconds)
 >>> speed, link = 400e12, 50e9  # operations and bytes in a second
 >>> for tokens in (16384, 512):
-...     sizes = 8, tokens, 128, 32, 8, 2
-...     print(f"{tokens:6} tokens: ring {ring_seconds(*sizes, speed, link):.6f}"
-...           f"  Ulysses {ulysses_seconds(*sizes, speed, link):.6f}")
+...     computing = step_seconds(tokens, 128, 32, speed)
+...     ring = ring_bytes(8, tokens, 128, 8, 2) / link
+...     other = ulysses_bytes(8, tokens, 128, 32, 8, 2) / link
+...     print(f"{tokens:6} tokens: ring {ring_seconds(8, computing, ring):.6f}"
+...           f"  Ulysses {ulysses_seconds(8, computing, other):.6f}")
  16384 tokens: ring 0.087961  Ulysses 0.093833
    512 tokens: ring 0.000304  Ulysses 0.000269
 >>> from snippets.io.ulysses import tokens_for_equal_times
@@ -114,7 +117,7 @@ def attention_with_exchange(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Float[Tensor, "p h c d_v"]:
-    """Attention of all tokens, c of which each of p devices holds before and
+    """Attention of all tokens, with c tokens on each of p devices before and
     after it: Jacobs et al. (2023).
 
     Raises RuntimeError unless the devices divide the heads of keys and values.
@@ -192,12 +195,12 @@ def ulysses_bytes_with_copies(
     kv_heads: int,
     itemsize: int,
 ) -> float:
-    """As `ulysses_bytes`, also with fewer heads of keys and values than devices:
-    each device then gets one head, and several get the same.
+    """As `ulysses_bytes`, but heads of keys and values are copied if there are
+    fewer of them than devices: each device then gets one.
     """
-    received = max(kv_heads // devices, 1)  # heads of keys and values
-    part = 2 * tokens * width * (heads / devices + received) * itemsize
-    return part * (devices - 1)  # to each other device
+    return ulysses_bytes(
+        devices, tokens, width, heads, max(kv_heads, devices), itemsize
+    )
 
 
 def ring_less_ulysses(
@@ -224,38 +227,16 @@ def step_seconds(tokens: int, width: int, heads: int, speed: float) -> float:
     return 4 * tokens**2 * width * heads / speed
 
 
-def ring_seconds(
-    devices: int,
-    tokens: int,
-    width: int,
-    heads: int,
-    kv_heads: int,
-    itemsize: int,
-    speed: float,
-    link: float,
-) -> float:
-    """Seconds of a ring: sending and computing at the same time, and a last step
-    without sending.
+def ring_seconds(devices: int, computing: float, sending: float) -> float:
+    """Seconds of a ring, from those of computing in a step and of all sending:
+    both at the same time, and a last step without sending.
     """
-    computing = step_seconds(tokens, width, heads, speed)
-    sent = ring_bytes(devices, tokens, width, kv_heads, itemsize)
-    return max((devices - 1) * computing, sent / link) + computing
+    return max((devices - 1) * computing, sending) + computing
 
 
-def ulysses_seconds(
-    devices: int,
-    tokens: int,
-    width: int,
-    heads: int,
-    kv_heads: int,
-    itemsize: int,
-    speed: float,
-    link: float,
-) -> float:
+def ulysses_seconds(devices: int, computing: float, sending: float) -> float:
     """Seconds of Ulysses: first sending, then computing, then sending."""
-    computing = devices * step_seconds(tokens, width, heads, speed)
-    sent = ulysses_bytes(devices, tokens, width, heads, kv_heads, itemsize)
-    return computing + sent / link
+    return devices * computing + sending
 
 
 def tokens_for_equal_times(

@@ -1,6 +1,6 @@
 """DeepSeek-V3's routing: sigmoid affinities, and a bias that only chooses.
 
-One token and four experts, of which it uses two:
+One token that uses two of four experts:
 
 --8<-- [start:example-token]
 >>> import torch

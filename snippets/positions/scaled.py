@@ -14,7 +14,7 @@ Llama 3.1's head: how many of 64 pairs are kept, blended and divided by eight, a
 
 --8<-- [end:example-counts]
 
-What the frequencies of some pairs are divided by, first in Llama 3.1, then with the ramp of YaRN:
+The divisors of some pairs' frequencies, first in Llama 3.1 and then with YaRN's ramp:
 
 --8<-- [start:example-divisors]
 >>> from snippets.positions.scaled import llama3_frequencies

@@ -93,16 +93,19 @@ def test_copied_heads_are_sent_to_each_device():
 
 
 def test_at_the_limits_both_take_the_same_time():
-    sizes, speed, link = (128, 32, 8, 2), 400e12, 50e9
-    tokens = tokens_for_equal_times(8, *sizes[1:], speed, link)
+    speed, link = 400e12, 50e9
+    tokens = tokens_for_equal_times(8, 32, 8, 2, speed, link)
     assert tokens == pytest.approx(750)
-    for count, faster in ((500, ulysses_seconds), (1000, ring_seconds), (2500, ring_seconds)):
-        times = {seconds: seconds(8, count, *sizes, speed, link) for seconds in (ulysses_seconds, ring_seconds)}
-        assert min(times, key=times.__getitem__) is faster
-    at = [seconds(8, 750, *sizes, speed, link) for seconds in (ulysses_seconds, ring_seconds)]
-    assert at[0] == pytest.approx(at[1])
+
+    def both(count):
+        computing = step_seconds(count, 128, 32, speed)
+        ring, ulysses = ring_bytes(8, count, 128, 8, 2), ulysses_bytes(8, count, 128, 32, 8, 2)
+        return ring_seconds(8, computing, ring / link), ulysses_seconds(8, computing, ulysses / link)
+
+    assert both(500)[1] < both(500)[0] and both(1000)[0] < both(1000)[1] and both(2500)[0] < both(2500)[1]
+    assert both(750)[0] == pytest.approx(both(750)[1])
     hidden = int(tokens_to_hide(speed, link, 2, sharing=4))
-    assert ring_seconds(8, hidden, *sizes, speed, link) == pytest.approx(8 * step_seconds(hidden, 128, 32, speed))
+    assert both(hidden)[0] == pytest.approx(8 * step_seconds(hidden, 128, 32, speed))
 
 
 def test_exchange_keeps_the_scale_it_is_given():

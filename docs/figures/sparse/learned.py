@@ -1,4 +1,4 @@
-"""The weights of sixteen keys, of which a reader keeps some, one by one or in blocks."""
+"""The weights of sixteen keys. A reader keeps some of them, one by one or in blocks."""
 
 import torch
 

@@ -17,7 +17,7 @@ export function start(stage, { length, width, heads, itemsize, counts, devices, 
     const [p, groups] = [chosen.devices, chosen.kept];
     const unit = (2 * (length / p) * width * itemsize * (p - 1)) / 1e6; // one head of keys and values, to all other devices
     const ring = unit * groups;
-    const ulysses = unit * (heads / p + Math.max(groups / p, 1));
+    const ulysses = (unit * (heads + Math.max(groups, p))) / p;
     [ring, ring, ulysses].forEach((bytes, k) => {
       strength(rows[k].bar, bytes, 2 * (length * width * itemsize * heads) / 1e6);
       rows[k].number.textContent = shown(bytes, 0);
