@@ -13,7 +13,7 @@ import pytest
 from derivations.kernel.site import Source, page_notebooks
 
 ROOT = Path(__file__).parents[2]
-TRIED = ("scaling/variance", "softmax/jacobian", "heads/module", "inference/cache")
+TRIED = ("scaling/variance", "softmax/jacobian", "heads/module", "inference/cache", "serving/paged")  # the last two read data
 PLAIN = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "OMP_NUM_THREADS": "1"}
 
 # Runs a notebook in an empty folder and prints the output of each cell.
@@ -94,8 +94,14 @@ def test_links_become_plain_text_without_a_site_url():
     assert "Vaswani et al. (2017), section 3.2.1" in words and "**Theorem (1).**" in words
 
 
-def test_pages_without_code_or_with_code_that_reads_files_have_no_notebook():
-    assert not page_notebooks.has_notebook(source("seeing/recall")) and not page_notebooks.has_notebook(source("together/gpt"))
+def test_data_that_the_code_reads_is_part_of_the_notebook():
+    sources = page_notebooks.find_modules(page_notebooks.read_code(source("inference/cache")))
+    text = (ROOT / "snippets/seeing/atlas.json").read_text(encoding="utf-8")
+    assert page_notebooks.find_data(sources) == {"snippets/seeing/atlas.json": text}
+
+
+def test_pages_without_code_or_with_code_that_reads_weights_have_no_notebook():
+    assert not page_notebooks.has_notebook(source("seeing/atlas")) and not page_notebooks.has_notebook(source("together/gpt"))
     assert not page_notebooks.has_notebook(source("glossary")) and not page_notebooks.has_notebook(source("contributing/language"))
     assert page_notebooks.has_notebook(source("scaling/variance"))
 

@@ -1,7 +1,7 @@
 """Convert a page to a self-contained Jupyter notebook: its prose, its claims as LaTeX, its code in order, its exercises.
 
-The code is that of the page (added_imports.py). The snippets that it imports are in a setup cell, so the notebook needs only PyTorch and
-jaxtyping. An example ends a cell after each line with output, and the notebook contains the output that the page shows.
+The code is that of the page (added_imports.py). The snippets that it imports, and the data that these read, are in a setup cell, so the
+notebook needs only PyTorch and jaxtyping. An example ends a cell after each line with output, and the notebook contains the output that the page shows.
 """
 
 import ast
@@ -27,7 +27,8 @@ from .page import Page
 from .page_source import RANKS, Opening, Source
 
 EXCLUDED = ("contributing/",)  # these pages are about the checker
-READS_FILES = re.compile(r"__file__|\bimportlib(\.| import )resources\b")  # code that reads files next to it does not run in a notebook
+READS_DATA = re.compile(r'Path\(__file__\)\.parent / "([\w.]+\.(?:json|toml))"')  # the file becomes part of the notebook
+READS_FILES = re.compile(r"__file__|\bimportlib(\.| import )resources\b")  # code that reads other files does not run in a notebook
 
 _CLOSING = re.compile(r"[ \t]*/{3,}[ \t]*")
 _ATTRIBUTES = re.compile(r"\{[ :][^}]*\}")
@@ -39,14 +40,27 @@ import sys
 import types
 
 SOURCES = {sources}
-
+{data}
 for name, source in SOURCES.items():
     module = sys.modules[name] = types.ModuleType(name)
-    module.__path__ = []
+    module.__path__ = []{file}
     parent, _, last = name.rpartition(".")
     if parent:
         setattr(sys.modules[parent], last, module)
     exec(compile(source, name, "exec"), module.__dict__)"""
+_DATA = """
+# The files that they read.
+import tempfile
+from pathlib import Path
+
+DATA = {data}
+FOLDER = Path(tempfile.mkdtemp())
+for name, text in DATA.items():
+    (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+    (FOLDER / name).write_text(text, encoding="utf-8")
+"""
+_FILE = """
+    module.__file__ = str(FOLDER / f"{name.replace('.', '/')}.py")"""
 
 
 def notebook_name(source: Source) -> str:
@@ -62,9 +76,8 @@ def has_notebook(source: Source) -> bool:
     if not page or page.startswith(EXCLUDED) or "--8<--" not in source.text:
         return False
     code = read_code(source)
-    return (
-        bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, find_modules(code).values()))
-    )
+    sources = (READS_DATA.sub("", text) for text in find_modules(code).values())
+    return bool(code) and all(block.place.topic != RECIPES for block in code) and not any(map(READS_FILES.search, sources))
 
 
 def make_notebook(source: Source, address: str = "", repository: str = "") -> str:
@@ -75,7 +88,7 @@ def make_notebook(source: Source, address: str = "", repository: str = "") -> st
     needed = find_modules(code)
     intro = new_markdown_cell(_INTRO.format(site="a site about attention", address=address) if address else _INTRO.split("\n")[1])
     hidden = {"jupyter": {"source_hidden": True}}
-    setup = [new_code_cell(_MODULES.format(sources=write_sources(needed)), metadata=hidden)] if needed else []
+    setup = [new_code_cell(write_setup(needed), metadata=hidden)] if needed else []
     book = new_notebook(cells=[*cells[:1], intro, *setup, *cells[1:]], metadata=_KERNEL)
     for number, cell in enumerate(book.cells):
         cell.id = f"cell-{number}"  # fixed ids make the file reproducible
@@ -137,6 +150,21 @@ def find_imported_modules(code: Snippet) -> list[str]:
     names += [name for origin in origins if origin.name for name in (origin.module, f"{origin.module}.{origin.name}")]
     find_modules = {origin.module for origin in origins}
     return list(dict.fromkeys(name for name in names if name in find_modules or (ROOT / f"{name.replace('.', '/')}.py").is_file()))
+
+
+def find_data(modules: dict[str, str]) -> dict[str, str]:
+    """Return the texts of the data files that snippet modules read, by their paths in the repository."""
+    folders = {name: name.rpartition(".")[0].replace(".", "/") for name in modules}
+    paths = [f"{folders[name]}/{file}" for name, source in modules.items() for file in READS_DATA.findall(source)]
+    return {path: (ROOT / path).read_text(encoding="utf-8") for path in paths}
+
+
+def write_setup(modules: dict[str, str]) -> str:
+    """Return the code of the setup cell, which makes the snippet modules and their data available."""
+    data = find_data(modules)
+    return _MODULES.format(
+        sources=write_sources(modules), data=_DATA.format(data=write_sources(data)) if data else "", file=_FILE if data else ""
+    )
 
 
 def write_sources(sources: dict[str, str]) -> str:

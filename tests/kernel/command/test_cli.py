@@ -370,7 +370,7 @@ def changed(topic, before):
 @pytest.mark.slow
 def test_the_files_that_new_makes_pass_as_made(copy, command):
     """In a chapter that there is and in a new one. Their code stands on their pages as the site's tests demand it."""
-    before = {"scaling/made_up": "scaling/saturation", "new_chapter/first": "together/decoder"}
+    before = {"scaling/made_up": "scaling/saturation", "new_chapter/first": "together/block"}
     topics = [*before]
     for topic in topics:
         made = command("new", topic)
