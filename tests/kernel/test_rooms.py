@@ -473,11 +473,11 @@ if {without}:
 from derivations.kernel.core import claims
 from derivations.kernel.exact.rational_numbers import Fraction
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.check import worker
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.store import project_files
 said = []
 for topic in ("softmax/jacobian", "scaling/variance"):
-    assert worker.load_script(project_files.ROOT / "derivations" / f"{{topic}}.py") is None
+    assert load_script(project_files.ROOT / "derivations" / f"{{topic}}.py") is None
     verdicts = [(claim.id, exact(claim)) for claim in claims.LOADED[0].claims if claim.kind != "definition"]
     said += [[id, said.verdict, said.scope, said.note, repr(said.needed)] for id, said in verdicts]
 print(json.dumps([Fraction.__module__, said]))

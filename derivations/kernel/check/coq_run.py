@@ -20,6 +20,7 @@ from ..coq.coq_process import NO_PROOF, STOPPED
 from ..coq.file_audit import imported_preludes
 from ..coq.prelude_files import PRELUDES, add_imports
 from ..core import claims
+from ..core.script_loading import load_script
 from ..store import certificates, coq_results, coq_verdict_cache, project_files, rejections
 from ..store.coq_verdict_cache import Answer
 from ..store.import_closure import hashes
@@ -27,7 +28,6 @@ from ..store.project_files import ROOT
 from ..store.store import digest, settings
 from . import coq_open_claims
 from .dask_cluster import CheckoutMismatch, ClusterExecutor
-from .worker import load_script
 
 OPEN_PREFIX = "stated, and not proved: "
 FOLDER = ROOT / "docs" / "coq"  # the site publishes it unchanged

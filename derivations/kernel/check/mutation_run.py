@@ -19,10 +19,10 @@ from ..attack import mutant_trials
 from ..attack.claim_mutants import Mutant, make_mutants
 from ..core import claims
 from ..core.claims import Claim
+from ..core.script_loading import load_script
 from ..store import certificates, mutant_results, project_files
 from ..store.import_closure import hashes
 from ..store.store import Differs, settings
-from . import worker
 from .dask_cluster import open_executor
 
 CHUNK = 20  # mutants per task; few, so that all processes finish at about the same time
@@ -44,7 +44,7 @@ def load_mutants(script: str) -> dict[str, ClaimAndMutants]:
 @cache  # each process handles several tasks of the same script
 def load_cached(script: str, digest: str) -> dict[str, ClaimAndMutants]:
     """Return what `load_mutants` returns. `digest` is the hash of the script, so that a changed script is loaded again."""
-    problem = worker.load_script(Path(script))
+    problem = load_script(Path(script))
     if problem:
         raise ScriptFailed(f"{script}:{problem.line}: {problem.message}")
     found = {claim.id: (claim, make_mutants(claim)) for claim in claims.LOADED[0].claims}

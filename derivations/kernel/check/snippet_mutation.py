@@ -10,11 +10,11 @@ from pathlib import Path
 from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
 from ..core.claims import Claim
+from ..core.script_loading import load_script
 from ..store.project_files import ROOT, name_of
 from ..traced import witness
 from ..traced.witness import CallVerdict
 from .dask_cluster import open_executor
-from .worker import load_script
 
 LiveMutation = tuple[str, str, str, str]  # the claim, the function, the change and the outcome of a mutation that was not killed
 

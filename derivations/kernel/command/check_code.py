@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from ..check.worker import load_script
 from ..core import claims
 from ..core.claims import EVERY_SHAPE, Rejected
+from ..core.script_loading import load_script
 from ..errors import quantity
 from ..traced.witness import CodeVerdict, check_code
 

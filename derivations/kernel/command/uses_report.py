@@ -23,11 +23,11 @@ from pathlib import Path
 import click
 
 from ..attack.rebuild_trees import rebuild, unfold_definitions
-from ..check import worker
 from ..core import claims
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip_brackets, symbol, walk
 from ..core.operators import AVERAGE_OPERATORS, BINDERS
+from ..core.script_loading import load_script
 from ..errors import KernelError, quantity
 from ..exact.assumption_needs import is_proved_under
 from ..store import certificates, project_files
@@ -69,7 +69,7 @@ def load_claims(scripts: dict[str, Path]) -> dict[str, Claim]:
     """Return all claims that the scripts state, by topic and id. Raise ClickException if a script cannot be loaded."""
     found: dict[str, Claim] = {}
     for topic, script in scripts.items():
-        if problem := worker.load_script(script):
+        if problem := load_script(script):
             raise click.ClickException(f"{script}:{problem.line}: {problem.message}")
         found |= {f"{topic}#{claim.id}": claim for claim in claims.LOADED[0].claims}
     return found

@@ -6,10 +6,11 @@ Which claims these are is decided here by their trees alone, with nothing of wha
 import pytest
 
 from derivations.kernel import absolute, exp, index, log, scalars, sizes, softmax, total, vector
-from derivations.kernel.check import coq_open_claims, worker
+from derivations.kernel.check import coq_open_claims
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.store import certificates, project_files
 
 RATIONAL = {
@@ -40,7 +41,7 @@ def site():
     """Every claim of the site, by topic#id."""
     found = {}
     for topic in certificates.topics():
-        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
+        assert load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found |= {f"{topic}#{claim.id}": claim for claim in claims.LOADED[0].claims}
     return found
 

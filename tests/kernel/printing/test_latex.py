@@ -35,10 +35,11 @@ from derivations.kernel import (
     where,
     zeros,
 )
-from derivations.kernel.check import claim_records, worker
+from derivations.kernel.check import claim_records
 from derivations.kernel.core import claims
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.flint_numbers import Undefined, to_fmpq, to_fraction
 from derivations.kernel.printing.latex import latex
@@ -280,7 +281,7 @@ def test_latex_read_back_has_the_value_of_the_tree(e):
 
 @pytest.mark.parametrize("topic", certificates.topics())
 def test_every_formula_of_a_topic_can_be_shown(topic):
-    problem = worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py")
+    problem = load_script(project_files.ROOT / "derivations" / f"{topic}.py")
     assert problem is None
     for claim in claims.LOADED[0].claims:
         formulas = [latex(tree) for tree in claim.trees] + [claim_records.relation_latex(claim, step) for step in claim.steps]

@@ -50,11 +50,11 @@ from derivations.kernel import (
     vector,
     zeros,
 )
-from derivations.kernel.check import worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.constructors import I, array
 from derivations.kernel.core.expr import lift, symbols, walk
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.errors import KernelError
 from derivations.kernel.pytorch import identities, sampling, snippet_agreement
 from derivations.kernel.pytorch import witness as tw
@@ -675,7 +675,7 @@ def test_an_inequality_between_complex_numbers_without_imaginary_part_is_compare
 def stated():
     found = []
     for topic in certificates.topics():
-        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
+        assert load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found += claims.LOADED[0].claims
     return found
 

@@ -15,6 +15,7 @@ from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.check import claim_fingerprints, claim_records, runner, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
 from derivations.kernel.store.certificates import load
 from derivations.kernel.store.dependencies import Reads
@@ -86,7 +87,7 @@ def check(project, monkeypatch):
         for name in [name for name in sys.modules if name.startswith("snippets.")]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        assert worker.load_script(project.script) is None
+        assert load_script(project.script) is None
         made = set()
         for one in claims.LOADED[0].claims:
             found = worker.check_or_reuse(one, kept.get(one.id))

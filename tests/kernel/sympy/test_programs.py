@@ -40,11 +40,12 @@ from derivations.kernel import (
     variance,
     vector,
 )
-from derivations.kernel.check import runner, sympy_program_files, worker
+from derivations.kernel.check import runner, sympy_program_files
 from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected, Step
 from derivations.kernel.core.expr import Expr, lift
+from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.site import Page
 from derivations.kernel.site.claim_html import ClaimError, render_claim
 from derivations.kernel.site.page_source import Source
@@ -117,7 +118,7 @@ def test_nearly_every_claim_has_one_and_the_others_say_why(site, texts):
 def test_what_is_recorded_is_written_from_the_claim_as_it_stands(texts):
     found = {}
     for topic in certificates.topics():
-        assert worker.load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
+        assert load_script(project_files.ROOT / "derivations" / f"{topic}.py") is None
         found |= {(topic, claim.id): write_program(claim).text for claim in claims.LOADED[0].claims if (topic, claim.id) in texts}
     assert found == texts
 

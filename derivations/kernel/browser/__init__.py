@@ -1,0 +1,8 @@
+"""Answer readers' questions about claims in their own browser, where Python runs as WebAssembly (Pyodide).
+
+`requests.py` answers the requests of the page's worker: `prover.py` checks the claims of a script's text by one witness, and `text_edits.py`
+proposes small changes to the text of a claim, such as a flipped sign. The build packs this room and the rooms that it needs (site/prover_files.py), so that a browser runs the same code as the
+build, and never a copy.
+
+May import: the exact witness, `sympy`, `core`, `printing`; nothing that needs PyTorch, math-core or the store, since none of them exists there.
+"""

@@ -1,0 +1,20 @@
+"""Answer requests that a page's worker sends as JSON: a function's name and its arguments."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .prover import check_text
+from .text_edits import locate_claim, propose_edits
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"check": check_text, "locate": locate_claim, "edits": propose_edits}
+
+
+def answer(request: str) -> str:
+    """Return the result of the function that a request names, as JSON.
+
+    >>> answer('{"function": "locate", "arguments": {"text": "", "id": "sum"}}')
+    'null'
+    """
+    asked = json.loads(request)
+    return json.dumps(FUNCTIONS[asked["function"]](**asked["arguments"]))

@@ -1,0 +1,162 @@
+"""Write the files of the buttons "Prove it again here": Python for browsers, FLINT and SymPy for it, and the kernel itself.
+
+The files are in assets/prover of the built site, and docs/assets/js/prover reads them once a reader presses such a button. Names of files that
+rarely change contain a digest, so that a browser keeps them. Large files are compressed with gzip and named `.bin`, as those of the model are
+(model_files.py), so that the download is as small on a server that compresses nothing.
+
+| file | content |
+|---|---|
+| index.json | for each file below its name, its bytes, and which part needs it |
+| verdicts.json | for each topic and claim what the exact witness said in the build: verdict, scope and note |
+| scripts/ | the scripts of the topics |
+| python-DIGEST/ | Pyodide and the wheels |
+| kernel-DIGEST.zip, sympy-DIGEST.zip | the rooms of the kernel that run in a browser |
+
+`make prover` fetches Pyodide and the wheels. Without them there are no files, and pages have no such buttons.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from ..store import certificates
+from ..store.project_files import ROOT
+
+FOLDER = "assets/prover"
+SOURCE = ROOT / ".cache" / "prover"
+KERNEL = ROOT / "derivations" / "kernel"
+ROOMS = {"kernel": ("browser", "core", "exact", "language", "printing"), "sympy": ("sympy",)}
+PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip")  # what Pyodide fetches; the page's worker imports the modules
+MODULES = ("pyodide.mjs", "pyodide.asm.mjs")
+SYMPY_WHEELS = ("mpmath", "sympy")
+_TIME = (1980, 1, 1, 0, 0, 0)  # of each file in a zip, so that equal contents give equal zips
+
+NOTICE = """What a browser fetches from here after a press on "Prove it again here", and under which licences:
+
+Pyodide, https://pyodide.org: Mozilla Public License 2.0, see ../mpl-2.0.txt. It contains CPython, https://python.org: see
+../python-licence.txt.
+python-flint, https://github.com/flintlib/python-flint: MIT. It contains FLINT, https://flintlib.org, GMP, https://gmplib.org, and MPFR,
+https://www.mpfr.org: GNU Lesser General Public License 3 or later. SymPy, https://www.sympy.org, and mpmath, https://mpmath.org: BSD.
+The folder licences has the texts. The addresses have the sources.
+"""
+
+
+def describe_missing() -> str:
+    """Return what is missing, as a sentence, or "" if everything is there."""
+    return "" if (SOURCE / "made-from").is_file() else "Python for browsers is not here; `make prover` fetches it"
+
+
+def write(site: Path) -> None:
+    """Write the files into a built site. What never changes under its name is written only once."""
+    folder = site / FOLDER
+    for name, content in _list_files().items():
+        path = folder / name
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    for topic in certificates.topics():
+        path = folder / "scripts" / f"{topic}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((ROOT / "derivations" / f"{topic}.py").read_bytes())
+    (folder / "README.txt").write_text(NOTICE, encoding="utf-8")
+    (folder / "verdicts.json").write_text(json.dumps(list_verdicts(), ensure_ascii=False), encoding="utf-8")
+    (folder / "index.json").write_text(json.dumps(make_index(), indent=1), encoding="utf-8")
+
+
+def list_verdicts() -> dict[str, dict[str, list]]:
+    """Return what the exact witness said of each claim in the build: verdict, scope and note, by topic and id."""
+    found = {}
+    for topic in certificates.topics():
+        exact = {claim["id"]: next(w for w in claim["witnesses"] if w["name"] == "exact") for claim in certificates.load(topic)["claims"]}
+        found[topic] = {id: [w["verdict"], w["scope"], w["note"]] for id, w in exact.items()}
+    return found
+
+
+def make_index() -> dict[str, list | str]:
+    """Return what the worker reads first: the folder of Python, and for each part the names and sizes of its files."""
+    sizes = {name: len(content) for name, content in _list_files().items()}
+    wheels = [name for name in sizes if name.endswith(".whl")]
+    sympy = [name for name in wheels if Path(name).name.startswith(SYMPY_WHEELS)]
+    first = [name for name in sizes if name not in sympy and not name.startswith(("sympy", "licences"))]
+    more = [*sympy, *(name for name in sizes if name.startswith("sympy-"))]
+    return {
+        "python": f"python-{_python_digest()}/",
+        "exact": [[name, sizes[name]] for name in first],
+        "sympy": [[name, sizes[name]] for name in more],
+    }
+
+
+# The files ---------------------------------------------------------------------------------------------------------------------
+
+
+@cache  # `mkdocs serve` builds often; the kernel's own files are those of this process
+def _list_files() -> dict[str, bytes]:
+    """Return the contents of the files whose names contain a digest, and of the licences, by name."""
+    files = {f"python-{_python_digest()}/{name}": content for name, content in _read_python().items()}
+    for part, rooms in ROOMS.items():
+        content = pack_rooms(rooms, part == "kernel")
+        files[f"{part}-{_digest(content)}.zip"] = content
+    return files | {f"licences/{name}": text for name, text in _read_licences().items()}
+
+
+@cache
+def _read_python() -> dict[str, bytes]:
+    """Return the files of Pyodide and the wheels, by name."""
+    pyodide = SOURCE / "node_modules" / "pyodide"
+    files = {f"{name}.bin": gzip.compress((pyodide / name).read_bytes(), 9, mtime=0) for name in PYODIDE}
+    files |= {name: (pyodide / name).read_bytes() for name in MODULES}
+    lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8")) | {"packages": {}}  # none of its packages is fetched
+    files["pyodide-lock.json"] = json.dumps(lock).encode()
+    return files | {path.name: _strip_tests(path) for path in sorted((SOURCE / "wheels").glob("*.whl"))}
+
+
+def _strip_tests(wheel: Path) -> bytes:
+    """Return a wheel without its packages' own tests, which are half of SymPy's."""
+    with zipfile.ZipFile(wheel) as source:
+        return _pack({name: source.read(name) for name in source.namelist() if "/tests/" not in name and "/test/" not in name})
+
+
+@cache
+def _python_digest() -> str:
+    return _digest(*(part for name, content in sorted(_read_python().items()) for part in (name.encode(), content)))
+
+
+def _digest(*parts: bytes) -> str:
+    return sha256(b"\0".join(parts)).hexdigest()[:12]
+
+
+def pack_rooms(rooms: tuple[str, ...], with_top: bool) -> bytes:
+    """Return a zip of rooms of the kernel, with the files above them if `with_top`. The same sources give the same bytes."""
+    top = [KERNEL.parent / "__init__.py", KERNEL / "__init__.py", KERNEL / "errors.py"] if with_top else []
+    paths = [*top, *(path for room in rooms for path in sorted((KERNEL / room).rglob("*.py")))]
+    return _pack({path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths})
+
+
+def _pack(files: dict[str, bytes]) -> bytes:
+    """Return a zip of files, given their contents by name."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, _TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            made.writestr(entry, content)
+    return packed.getvalue()
+
+
+def _read_licences() -> dict[str, bytes]:
+    """Return the texts of the licences in the wheels, by wheel and path."""
+    found = {}
+    for path in sorted((SOURCE / "wheels").glob("*.whl")):
+        with zipfile.ZipFile(path) as wheel:
+            for name in wheel.namelist():
+                head, licence, rest = name.partition(".dist-info/licenses/")
+                if licence or name.endswith((".dist-info/LICENSE", ".dist-info/LICENSE.txt")):
+                    text = f"{path.name.partition('-')[0]}/{rest or 'LICENSE'}"
+                    found[text if text.endswith(".txt") else f"{text}.txt"] = wheel.read(name)
+    return found

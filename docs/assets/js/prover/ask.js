@@ -1,0 +1,68 @@
+// Asks the worker. A question that computes for too long ends the worker; the next question starts another.
+
+const SECONDS = matchMedia("(pointer: coarse)").matches ? 10 : 20; // that a question may compute
+
+let worker;
+let count = 0;
+const waiting = new Map(); // what to do with the answers, by the question's number
+
+/** What this browser lacks, in words; "" if it lacks nothing. */
+export function lacks() {
+  if (!globalThis.Worker) return "This browser cannot compute beside the page (it has no workers), so it cannot prove anything here.";
+  if (!globalThis.WebAssembly) return "This browser cannot run Python (it has no WebAssembly), so it cannot prove anything here.";
+  if (!globalThis.DecompressionStream) return "This browser cannot unpack Python (it has no DecompressionStream), so it cannot prove anything here.";
+  return "";
+}
+
+function employ() {
+  worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  worker.addEventListener("message", ({ data }) => waiting.get(data.id)?.(data));
+  worker.addEventListener("error", (event) => dismiss({ failed: "start", why: event.message ?? "" }));
+}
+
+/** Ends the worker, and answers all open questions with `said`. */
+function dismiss(said) {
+  worker?.terminate();
+  worker = undefined;
+  for (const hear of [...waiting.values()]) hear(said);
+}
+
+/** Ends what is being computed. */
+export function stop() {
+  dismiss({ failed: "stopped" });
+}
+
+/**
+ * Asks the kernel: `function` and `arguments` as in its room browser. `sympy` says whether SymPy is needed, and `onProgress(loaded, needed)` hears
+ * of bytes. Returns the answer, or {failed, why}.
+ */
+function ask(name, given, { sympy = false, onProgress = () => {} } = {}) {
+  if (!worker) employ();
+  const id = ++count;
+  return new Promise((resolve) => {
+    let timer;
+    waiting.set(id, (said) => {
+      if ("loaded" in said) return onProgress(said.loaded, said.needed);
+      if (said.begun) return (timer = setTimeout(() => dismiss({ failed: "slow", seconds: SECONDS }), SECONDS * 1000));
+      clearTimeout(timer);
+      waiting.delete(id);
+      if (said.failed === "broken") dismiss({ failed: "stopped" });
+      return resolve(said.answer ?? said);
+    });
+    worker.postMessage({ id, function: name, arguments: given, sympy });
+  });
+}
+
+const HOME = "/kernel/derivations"; // of the scripts, so that messages name them as in the repository
+
+/** Asks what a witness says of claims: those with these ids, or that begin on these lines, or all. Returns {problem, claims} or {failed, why}. */
+export function check({ topic, text, witness = "exact", ids = [], lines = [] }, onProgress) {
+  const sympy = witness === "sympy" || /^\s*(from|import) sympy/m.test(text);
+  return ask("check", { path: `${HOME}/${topic}.py`, text, witness, ids, lines }, { sympy, onProgress });
+}
+
+/** Asks on which lines a text states a claim: {first, last}, or null. */
+export const locate = (text, id) => ask("locate", { text, id });
+
+/** Asks for small changes to a claim: a list of {kind, shown, start, end, new}. */
+export const proposeEdits = (text, id) => ask("edits", { text, id });

@@ -1,0 +1,22 @@
+// What the build knows: the scripts of the topics, and what the exact witness said of each claim.
+
+const ROOT = new URL("../../prover/", import.meta.url);
+const kept = new Map();
+
+/** Fetches a file once. A file that could not be fetched is tried again at the next call. */
+function fetchOnce(name, read) {
+  if (!kept.has(name)) {
+    const coming = fetch(new URL(name, ROOT)).then((response) => {
+      if (!response.ok) throw new Error(`the server says ${response.status} for ${name}`);
+      return read(response);
+    });
+    kept.set(name, coming);
+    coming.catch(() => kept.delete(name));
+  }
+  return kept.get(name);
+}
+
+export const scriptOf = (topic) => fetchOnce(`scripts/${topic}.py`, (response) => response.text());
+
+/** Returns {topic: {id: [verdict, scope, note]}}. */
+export const verdicts = () => fetchOnce("verdicts.json", (response) => response.json());
