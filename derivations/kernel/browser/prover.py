@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import claims
+from ..core.claim_latex import claim_latex
 from ..core.claims import Claim, Rejected, Verdict
 from ..core.script_loading import load_script
 from ..errors import KernelError
@@ -74,8 +75,9 @@ def find_problem(script: Path) -> dict[str, Any] | None:
 def check_claim(claim: Claim, ask: Callable[[Claim], Verdict]) -> dict[str, Any]:
     """Return a witness's verdict on a claim as a record. Its message is empty unless the verdict is "rejected"."""
     start = time.perf_counter()
-    record = {"id": claim.id, "line": claim.line, "kind": claim.kind, "title": claim.title}
+    record: dict[str, Any] = {"latex": "", "id": claim.id, "line": claim.line, "kind": claim.kind, "title": claim.title}
     try:
+        record["latex"] = claim_latex(claim)
         verdict = ask(claim)
         found = {"verdict": verdict.verdict, "scope": verdict.scope, "note": verdict.note, "message": "", "source": verdict.source}
     except Rejected as error:

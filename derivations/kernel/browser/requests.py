@@ -4,10 +4,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from .language_words import describe_language
 from .prover import check_text
 from .text_edits import locate_claim, propose_edits
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"check": check_text, "locate": locate_claim, "edits": propose_edits}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "check": check_text,
+    "locate": locate_claim,
+    "edits": propose_edits,
+    "language": describe_language,
+}
 
 
 def answer(request: str) -> str:

@@ -8,7 +8,8 @@ from functools import partial
 
 from ..core.acceptance import collect_verdicts
 from ..core.assumptions import describe_assumption
-from ..core.claims import Claim, Rejected, Step, Verdict
+from ..core.claim_latex import relation_latex
+from ..core.claims import Claim, Rejected, Verdict
 from ..core.expr import show, walk
 from ..errors import KernelError
 from ..exact.closed_forms import evaluate_closed_sides
@@ -25,7 +26,6 @@ IDLE = (
     "nothing is compared with {0}, so nothing would show a mistake in it: no other claim contains it, and it names no code. Name code that "
     "computes it, with code=[...], or state a claim about it"
 )
-RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
 
 def check_claim(claim: Claim) -> dict:
@@ -77,15 +77,6 @@ def find_text_fault(text: str) -> str:
     except MathsError as error:
         return str(error)
     return ""
-
-
-def relation_latex(claim: Claim, step: Step) -> str:
-    """Return the LaTeX of a step's relation. In a limit, this is an arrow below the variable and the value that it approaches."""
-    if claim.kind == "limit":
-        variable, to = claim.towards
-        end = r"\infty" if to == "oo" else f"{to}^{{+}}"
-        return rf"\xrightarrow{{{latex(variable)} \to {end}}}"
-    return RELATIONS[step.relation]
 
 
 def verdict_record(v: Verdict) -> dict:

@@ -6,11 +6,12 @@ rarely change contain a digest, so that a browser keeps them. Large files are co
 
 | file | content |
 |---|---|
-| index.json | for each file below its name, its bytes, and which part needs it |
+| index.json | for each part the names and sizes of its files, and the name of the editor |
 | verdicts.json | for each topic and claim what the exact witness said in the build: verdict, scope and note |
 | scripts/ | the scripts of the topics |
 | python-DIGEST/ | Pyodide and the wheels |
 | kernel-DIGEST.zip, sympy-DIGEST.zip | the rooms of the kernel that run in a browser |
+| editor-DIGEST.js | CodeMirror, which edits claims, and Temml, which sets LaTeX as a formula |
 
 `make prover` fetches Pyodide and the wheels. Without them there are no files, and pages have no such buttons.
 """
@@ -43,6 +44,7 @@ Pyodide, https://pyodide.org: Mozilla Public License 2.0, see ../mpl-2.0.txt. It
 ../python-licence.txt.
 python-flint, https://github.com/flintlib/python-flint: MIT. It contains FLINT, https://flintlib.org, GMP, https://gmplib.org, and MPFR,
 https://www.mpfr.org: GNU Lesser General Public License 3 or later. SymPy, https://www.sympy.org, and mpmath, https://mpmath.org: BSD.
+The editor is CodeMirror, https://codemirror.net, and formulas are set by Temml, https://temml.org: MIT.
 The folder licences has the texts. The addresses have the sources.
 """
 
@@ -83,9 +85,10 @@ def make_index() -> dict[str, list | str]:
     sizes = {name: len(content) for name, content in _list_files().items()}
     wheels = [name for name in sizes if name.endswith(".whl")]
     sympy = [name for name in wheels if Path(name).name.startswith(SYMPY_WHEELS)]
-    first = [name for name in sizes if name not in sympy and not name.startswith(("sympy", "licences"))]
+    first = [name for name in sizes if name not in sympy and not name.startswith(("sympy", "licences", "editor"))]
     more = [*sympy, *(name for name in sizes if name.startswith("sympy-"))]
     return {
+        "editor": next(name for name in sizes if name.startswith("editor-")),
         "python": f"python-{_python_digest()}/",
         "exact": [[name, sizes[name]] for name in first],
         "sympy": [[name, sizes[name]] for name in more],
@@ -102,6 +105,8 @@ def _list_files() -> dict[str, bytes]:
     for part, rooms in ROOMS.items():
         content = pack_rooms(rooms, part == "kernel")
         files[f"{part}-{_digest(content)}.zip"] = content
+    editor = (SOURCE / "editor.min.js").read_bytes()
+    files[f"editor-{_digest(editor)}.js"] = editor
     return files | {f"licences/{name}": text for name, text in _read_licences().items()}
 
 
@@ -150,8 +155,16 @@ def _pack(files: dict[str, bytes]) -> bytes:
 
 
 def _read_licences() -> dict[str, bytes]:
-    """Return the texts of the licences in the wheels, by wheel and path."""
-    found = {}
+    """Return the texts of the licences of the wheels and of what the editor contains, by package and path."""
+    packages = ("@codemirror", "@lezer", "@marijn", "crelt", "style-mod", "temml", "w3c-keyname")
+    modules = SOURCE / "node_modules"
+    texts = [
+        path
+        for name in packages
+        for path in sorted((modules / name).glob("**/LICENSE"))
+        if "node_modules" not in path.relative_to(modules).parts
+    ]
+    found = {f"{path.parent.relative_to(modules).as_posix()}/LICENSE.txt": path.read_bytes() for path in texts}
     for path in sorted((SOURCE / "wheels").glob("*.whl")):
         with zipfile.ZipFile(path) as wheel:
             for name in wheel.namelist():

@@ -37,6 +37,7 @@ from derivations.kernel import (
 )
 from derivations.kernel.check import claim_records
 from derivations.kernel.core import claims
+from derivations.kernel.core.claim_latex import relation_latex
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
 from derivations.kernel.core.script_loading import load_script
@@ -284,7 +285,7 @@ def test_every_formula_of_a_topic_can_be_shown(topic):
     problem = load_script(project_files.ROOT / "derivations" / f"{topic}.py")
     assert problem is None
     for claim in claims.LOADED[0].claims:
-        formulas = [latex(tree) for tree in claim.trees] + [claim_records.relation_latex(claim, step) for step in claim.steps]
+        formulas = [latex(tree) for tree in claim.trees] + [relation_latex(claim, step) for step in claim.steps]
         formulas += [claim_records.value_latex(at) for _, at in claim.at]
         for formula in formulas:
             assert CONVERT.convert_with_local_state(formula, displaystyle=True).startswith("<math"), formula

@@ -66,3 +66,6 @@ export const locate = (text, id) => ask("locate", { text, id });
 
 /** Asks for small changes to a claim: a list of {kind, shown, start, end, new}. */
 export const proposeEdits = (text, id) => ask("edits", { text, id });
+
+/** Asks for the names of the claim language: a list of {name, signature, summary}. */
+export const describeLanguage = () => ask("language", {});

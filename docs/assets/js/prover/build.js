@@ -18,5 +18,10 @@ function fetchOnce(name, read) {
 
 export const scriptOf = (topic) => fetchOnce(`scripts/${topic}.py`, (response) => response.text());
 
+const indexed = () => fetchOnce("index.json", (response) => response.json());
+
+/** Returns the module of the editor and of formulas. */
+export const editorModule = async () => import(new URL((await indexed()).editor, ROOT).href);
+
 /** Returns {topic: {id: [verdict, scope, note]}}. */
 export const verdicts = () => fetchOnce("verdicts.json", (response) => response.json());

@@ -6,6 +6,7 @@ import { describeFailure, duration, progressBar, verdictLine } from "./words.js"
 import { make } from "../play/parts.js";
 
 const NAMES = { exact: "The exact witness", sympy: "SymPy" };
+const SHORT = { exact: "exact", sympy: "SymPy" };
 const panels = new WeakMap(); // by claim
 
 /** Opens a claim's panel and asks, or closes it. */
@@ -24,6 +25,7 @@ class Panel {
     this.progress = progressBar();
     this.rows = make("dl", { class: "prove__rows" });
     this.actions = make("p", { class: "prove__actions" });
+    this.changed = make("div", {});
     this.element = make(
       "div",
       { class: "prove", role: "group", "aria-label": button.getAttribute("aria-label"), hidden: "" },
@@ -31,6 +33,7 @@ class Panel {
       this.progress.element,
       this.rows,
       this.actions,
+      this.changed,
     );
     base.after(this.element);
   }
@@ -50,6 +53,8 @@ class Panel {
     const missing = lacks();
     if (missing) return this.say(missing);
     this.rows.replaceChildren();
+    this.changed.replaceChildren();
+    this.asked = [];
     if (await this.prove("exact")) this.offer();
   }
 
@@ -84,9 +89,9 @@ class Panel {
     const [found] = claims;
     if (!found) return this.say(`Line ${problem.line} of the script: ${problem.message}`);
     this.say(`${NAMES[witness]} says, on your device: ${found.message || verdictLine(found.verdict, found.scope)}`);
-    this.addRow("here", `${verdictLine(found.verdict, found.scope)} · ${duration(found.seconds)}`, found.note);
+    this.addRow(`${SHORT[witness]}, here`, `${verdictLine(found.verdict, found.scope)} · ${duration(found.seconds)}`, found.note);
     const built = witness === "exact" && (await verdicts())[this.topic]?.[this.id];
-    if (built) this.addRow("in the build", verdictLine(built[0], built[1]), found.note === built[2] ? "" : built[2]);
+    if (built) this.addRow("exact, in the build", verdictLine(built[0], built[1]), found.note === built[2] ? "" : built[2]);
   }
 
   addRow(where, verdict, note) {
@@ -95,20 +100,36 @@ class Panel {
     this.rows.append(make("dt", {}, where), said);
   }
 
-  offer() {
-    const buttons = [this.action("Ask SymPy, too", async () => (await this.prove("sympy")) && this.offerLess())];
-    this.actions.replaceChildren(...buttons, this.action("Prove this whole page", () => this.provePage()));
+  /** Offers what else can be asked, but for what was asked already. */
+  offer(asked = []) {
+    this.asked = [...(this.asked ?? []), ...asked];
+    const offers = {
+      change: this.action("Change it", () => this.change()),
+      sympy: this.action("Ask SymPy, too", async () => (await this.prove("sympy")) && this.offer(["sympy"])),
+      page: this.action("Prove this whole page", () => this.provePage()),
+    };
+    this.actions.replaceChildren(...Object.keys(offers).filter((name) => !this.asked.includes(name)).map((name) => offers[name]));
   }
 
-  offerLess() {
-    this.actions.replaceChildren(this.action("Prove this whole page", () => this.provePage()));
+  async change() {
+    this.say("Fetching the editor.");
+    try {
+      const { changeClaim } = await import("./change.js");
+      const editor = await changeClaim({ topic: this.topic, id: this.id, text: await scriptOf(this.topic) });
+      this.changed.replaceChildren(editor.element);
+      await editor.start();
+      this.say("Change the lines of the claim, and ask again.");
+      this.offer(["change"]);
+    } catch (error) {
+      this.say(`The claim cannot be changed here: ${error.message}.`);
+    }
   }
 
   async provePage() {
     const { provePage } = await import("./page.js");
     this.actions.replaceChildren(this.action("Stop", stop));
     this.say(await provePage((text) => this.say(text)));
-    this.offerLess();
+    this.offer(["page"]);
   }
 
   action(word, act) {

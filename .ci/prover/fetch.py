@@ -1,19 +1,23 @@
-"""Fetch what the buttons "Prove it again here" need: Python for browsers from npm, and FLINT and SymPy for it from PyPI.
+"""Fetch what the buttons "Prove it again here" need: Python for browsers and an editor from npm, and FLINT and SymPy from PyPI.
 
-    .venv/bin/python .ci/prover.py
+    .venv/bin/python .ci/prover/fetch.py
 
-The versions are in pyproject.toml, in the table `tool.prover`, and in requirements.txt. Everything goes into .cache/prover, and nothing is
-fetched if it is there. If there is no npm here, one is installed from PyPI into the same folder.
+The versions are in package.json and package-lock.json, beside this file, and those of FLINT and SymPy in requirements.txt. Everything goes into
+.cache/prover, and nothing is fetched if it is there. If there is no npm here, one is installed from PyPI into the same folder. To renew the
+lock: npm install --package-lock-only --omit-lockfile-registry-resolved
 """
 
+import hashlib
+import json
+import os
 import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 FOLDER = ROOT / ".cache" / "prover"
 STAMP = FOLDER / "made-from"
 WHEELS = ("python-flint", "sympy", "mpmath")
@@ -24,15 +28,21 @@ class Failed(Exception):
 
 
 def read_settings() -> dict[str, str]:
-    """Return the versions: those of `tool.prover`, and the pinned versions of the wheels."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["prover"]
+    """Return for what Python and platform the wheels must be made, and the pinned versions of the wheels."""
+    settings = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["config"]
     pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.M))
     return settings | {name: pins[name] for name in WHEELS}
 
 
-def run(command: list[str | Path], what: str) -> None:
-    """Run a command. Raise Failed with its last line if it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+def make_stamp(settings: dict[str, str]) -> str:
+    """Return a digest of everything that what is fetched depends on."""
+    sources = [path.read_bytes() for path in sorted(HERE.iterdir()) if path.is_file()]
+    return hashlib.sha256(b"\0".join([repr(sorted(settings.items())).encode(), *sources])).hexdigest()
+
+
+def run(command: list[str | Path], what: str, **where: Path) -> None:
+    """Run a command, in the folder `cwd` if it is given. Raise Failed with its last line if it fails."""
+    done = subprocess.run(command, **where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode != 0:
         lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
         raise Failed(f"{what} could not be fetched: {lines[-1] if lines else 'no reason was given'}. Connect, then run the same command again.")
@@ -49,12 +59,16 @@ def find_npm(settings: dict[str, str]) -> Path:
 
 
 def fetch(settings: dict[str, str]) -> None:
-    """Fetch everything into an empty folder."""
+    """Fetch everything into an empty folder, and make one file of the editor and of the packages that it imports."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    packages = [f"{name}@{settings[name]}" for name in ("pyodide",)]
     npm = find_npm(settings)
-    run([npm, "install", "--prefix", FOLDER, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", *packages], " and ".join(packages))
+    os.environ["PATH"] = f"{npm.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # what npm installs runs by the node beside it
+    for name in ("package.json", "package-lock.json", "editor.js"):
+        shutil.copy(HERE / name, FOLDER)
+    run([npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], "the packages of npm", cwd=FOLDER)
+    esbuild = [FOLDER / "node_modules" / ".bin" / "esbuild", "editor.js", "--bundle", "--format=esm", "--minify", "--outfile=editor.min.js"]
+    run([*esbuild, "--legal-comments=eof", "--log-level=warning"], "the editor", cwd=FOLDER)
     platform = ["--platform", settings["platform"], "--python-version", settings["python"], "--implementation", "cp", "--abi", settings["abi"]]
     wheels = [f"{name}=={settings[name]}" for name in WHEELS]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
@@ -63,7 +77,7 @@ def fetch(settings: dict[str, str]) -> None:
 
 def main() -> int:
     settings = read_settings()
-    stamp = repr(sorted(settings.items()))
+    stamp = make_stamp(settings)
     if STAMP.is_file() and STAMP.read_text(encoding="utf-8") == stamp:
         return 0
     print("Fetching Python for browsers. This takes a minute, once.", flush=True)
