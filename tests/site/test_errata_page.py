@@ -12,9 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 # The patterns are for paragraphs on one line.
 WHERE = re.compile(r"Stated in \[[^\]]+\]\(https://(?P<place>[\w.-]+\.[a-z]+/[\w./-]+)\)")
 RIGHT = re.compile(r"What is right: .*\]\([\w/-]+\.md(?:#[\w-]+)?\)")
-STATUS = re.compile(
-    r"Status: (?:fixed\b|open when we looked, in November 2026\b|the (?:thread|pull request|maintainers|authors)\b).*\."
-)
+STATUS = re.compile(r"Status: (?:fixed\b|open when we looked, in November 2026\b|the (?:thread|pull request|maintainers|authors)\b).*\.")
 # A refutation refutes the statement; the others prove what is right. A definition does neither.
 KINDS = {"refutation", "identity", "chain", "inequality", "limit", "law"}
 
