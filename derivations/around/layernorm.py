@@ -59,6 +59,14 @@ derivation.identity(
 )
 
 derivation.identity(
+    "one-less",
+    total((u[i] / sqrt((u @ u) / (d - 1))) ** 2, i) / d,
+    1 - 1 / d,
+    given=[positive(u @ u), positive(d - 1)],
+    title="If the squares are divided by $d - 1$, the mean square of the output falls short of one by $1/d$",
+)
+
+derivation.identity(
     "shift",
     (x + c * ones(d))[i] - total((x + c * ones(d))[r], r) / d,
     x[i] - mu,

@@ -122,6 +122,22 @@ derivation.limit(
     title="In the limit, the filled key takes all the weight",
 )
 
+derivation.refute(
+    "times-zero",
+    softmax(b * z)[j],
+    b[j] * exp(z[j]) / kept,
+    at={z: [0, 0], b: [1, 0], j: 2},
+    title="Multiplying a score by zero does not mask its key",
+)
+
+derivation.refute(
+    "upper-left",
+    softmax(t) @ v,
+    v[1],
+    at={t: [0, 0], v: [1, 0]},
+    title="Attention of a new query to two keys differs from the value of the first key",
+)
+
 derivation.identity(
     "all-added",
     softmax(S - c * ones(n, m)) @ V,

@@ -24,6 +24,14 @@ derivation.chain(
     title="Bytes for each token, with separate keys and values for each query head",
 )
 
+derivation.refute(
+    "own-width",
+    2 * L * h_kv * d_k * g,
+    2 * L * h_kv * (d / h) * g,
+    at={L: 1, h_kv: 1, h: 2, d: 2, d_k: 2, g: 1},
+    title="The size of a cache with a head's own width differs from the size with $d/h$",
+)
+
 derivation.identity(
     "six-widths",
     12 * d**2 * L * g - B * n * (2 * L * d * g),

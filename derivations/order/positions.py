@@ -4,7 +4,7 @@ from derivations.kernel import Derivation, cos, exp, index, matrix, nonnegative,
 
 n, d, h = sizes("n d h")  # h frequencies, each with a sine and a cosine
 p, k, gamma, tau = scalars("p k gamma tau")  # a position, an offset; the logarithm of a base, a full circle
-omega = vector("omega", h)
+omega, nu = vector("omega", h), vector("nu", h)  # the frequencies; other frequencies for the cosines
 X, P, W, Pi = matrix("X", n, d), matrix("P", n, d), matrix("W", d, d), matrix("Pi", n, n)
 i = index("i", h)
 
@@ -88,6 +88,14 @@ derivation.refute(
     sin(k * omega[i]) * sin(k * omega[i]),
     at={omega: [1], i: 1, p: 0, k: 1},
     title="The product of the sines alone depends on the position",
+)
+
+derivation.refute(
+    "two-frequencies",
+    sin(p * omega[i]) * sin(p * omega[i]) + cos(p * nu[i]) * cos(p * nu[i]),
+    sin(k * omega[i]) * sin(k * omega[i]) + cos(k * nu[i]) * cos(k * nu[i]),
+    at={omega: [1], nu: [2], i: 1, p: 0, k: 1},
+    title="If a sine and its cosine have two frequencies, the dot product of an encoding with itself depends on the position",
 )
 
 derivation.identity(

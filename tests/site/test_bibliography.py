@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BIBLIOGRAPHY = "bibliography.md"
+DATED = "errata.md"  # says when a thread was closed and links to it
 
 ENTRY = re.compile(r"^(?P<name>[^\s:].*?) \{ #(?P<key>[\w-]+) \}\n:   (?P<body>(?:.+\n)+)\n    (?P<taken>.+)$", re.M)
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<up>(?:\.\./)*)bibliography\.md(?:#(?P<key>[\w-]+))?\)")
@@ -57,7 +58,7 @@ def uncited(bibliography, cited):
 
 def by_hand(bibliography, cited):
     """Return years outside links to the bibliography: citations without a link."""
-    return [f"{page}: {year}" for page, text in cited.items() for year in YEAR.findall(FENCE.sub("", LINK.sub("", text)))]
+    return [f"{page}: {year}" for page, text in cited.items() if page != DATED for year in YEAR.findall(FENCE.sub("", LINK.sub("", text)))]
 
 
 def unsorted(bibliography, cited):

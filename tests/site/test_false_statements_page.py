@@ -1,18 +1,16 @@
 """Tests of the page of false statements: each has its appeal, a one-line answer, a claim that refutes it, and the correct statement."""
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 
-from derivations.kernel.store.certificates import load
 from snippets.attention.masks import added_weights
 from snippets.order.rotary import apply_rotary
+from tests.site.statement_pages import claim_kinds, statements
 
 PAGE = Path(__file__).parents[2] / "docs" / "wrong.md"
-CLAIM = re.compile(r"^/// claim \| ([\w/-]+)#([\w-]+)\n///$", re.M)
 REASON = re.compile(r"^Why it is false: [^\n]{20,95}\.$", re.M)
 TRUE = re.compile(r"^What is true: [^#]*\]\([^)]+\.md[^)]*\)", re.M)
 
@@ -20,22 +18,11 @@ TRUE = re.compile(r"^What is true: [^#]*\]\([^)]+\.md[^)]*\)", re.M)
 BY_IDENTITY = {"Several heads recover the order of words"}
 
 
-@cache
-def kinds(topic):
-    return {claim["id"]: claim["kind"] for claim in load(topic)["claims"]}
-
-
-def statements(page):
-    """Return the page's statements, each with the text below it."""
-    parts = re.split(r"^### (.+)\n", re.sub(r"^## .*\n", "", page, flags=re.M), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
-
-
 def faults(page):
     wrong = []
     for statement, under in statements(page).items():
         why, _, rest = under.strip().partition("\n\n")
-        found = {kinds(topic)[name] for topic, name in CLAIM.findall(under)}
+        found = claim_kinds(under)
         if not re.match(r"[A-Z].*\.$", why, flags=re.S):
             wrong.append(f"{statement}: why it tempts")
         if not REASON.search(rest.partition("\n\n")[0]) or under.count("Why it is false") > 1:
