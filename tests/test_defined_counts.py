@@ -132,8 +132,7 @@ def count_delta(n, d_k, d_v, chunk=None):
     if chunk is None:
         return operations(delta_rule, *inputs) / 2 - d_k * d_v  # one product only gives the state's shape
     substitution = sum(row * (d_k + d_v) for _ in range(n // chunk) for row in range(chunk))
-    products = operations(chunked_delta_rule, *inputs, chunk=chunk) / 2 - d_k * d_v
-    return products - n * chunk * d_k + substitution  # the code computes products of keys with keys twice, the formula counts them once
+    return operations(chunked_delta_rule, *inputs, chunk=chunk) / 2 - d_k * d_v + substitution
 
 
 def count_masked(n, r, d_v):

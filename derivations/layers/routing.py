@@ -72,7 +72,7 @@ derivation.identity(
     "no-gradient",
     diff(total(((sigmoid(z[l]) + p[l]) - p[l]) * O[l], l), p[j]),
     0,
-    title="Outputs weighted without the biases have no derivative with respect to a bias",
+    title="The derivative of the outputs, weighted without the biases, with respect to a bias is zero",
 )
 
 derivation.refute(

@@ -133,10 +133,11 @@ derivation.chain(
 
 derivation.inequality(
     "page-size",
-    sqrt(2 * n * g * h),
-    m * g / 2 + n * h / m,
+    sqrt(2 * n * g * h) - g / 2,
+    (m - 1) / 2 * g + n / m * h,
     because=(sqrt(m * g / 2) - sqrt(n * h / m)) ** 2,
-    title="Half a page of empty places and a table for $n$ tokens take at least this many bytes",
+    uses=["last-page"],
+    title="The empty places of a last page and a table for $n$ tokens take at least this many bytes",
 )
 
 if __name__ == "__main__":

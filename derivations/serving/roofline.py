@@ -99,7 +99,7 @@ derivation.refute(
     "always-memory-bound",
     h * n * (2 * (d_c + d_R) + 2 * d_c) / ((n * (d_c + d_R) + h * (2 * d_c + d_R)) * g),
     R,
-    at={h: 128, d_c: 512, d_R: 64, g: 2, n: 1024, R: 156},
+    at={h: 128, d_c: 512, d_R: 64, g: 2, n: 440, R: 156},
     relation="<=",
     uses=["latent-both-ways", "ridge"],
     title="The intensity of decoding is not always below the ridge point",

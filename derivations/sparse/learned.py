@@ -112,10 +112,10 @@ derivation.identity(
 
 derivation.identity(
     "doubled",
-    multiplications(2 * n) - 2 * multiplications(n),
-    h * n**2 + f * (k * (k - 1) / 2),
+    multiplications(2 * (k + N)) - 2 * multiplications(k + N),
+    h * (k + N) ** 2 + f * (k * (k - 1) / 2),
     uses=["multiplications"],
-    title="Multiplications for twice as many tokens, less twice those for $n$ tokens",
+    title="Multiplications for twice as many tokens, less twice those for $k + N$ tokens",
 )
 
 derivation.refute(

@@ -104,20 +104,27 @@ def chunk_system(
     return below + torch.eye(key.shape[-2], dtype=key.dtype, device=key.device)
 
 
+def solve_system(
+    system: Float[Tensor, "*#batch n n"],
+    rows: Float[Tensor, "*#batch n d"],
+    beta: Float[Tensor, "*#batch n"],
+) -> Float[Tensor, "*batch n d"]:
+    """Solve a chunk's system for rows times their rates, from top to bottom."""
+    rated = upcast(beta).unsqueeze(-1) * upcast(rows)
+    solved = torch.linalg.solve_triangular(
+        upcast(system), rated, upper=False, unitriangular=True
+    )
+    return solved.to(rows.dtype)
+
+
 def solve_chunk(
     key: Float[Tensor, "*#batch n d_k"],
     rows: Float[Tensor, "*#batch n d"],
     beta: Float[Tensor, "*#batch n"],
 ) -> Float[Tensor, "*batch n d"]:
-    """Solve the system of a chunk for rows times their rates, from top to bottom."""
-    key, wide, rate = upcast(key), upcast(rows), upcast(beta)
-    solved = torch.linalg.solve_triangular(
-        chunk_system(key, rate),
-        rate.unsqueeze(-1) * wide,
-        upper=False,
-        unitriangular=True,
-    )
-    return solved.to(rows.dtype)
+    """Build the system of a chunk, and solve it for rows times their rates."""
+    system = chunk_system(upcast(key), upcast(beta))
+    return solve_system(system, rows, beta)
 
 
 def read_chunk(
@@ -171,8 +178,9 @@ def chunked_delta_rule(
     )
     rates, outputs = beta.split(chunk, dim=-1), []
     # without the state: all chunks at once, on a machine that can
-    thin = [solve_chunk(k, k, b) for k, b in zip(keys, rates, strict=True)]
-    new = [solve_chunk(*kvb) for kvb in zip(keys, values, rates, strict=True)]
+    systems = [chunk_system(k, b) for k, b in zip(keys, rates, strict=True)]
+    thin = list(map(solve_system, systems, keys, rates))
+    new = list(map(solve_system, systems, values, rates))
     for q, k, w, u in zip(queries, keys, thin, new, strict=True):
         writes = u - w @ state  # (*batch, chunk, d_v)
         outputs.append(read_chunk(q, k, state, writes))

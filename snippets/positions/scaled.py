@@ -34,14 +34,17 @@ True
 The factors on queries and keys, for a text 32 times as long as 4096 positions:
 
 --8<-- [start:example-factors]
+>>> import math
 >>> from snippets.positions.scaled import longrope_attention_factor
 >>> from snippets.positions.yarn import yarn_attention_factor
 >>> round(longrope_attention_factor(32.0, trained=4096), 3)
 1.19
 >>> round(yarn_attention_factor(32.0), 3)
 1.347
->>> round(torch.tensor(4096.0).log().item(), 2)  # the lead
-8.32
+>>> [round(math.log(n), 2) for n in (4096, 32 * 4096)]  # the first is the lead
+[8.32, 11.78]
+>>> round(longrope_attention_factor(32.0, trained=4096) ** 2, 2)  # on scores
+1.42
 
 --8<-- [end:example-factors]
 

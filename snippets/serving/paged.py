@@ -49,15 +49,15 @@ Two sequences with the same first three tokens, in pages of two tokens:
 
 --8<-- [end:example-share]
 
-Bytes of a hundred answers of 200 tokens each to the same prompt of 1,000 tokens:
+Bytes of a hundred answers of 200 tokens each to the same prompt of 992 tokens, which fill 62 pages of 16:
 
 --8<-- [start:example-bytes]
 >>> from snippets.inference.memory import bytes_per_token
 >>> from snippets.serving.paged import separate_bytes, shared_bytes
 >>> token_bytes = bytes_per_token(32, 8, 128, 2)  # Llama 3.1 8B, 16 bits
 >>> for count in (separate_bytes, shared_bytes):
-...     print(f"{count(100, 1000, 200, token_bytes) / 1e9:.1f} GB")
-15.7 GB
+...     print(f"{count(100, 62 * 16, 200, token_bytes) / 1e9:.1f} GB")
+15.6 GB
 2.8 GB
 
 --8<-- [end:example-bytes]
@@ -75,6 +75,8 @@ Empty places and the table, for 8,192 tokens of the same model and entries of fo
 
 --8<-- [start:example-table]
 >>> from snippets.serving.paged import overhead_bytes
+>>> round((2 * 8192 * 4 / token_bytes) ** 0.5, 2)  # both sides are equal
+0.71
 >>> for size in (1, 4, 16, 64, 256):
 ...     empty, table = overhead_bytes(8192, size, token_bytes, 4)
 ...     print(f"{size:4}   {empty:12,.0f}   {table:6,.0f}")

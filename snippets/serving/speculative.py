@@ -50,13 +50,15 @@ Tokens of a step, if each guess is accepted with the same probability:
 The number of guesses with the largest speed, if a guess takes a tenth of a step:
 
 --8<-- [start:example-best]
->>> for rate in (0.3, 0.6, 0.9):
+>>> for rate in (0.05, 0.3, 0.6, 0.9):
 ...     speeds = [speed(rate, guesses, 0.1) for guesses in range(30)]
 ...     best = max(speeds)
-...     print(f"rate {rate}   {speeds.index(best):2} guesses   speed {best:.2f}")
-rate 0.3    1 guesses   speed 1.18
-rate 0.6    3 guesses   speed 1.67
-rate 0.9   10 guesses   speed 3.43
+...     count = speeds.index(best)
+...     print(f"rate {rate:4}   {count:2} guesses   speed {best:.2f}")
+rate 0.05    0 guesses   speed 1.00
+rate  0.3    1 guesses   speed 1.18
+rate  0.6    3 guesses   speed 1.67
+rate  0.9   10 guesses   speed 3.43
 
 --8<-- [end:example-best]
 """

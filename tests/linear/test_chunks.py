@@ -15,6 +15,7 @@ from snippets.linear.chunks import (
     product_of_steps,
     read_chunk,
     solve_chunk,
+    solve_system,
 )
 from snippets.linear.delta import delta_rule, delta_step
 
@@ -49,6 +50,15 @@ def test_writes_and_reads_of_a_chunk_are_those_of_single_steps():
         torch.testing.assert_close(k.mT @ writes[token : token + 1], after - state)
         torch.testing.assert_close(found[token : token + 1], query[token : token + 1] @ after)
         state = after
+
+
+def test_one_system_is_solved_for_keys_and_for_values():
+    _, key, value, beta = sample(8, 6)
+    system = chunk_system(key, beta)
+    for rows in (key, value):
+        solved = solve_system(system, rows, beta)
+        torch.testing.assert_close(system @ solved, beta[:, None] * rows)
+        torch.testing.assert_close(solved, solve_chunk(key, rows, beta))
 
 
 def test_two_thin_matrices_give_the_product_of_all_steps():

@@ -53,6 +53,13 @@ def test_a_causal_mask_keeps_this_share_of_the_pairs(new, cached):
     assert mask.mean().item() == pytest.approx(kept_pairs(new, cached))
 
 
+def test_one_token_of_absorbed_attention_reaches_the_ridge_point_of_an_a100_from_440_tokens_on():
+    ridge = ridge_point(A100.flops, A100.bandwidth)
+    assert all((latent_intensity(1, n, 128, 512, 64, 2) > ridge) == (n >= 440) for n in range(1, 5000))
+    fastest = ridge_point(*next(machine[1:] for machine in MACHINES if machine.name == "H100 SXM"))
+    assert latent_intensity(1, 10**12, 128, 512, 64, 2) < fastest < latent_intensity(2, 10**5, 128, 512, 64, 2)
+
+
 def test_each_key_meets_the_queries_of_its_group():
     assert queries_per_key(3, 8, 2) == 12
 

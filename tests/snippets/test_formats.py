@@ -78,6 +78,7 @@ ROUNDS_ONCE = set(
         "softmax",
         "softmax_with_temperature",
         "solve_chunk",
+        "solve_system",
         "split_output",
         "top_k_attention",
         "upcast",

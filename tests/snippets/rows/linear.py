@@ -53,6 +53,7 @@ ROWS = {
     },
     "chunks": {
         "chunk_system": [Row(KEY, T(2, 5))],
+        "solve_system": [Row(T(2, 5, 5), VALUE, T(2, 5))],
         "solve_chunk": [Row(KEY, VALUE, T(2, 5))],
         "read_chunk": [Row(QUERY, KEY, STATE, VALUE)],
         "product_of_steps": [Row(T(5, 4), T(5))],
