@@ -17,12 +17,14 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--quiet)" },
 ]);
 
-/** Completes the names of the claim language. `words` are {name, signature, summary}. */
+/** Completes the names of the claim language. `words` is a promise of {name, signature, summary}, or of nothing if they could not be read. */
 function completeLanguage(words) {
-  const options = words.map(({ name, signature, summary }) => ({ label: name, detail: signature, info: summary, type: "function" }));
-  return (context) => {
+  const options = Promise.resolve(words).then((found) =>
+    Array.isArray(found) ? found.map(({ name, signature, summary }) => ({ label: name, detail: signature, info: summary, type: "function" })) : [],
+  );
+  return async (context) => {
     const word = context.matchBefore(/\w+/);
-    return word || context.explicit ? { from: word?.from ?? context.pos, options, validFor: /^\w*$/ } : null;
+    return word || context.explicit ? { from: word?.from ?? context.pos, options: await options, validFor: /^\w*$/ } : null;
   };
 }
 

@@ -35,6 +35,7 @@ LIBRARIES = {
     "coq": set(),
     "traced": {"torch"},
     "attack": {"mpmath"},
+    "browser": {"sympy"},
     "store": {"fsspec"},
     "check": {"distributed"},
     "command": set(),
@@ -43,7 +44,7 @@ LIBRARIES = {
 }
 ALGEBRA = {"sympy", "mpmath", "flint", "quicktions", "torch", "numpy"}
 FREE = ("command", "site")
-CONTRACTS = ["layers", "sympy", "flint", "torch", "judge", "code", "store"]
+CONTRACTS = ["layers", "sympy", "flint", "torch", "judge", "code", "store", "browser"]
 MOST, MOST_OF_A_CLASS = 500, 150  # lines of code
 
 

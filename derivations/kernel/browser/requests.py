@@ -7,12 +7,18 @@ from typing import Any
 from .language_words import describe_language
 from .prover import check_text
 from .text_edits import locate_claim, propose_edits
+from .topic_files import make_topic
+from .typed_answers import judge_answer, judge_counterexample, preview_answer
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "check": check_text,
     "locate": locate_claim,
     "edits": propose_edits,
     "language": describe_language,
+    "topic": make_topic,
+    "answer": judge_answer,
+    "counterexample": judge_counterexample,
+    "preview": preview_answer,
 }
 
 

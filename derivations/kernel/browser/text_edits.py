@@ -53,36 +53,37 @@ class _Text:
         return self.text[slice(*self.span(node))]
 
 
-def find_claim(text: str, id: str) -> ast.Call | None:
-    """Return the call that states the claim with this id, or None. Raise SyntaxError if the text is not Python."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+def find_claims(text: str) -> dict[str, ast.Call]:
+    """Return the calls that state claims, by id. A text that is not Python states none."""
+    found: dict[str, ast.Call] = {}
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             match node.args:
-                case [ast.Constant(str(first)), *_] if first == id:
-                    return node
-    return None
+                case [ast.Constant(str(id)), *_] if node.func.attr != "define":  # its first argument is a name, not an id
+                    found.setdefault(id, node)
+    return found
 
 
 def locate_claim(text: str, id: str) -> dict[str, int] | None:
     """Return the first and the last line of a claim, counted from 1, or None if the text doesn't state it."""
-    try:
-        found = find_claim(text, id)
-    except (SyntaxError, RecursionError):
-        return None
-    return found and {"first": found.lineno, "last": found.end_lineno or found.lineno}
+    found = find_claims(text).get(id)
+    return None if found is None else {"first": found.lineno, "last": found.end_lineno or found.lineno}
 
 
-def propose_edits(text: str, id: str) -> list[dict[str, Any]]:
-    """Return changes to a claim that a mistake could have made, as records of `Edit`. A text that is not Python has none."""
-    try:
-        call = find_claim(text, id)
-    except (SyntaxError, RecursionError):
-        return []
-    if call is None:
-        return []
+def propose_edits(text: str, id: str = "") -> list[dict[str, Any]]:
+    """Return changes to a claim, or to all claims, that a mistake could have made, as records of `Edit`."""
     source = _Text(text)
-    found = [edit for node in _stated(call) for edit in _edit_node(node, source)]
-    return [asdict(edit) for edit in [*found, *_drop_assumptions(call, source)]]
+    calls = [call for name, call in find_claims(text).items() if id in ("", name)]
+    found = [
+        edit
+        for call in calls
+        for edit in [*(e for node in _stated(call) for e in _edit_node(node, source)), *_drop_assumptions(call, source)]
+    ]
+    return [asdict(edit) for edit in found]
 
 
 def _stated(call: ast.Call) -> Iterator[ast.expr]:
@@ -108,8 +109,8 @@ def _edit_node(node: ast.expr, source: _Text) -> Iterator[Edit]:
         case ast.BinOp(left, ast.MatMult(), right):
             at = source.between(left, "@", right)
             first, second = source.text[start:at].strip(), source.text[at + 1 : end].strip()
-            if first != second:
-                yield Edit("Swap two operands", source.source(node), start, end, f"{second} @ {first}")
+            if (swapped := f"{second} @ {first}") != source.source(node):
+                yield Edit("Swap two operands", source.source(node), start, end, swapped)
         case ast.Attribute(_, "T"):
             yield Edit("Drop a transpose", source.source(node), end - len(".T"), end)
 
@@ -131,3 +132,10 @@ def _drop_assumptions(call: ast.Call, source: _Text) -> Iterator[Edit]:
         elif place:
             start = source.span(given.elts[place - 1])[1]
         yield Edit("Drop an assumption", source.source(assumption), start, end)
+
+
+def replace_keyword(text: str, call: ast.Call, keyword: str, value: str) -> str:
+    """Return a text with another value for a keyword of a call, on the same number of lines if the old value has one line."""
+    found = next(one.value for one in call.keywords if one.arg == keyword)
+    start, end = _Text(text).span(found)
+    return text[:start] + value + text[end:]

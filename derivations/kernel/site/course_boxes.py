@@ -5,6 +5,8 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element, SubElement
 
+from ..errors import quantity
+from ..store.certificates import CertificateError
 from .page import Page
 from .page_source import Opening, Source
 
@@ -39,6 +41,42 @@ def append_exercise(page: Page, parent: Element, title: str) -> Element:
     SubElement(head, "a", {"class": "exercise__number", "href": f"#exercise-{page.exercises}"}).text = f"Exercise {page.exercises}"
     SubElement(head, "span", {"class": "exercise__title"}).text = title
     return box
+
+
+ANSWER = re.compile(r"([\w/]+)#([\w-]+)(?: (left|step \d+))?")
+
+
+def append_answer(page: Page, parent: Element, argument: str) -> Element:
+    """Append a box with the author's text about an answer that the reader types, and return it. docs/assets/js/prover adds the form.
+
+    The argument names the claim that has the answer, `chapter/topic#id`. The answer is the claim's last expression, or with `left` or `step 2`
+    another one; of a refutation, it is a counterexample. Raise PageError if there is no such claim or expression.
+    """
+    try:
+        topic, claim, part = _find_answer(page, argument)
+    except (CertificateError, ValueError) as error:
+        message = " ".join(str(error).split())
+        raise page.source.error(page.source.line_of(f"answer | {argument}"), f"the answer cannot be judged: {message}") from None
+    part = "counterexample" if claim["kind"] == "refutation" else part
+    data = {"data-answer": f"{topic}#{claim['id']}", "data-part": part}
+    box = {"class": "answer", "data-search-exclude": ""}
+    return SubElement(parent, "div", box | {name: page.stash(value) for name, value in data.items()})
+
+
+def _find_answer(page: Page, argument: str) -> tuple[str, dict, str]:
+    """Return the topic and the claim that has an answer, and which of its expressions it is. Raise ValueError if there is none."""
+    match = ANSWER.fullmatch(argument)
+    if not match:
+        raise ValueError("write '//// answer | CHAPTER/TOPIC#ID', and after the id perhaps 'left' or 'step 2'")
+    topic, id, part = match.groups("")
+    claim = next((one for one in page.load_certificate(topic)["claims"] if one["id"] == id), None)
+    if claim is None:
+        raise ValueError(f"{topic} has no claim {id!r}")
+    if claim["kind"] == "refutation" and part:
+        raise ValueError(f"the answer to a refutation is a counterexample; leave out {part!r}")
+    if part.startswith("step") and int(part.split()[1]) not in range(1, len(claim["steps"]) + 1):
+        raise ValueError(f"the claim has {quantity(len(claim['steps']), 'step')}, and no {part}")
+    return topic, claim, part
 
 
 def append_solution(page: Page, parent: Element, title: str) -> Element:

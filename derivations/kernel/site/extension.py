@@ -39,6 +39,10 @@ r"""The Python-Markdown extension that puts claims, figures and notation on page
     /// practice                                 a box with practical advice
     /// exercise | Its name                      an exercise, with its //// solution folded inside
 
+    //// answer | scaling/variance#mean          in an exercise: what to type as the answer, which the browser compares with the claim's last
+    What the reader should type.                 expression (`#mean left`, `#mean step 2`: another one; of a refutation: a counterexample)
+    ////
+
 Mathematics in a page's own text is written `$...$` and may only name things: a relation typed by hand stops the build wherever it occurs.
 A code span may contain a keyword with its value (`dim=-1`); longer code is included from a file that is tested. HTML typed by hand must be
 HTML that Markdown could have produced.
@@ -264,6 +268,11 @@ class _PracticeBlock(_Block):
 class _ExerciseBlock(_Block):
     NAME = "exercise"
     fill = staticmethod(course_boxes.append_exercise)
+
+
+class _AnswerBlock(_Block):
+    NAME = "answer"
+    fill = staticmethod(course_boxes.append_answer)
 
 
 class _SolutionBlock(_Block):

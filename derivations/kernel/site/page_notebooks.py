@@ -234,7 +234,7 @@ class _CellConverter:
             caption = " ".join(self.source.lines[opening.line : opening.end - 1])
             self.text += ["", f"*Figure: {self.inline(caption).strip()}*", ""]
             return opening.end
-        if opening.name in ("trust", "sources", "api", "journey", "sentence"):
+        if opening.name in ("trust", "sources", "api", "journey", "sentence", "answer"):
             return opening.end
         self.text += ["", self.head(opening), ""]
         return opening.line

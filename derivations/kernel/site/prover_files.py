@@ -8,6 +8,8 @@ rarely change contain a digest, so that a browser keeps them. Large files are co
 |---|---|
 | index.json | for each part the names and sizes of its files, and the name of the editor |
 | verdicts.json | for each topic and claim what the exact witness said in the build: verdict, scope and note |
+| exercises.json | for each page the claims that have the answers to its exercises |
+| examples.json | the examples of the page on which readers state claims: titles and scripts |
 | scripts/ | the scripts of the topics |
 | python-DIGEST/ | Pyodide and the wheels |
 | kernel-DIGEST.zip, sympy-DIGEST.zip | the rooms of the kernel that run in a browser |
@@ -28,6 +30,7 @@ from pathlib import Path
 
 from ..store import certificates
 from ..store.project_files import ROOT
+from .page_source import Source
 
 FOLDER = "assets/prover"
 SOURCE = ROOT / ".cache" / "prover"
@@ -68,6 +71,8 @@ def write(site: Path) -> None:
         path.write_bytes((ROOT / "derivations" / f"{topic}.py").read_bytes())
     (folder / "README.txt").write_text(NOTICE, encoding="utf-8")
     (folder / "verdicts.json").write_text(json.dumps(list_verdicts(), ensure_ascii=False), encoding="utf-8")
+    (folder / "examples.json").write_text(json.dumps(read_examples(), ensure_ascii=False), encoding="utf-8")
+    (folder / "exercises.json").write_text(json.dumps(list_answers()), encoding="utf-8")
     (folder / "index.json").write_text(json.dumps(make_index(), indent=1), encoding="utf-8")
 
 
@@ -77,6 +82,25 @@ def list_verdicts() -> dict[str, dict[str, list]]:
     for topic in certificates.topics():
         exact = {claim["id"]: next(w for w in claim["witnesses"] if w["name"] == "exact") for claim in certificates.load(topic)["claims"]}
         found[topic] = {id: [w["verdict"], w["scope"], w["note"]] for id, w in exact.items()}
+    return found
+
+
+def list_answers() -> dict[str, list[str]]:
+    """Return the claims that have the answers to the exercises of each page, by the page's path."""
+    found = {}
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        openings = Source(path.read_text(encoding="utf-8"), ROOT / "docs", path).openings()
+        if answers := [one.argument.split(" ")[0] for one in openings if one.name == "answer"]:
+            found[path.relative_to(ROOT / "docs").with_suffix("").as_posix()] = answers
+    return found
+
+
+def read_examples() -> list[dict[str, str]]:
+    """Return the title and the text of each example (docs/examples), in the order of their names. The title is in the first line."""
+    found = []
+    for path in sorted((ROOT / "docs" / "examples").glob("*.py")):
+        title, _, text = path.read_text(encoding="utf-8").partition("\n\n")
+        found.append({"title": title.removeprefix("# "), "text": text})
     return found
 
 

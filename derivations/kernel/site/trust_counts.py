@@ -28,7 +28,7 @@ SUPPORT = {
     "the text of snippets": ("snippet_source",),
 }
 WITNESSES = {"exact": ("exact",), "SymPy": ("sympy",), "PyTorch": ("pytorch",), "Coq": ("coq",), "code": ("traced",)}
-OTHER = {"attacks on the witnesses": ("attack",), "the command line": ("command",)}
+OTHER = {"attacks on the witnesses": ("attack",), "what runs in a browser": ("browser",), "the command line": ("command",)}
 
 Table = tuple[list[str], list[list[str]], str]  # head, rows, the command that reproduces it
 

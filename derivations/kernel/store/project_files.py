@@ -37,6 +37,7 @@ UNLOADED_STORE_FILES = (
 )
 UNLOADED = (
     "attack",
+    "browser",
     "command",
     "coq",
     "site",

@@ -13,5 +13,16 @@ for (const base of document.querySelectorAll(".claim__base[data-claim]")) {
   base.querySelector(".take")?.prepend(button);
 }
 
+for (const place of document.querySelectorAll(".answer[data-answer]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "take__button prove__check";
+  button.textContent = "Answer it here";
+  button.addEventListener("click", async () => (await import("./prover/answer.js")).open(place, button));
+  place.append(button);
+  place.classList.add("answer--ready");
+}
+import("./prover/progress.js").then((module) => module.showProgress());
+
 const whole = document.getElementById("prove-the-whole-site-again");
 if (whole) import("./prover/site.js").then((module) => module.start(whole));

@@ -55,9 +55,11 @@ function ask(name, given, { sympy = false, onProgress = () => {} } = {}) {
 
 const HOME = "/kernel/derivations"; // of the scripts, so that messages name them as in the repository
 
+const needsSympy = (text) => /^\s*(from|import) sympy/m.test(text);
+
 /** Asks what a witness says of claims: those with these ids, or that begin on these lines, or all. Returns {problem, claims} or {failed, why}. */
 export function check({ topic, text, witness = "exact", ids = [], lines = [] }, onProgress) {
-  const sympy = witness === "sympy" || /^\s*(from|import) sympy/m.test(text);
+  const sympy = witness === "sympy" || needsSympy(text);
   return ask("check", { path: `${HOME}/${topic}.py`, text, witness, ids, lines }, { sympy, onProgress });
 }
 
@@ -68,4 +70,21 @@ export const locate = (text, id) => ask("locate", { text, id });
 export const proposeEdits = (text, id) => ask("edits", { text, id });
 
 /** Asks for the names of the claim language: a list of {name, signature, summary}. */
-export const describeLanguage = () => ask("language", {});
+export const describeLanguage = (onProgress) => ask("language", {}, { onProgress });
+
+/** Asks for the four files of a topic whose script is `text`: {path: text}. */
+export const makeTopic = (topic, text) => ask("topic", { topic, text });
+
+/**
+ * Asks whether an answer is right: {verdict, message, latex}, where the verdict is "right", "wrong" or "unread". `part` is the expression of the
+ * claim that is asked for, or "counterexample".
+ */
+export function judgeAnswer({ topic, id, text, typed, part }, onProgress) {
+  const given = { path: `${HOME}/${topic}.py`, text, id, typed };
+  const options = { sympy: needsSympy(text), onProgress };
+  return part === "counterexample" ? ask("counterexample", given, options) : ask("answer", { ...given, part }, options);
+}
+
+/** Asks for the LaTeX of an answer: {latex, message}. */
+export const previewAnswer = ({ topic, id, text, typed }, onProgress) =>
+  ask("preview", { path: `${HOME}/${topic}.py`, text, id, typed }, { sympy: needsSympy(text), onProgress });

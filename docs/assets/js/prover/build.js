@@ -23,5 +23,8 @@ const indexed = () => fetchOnce("index.json", (response) => response.json());
 /** Returns the module of the editor and of formulas. */
 export const editorModule = async () => import(new URL((await indexed()).editor, ROOT).href);
 
+/** Returns the examples of the page on which readers state claims: a list of {title, text}. */
+export const examples = () => fetchOnce("examples.json", (response) => response.json());
+
 /** Returns {topic: {id: [verdict, scope, note]}}. */
 export const verdicts = () => fetchOnce("verdicts.json", (response) => response.json());

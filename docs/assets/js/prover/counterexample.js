@@ -34,8 +34,8 @@ function bindingToLatex(binding) {
   return value === undefined ? `\\text{${binding}}` : `${nameToLatex(name)} = ${valueToLatex(value)}`;
 }
 
-/** Shows why a claim was rejected. `setFormula(latex, element)` sets a formula. */
-export function describeRejection(message, setFormula) {
+/** Shows why a claim was rejected. `setFormula(latex, element)` sets a formula, and `sides` are the names of the two sides. */
+export function describeRejection(message, setFormula, sides = ["left side", "right side"]) {
   const found = FOUND.exec(message)?.groups;
   const whole = make("p", { class: "claim__note" }, message);
   if (!found) return [whole];
@@ -49,6 +49,6 @@ export function describeRejection(message, setFormula) {
     return [make("dt", {}, label), values];
   };
   const rows = make("dl", { class: "prove__rows" });
-  rows.append(...row("at", split(found.values).map(bindingToLatex)), ...row("left side", [valueToLatex(found.left)]), ...row("right side", [valueToLatex(found.right)]));
-  return [rows, make("details", {}, make("summary", {}, "The whole message"), whole)];
+  rows.append(...row("at", split(found.values).map(bindingToLatex)), ...row(sides[0], [valueToLatex(found.left)]), ...row(sides[1], [valueToLatex(found.right)]));
+  return [rows, make("details", { class: "prove__whole" }, make("summary", {}, "The whole message"), whole)];
 }

@@ -2,6 +2,7 @@
 
 import { check, lacks, stop } from "./ask.js";
 import { scriptOf, verdicts } from "./build.js";
+import { action } from "./claim_editor.js";
 import { describeFailure, duration, progressBar, verdictLine } from "./words.js";
 import { make } from "../play/parts.js";
 
@@ -65,7 +66,7 @@ class Panel {
   /** Has a witness check the claim, and shows what it says. Returns whether it answered. */
   async prove(witness) {
     this.say("Starting Python in this browser. The first time, its files must be fetched.");
-    this.actions.replaceChildren(this.action("Stop", stop));
+    this.actions.replaceChildren(action("Stop", stop));
     try {
       const text = await scriptOf(this.topic);
       const said = await check({ topic: this.topic, text, witness, ids: [this.id] }, this.progress.show);
@@ -81,7 +82,7 @@ class Panel {
 
   fail(text) {
     this.say(text);
-    this.actions.replaceChildren(this.action("Try again", () => this.open()));
+    this.actions.replaceChildren(action("Try again", () => this.open()));
     return false;
   }
 
@@ -104,9 +105,9 @@ class Panel {
   offer(asked = []) {
     this.asked = [...(this.asked ?? []), ...asked];
     const offers = {
-      change: this.action("Change it", () => this.change()),
-      sympy: this.action("Ask SymPy, too", async () => (await this.prove("sympy")) && this.offer(["sympy"])),
-      page: this.action("Prove this whole page", () => this.provePage()),
+      change: action("Change it", () => this.change()),
+      sympy: action("Ask SymPy, too", async () => (await this.prove("sympy")) && this.offer(["sympy"])),
+      page: action("Prove this whole page", () => this.provePage()),
     };
     this.actions.replaceChildren(...Object.keys(offers).filter((name) => !this.asked.includes(name)).map((name) => offers[name]));
   }
@@ -117,7 +118,7 @@ class Panel {
       const { changeClaim } = await import("./change.js");
       const editor = await changeClaim({ topic: this.topic, id: this.id, text: await scriptOf(this.topic) });
       this.changed.replaceChildren(editor.element);
-      await editor.start();
+      editor.editor.focus();
       this.say("Change the lines of the claim, and ask again.");
       this.offer(["change"]);
     } catch (error) {
@@ -127,14 +128,9 @@ class Panel {
 
   async provePage() {
     const { provePage } = await import("./page.js");
-    this.actions.replaceChildren(this.action("Stop", stop));
+    this.actions.replaceChildren(action("Stop", stop));
     this.say(await provePage((text) => this.say(text)));
     this.offer(["page"]);
   }
 
-  action(word, act) {
-    const made = make("button", { type: "button", class: "take__button" }, word);
-    made.addEventListener("click", act);
-    return made;
-  }
 }
