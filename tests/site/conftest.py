@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from derivations.kernel import site
+from derivations.kernel.site import prover_files
 from derivations.kernel.site.page_source import RANKS
 from derivations.kernel.store.certificates import CertificateError
 
@@ -151,6 +152,15 @@ def browse(built, program):
             return one
 
         yield browse
+
+
+@pytest.fixture(scope="session")
+def fetched():
+    """Skip the test if what `make prover` fetches is not here; in CI, fail."""
+    if missing := prover_files.describe_missing():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{missing}, and CI requires it", pytrace=False)
+        pytest.skip(f"NOT TESTED: {missing}")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,13 @@ for (const place of document.querySelectorAll(".answer[data-answer]")) {
   place.append(button);
   place.classList.add("answer--ready");
 }
-import("./prover/progress.js").then((module) => module.showProgress());
+let hasAnswered = false;
+try {
+  hasAnswered = localStorage.getItem("answered exercises") !== null;
+} catch {
+  // storage is denied
+}
+if (hasAnswered) import("./prover/progress.js").then((module) => module.showProgress());
 
 const whole = document.getElementById("prove-the-whole-site-again");
 if (whole) import("./prover/site.js").then((module) => module.start(whole));
