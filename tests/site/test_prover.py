@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from derivations.kernel.site import prover_files
+from derivations.kernel.store import certificates
+from tests.kernel.browser.texts import SCRIPT
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,3 +146,104 @@ def test_a_browser_that_cannot_says_so(browse, fetched, lacking, said):
     browser.run(f"delete globalThis.{lacking}; 0")
     press(browser, "backward")
     browser.until(f"({PANEL})?.querySelector('.prove__status').textContent.includes('{said}')")
+
+
+# Claims of the reader's own -------------------------------------------------------------------------------------------------
+
+STATUS = "document.querySelector('.playground .prove__change .prove__status')"
+FETCHED = "performance.getEntriesByType('resource').filter(({name}) => name.includes('/assets/prover/python-')).length"
+
+
+def open_editor(browser, example=0):
+    browser.until("document.querySelector('.playground select')?.options.length >= 12")
+    browser.page.locator(".playground select").select_option(index=example)
+    browser.page.get_by_role("button", name="Open the editor").click()
+    browser.until("document.querySelector('.playground .cm-content')")
+
+
+def test_an_example_is_checked_and_another_can_be_chosen(browse, fetched):
+    browser = browse("doubt/")
+    open_editor(browser)
+    browser.page.get_by_role("button", name="Check it").click()
+    browser.until(f"{STATUS}.dataset.verdict === 'proved'")
+    browser.page.locator(".playground select").select_option(index=1)
+    browser.page.get_by_role("button", name="Check it").click()
+    browser.until(f"{STATUS}.dataset.verdict === 'rejected'")
+    browser.until("document.querySelectorAll('.playground .prove__found dd').length === 3")
+    assert browser.audit() == [] and browser.errors == []
+
+
+def test_a_text_in_a_link_is_shown_and_does_not_run_before_a_press(browse, fetched):
+    browser = browse("doubt/")
+    text = SCRIPT.replace("A script", "Linked")
+    link = browser.run(f"import('/assets/js/prover/links.js').then((module) => module.writeLink({json.dumps(text)}))")
+    assert len(link) < len(text)
+    browser.open("about:blank")
+    browser.open(link)
+    browser.until("document.querySelector('.playground .cm-content')?.textContent.includes('Linked')")
+    assert "has not run" in browser.run(f"{STATUS}.textContent")
+    browser.run("new Promise((done) => setTimeout(done, 500))")
+    assert browser.run(FETCHED) == 0
+    browser.page.get_by_role("button", name="Check it").click()
+    browser.until(f"{STATUS}.dataset.verdict === 'proved'")
+    assert browser.run(FETCHED) > 0
+
+
+def test_a_damaged_link_opens_the_page_as_usual(browse, fetched):
+    browser = browse("doubt/#text=AAAA")
+    open_editor(browser)
+    assert browser.errors == []
+
+
+def test_a_text_becomes_the_four_files_of_a_topic(browse, fetched):
+    browser = browse("doubt/")
+    open_editor(browser)
+    browser.page.get_by_role("button", name="Make a topic of it").click()
+    browser.type("No Topic")
+    browser.press("Enter")
+    browser.until("document.querySelector('.playground__topic').textContent.includes('lower-case')")
+    browser.page.locator("#playground-topic").fill("softmax/some")
+    browser.press("Enter")
+    browser.until("document.querySelectorAll('.playground__topic a[download]').length === 4")
+    texts = browser.run("[...document.querySelectorAll('.playground__topic a')].map((a) => [a.textContent, a.download])")
+    assert ["derivations/softmax/some.py", "some.py"] in texts and ["docs/softmax/some.md", "some.md"] in texts
+
+
+# Exercises that take an answer ----------------------------------------------------------------------------------------------
+
+ANSWER = "[data-answer='scaling/variance#self-variance']"
+SAYS = f'document.querySelector("{ANSWER} .prove__status")'
+
+
+def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
+    browser = browse("scaling/variance/")
+    browser.page.locator(f"{ANSWER} button").focus()
+    browser.press("Enter")
+    browser.until(f'document.activeElement.closest("{ANSWER}")')
+    browser.type("d^2 + ")
+    browser.until(f"document.querySelector(\"{ANSWER} .answer__preview\")?.textContent.includes('not complete')")
+    browser.type("d")
+    browser.until(f'document.querySelector("{ANSWER} .answer__preview math")')
+    browser.press("Enter")
+    browser.until(f"{SAYS}.dataset.verdict === 'rejected'")
+    browser.until(f'document.querySelectorAll("{ANSWER} dd").length === 3')
+    browser.page.locator(f"{ANSWER} input").fill("d + d")
+    browser.press("Enter")
+    browser.until(f"{SAYS}.dataset.verdict === 'proved'")
+    assert browser.run("document.querySelectorAll('.exercise__done').length") == 1 and browser.audit() == []
+    assert not any("self-variance" in address or "d+d" in address for address in browser.requested)
+    browser.open(browser.run("new URL('../../', location.href).href"))
+    browser.until("document.querySelector('.progress')")
+    assert re.match(r"You have answered 1 of \d+ exercises", browser.run("document.querySelector('.progress').textContent"))
+    browser.page.get_by_role("button", name="Forget them").click()
+    browser.until("!document.querySelector('.progress') && localStorage.length === 0")
+    assert browser.errors == []
+
+
+@pytest.mark.slow
+def test_the_whole_site_is_proved_again_on_the_trust_page(browse, fetched):
+    browser = browse("trust/")
+    browser.page.get_by_role("button", name="Prove all claims here").click()
+    browser.until("document.querySelector('.prove__status').textContent.includes('That took')")
+    total = sum(len(certificates.load(topic)["claims"]) for topic in certificates.topics())
+    assert f"of each of the {total} claims of this site" in browser.run("document.querySelector('.prove__status').textContent")

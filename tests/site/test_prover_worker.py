@@ -6,7 +6,11 @@ They need what `make prover` fetches.
 import json
 import re
 import shutil
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -46,6 +50,33 @@ def blank(worker_site, chromium, crawler):
 
 def ask(page, topic, text, **wanted):
     return page.evaluate(ASK, ["check", [{"topic": topic, "text": text, **wanted}]])
+
+
+@contextmanager
+def served_with_policy(folder, policy):
+    """Yield the address of a server that sends a policy with each file."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", policy)
+            super().end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("more, failed", [(" 'wasm-unsafe-eval'", None), ("", "policy")])
+def test_a_policy_in_a_header_must_allow_webassembly(worker_site, chromium, more, failed):
+    policy = f"default-src 'none'; connect-src 'self'; worker-src 'self'; script-src 'self'{more}"
+    with served_with_policy(worker_site, policy) as address, chromium() as browser:
+        browser.open(address)
+        found = ask(browser.page, "chapter/topic", SCRIPT, ids=["mean"])
+    assert found.get("failed") == failed and (failed or found["claims"][0]["verdict"] == "proved")
 
 
 TRUE_EDITS = [  # of SCRIPT: each keeps all claims true

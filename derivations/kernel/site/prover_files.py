@@ -37,7 +37,7 @@ SOURCE = ROOT / ".cache" / "prover"
 KERNEL = ROOT / "derivations" / "kernel"
 ROOMS = {"kernel": ("browser", "core", "exact", "language", "printing"), "sympy": ("sympy",)}
 PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip")  # what Pyodide fetches; the page's worker imports the modules
-MODULES = ("pyodide.mjs", "pyodide.asm.mjs")
+MODULES = ("pyodide", "pyodide.asm")  # named .js in the site, since some servers have no type for .mjs
 SYMPY_WHEELS = ("mpmath", "sympy")
 _TIME = (1980, 1, 1, 0, 0, 0)  # of each file in a zip, so that equal contents give equal zips
 
@@ -139,7 +139,7 @@ def _read_python() -> dict[str, bytes]:
     """Return the files of Pyodide and the wheels, by name."""
     pyodide = SOURCE / "node_modules" / "pyodide"
     files = {f"{name}.bin": gzip.compress((pyodide / name).read_bytes(), 9, mtime=0) for name in PYODIDE}
-    files |= {name: (pyodide / name).read_bytes() for name in MODULES}
+    files |= {f"{name}.js": (pyodide / f"{name}.mjs").read_bytes() for name in MODULES}
     lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8")) | {"packages": {}}  # none of its packages is fetched
     files["pyodide-lock.json"] = json.dumps(lock).encode()
     return files | {path.name: _strip_tests(path) for path in sorted((SOURCE / "wheels").glob("*.whl"))}

@@ -11,7 +11,8 @@ export const verdictLine = (verdict, scope) => [verdict, scope].filter(Boolean).
 
 const FAILURES = {
   fetch: ({ why }) => `A file could not be fetched (${why}). Check the connection, and press the button again.`,
-  start: () => "This browser could not start Python. Its policy may forbid WebAssembly; the README says what a server must allow.",
+  start: () => "This browser could not start a worker for Python. Load the page again, or use another browser.",
+  policy: () => "This server's policy forbids WebAssembly, so Python cannot run here. Whoever runs the server finds in the README what to allow.",
   compute: ({ why }) => `Python stopped (${why.trim().split("\n").at(-1)}). Press the button again.`,
   broken: () => "The expression is nested too deeply to check here; split it with define.",
   slow: ({ seconds }) => `Stopped after ${seconds} seconds without an answer. The script may never end, or it needs a larger machine.`,

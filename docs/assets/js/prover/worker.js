@@ -22,10 +22,10 @@ async function start() {
   files.needed = files.size("exact");
   await files.load("exact");
   const indexURL = files.address(files.index.python);
-  const { loadPyodide } = await import(`${indexURL}pyodide.mjs`);
+  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all(["pyodide.js", "pyodide.asm.js"].map((name) => import(indexURL + name)));
   serveFiles();
   const env = { HOME: "/home/pyodide", PYTHONHASHSEED: "0" };
-  python = await loadPyodide({ indexURL, env, stdout: () => {}, stderr: () => {} });
+  python = await loadPyodide({ indexURL, createPyodideModule, env, stdout: () => {}, stderr: () => {} });
   await install("exact");
   python.runPython(`import sys\nsys.path.insert(0, "${HOME}")\nsys.dont_write_bytecode = True`);
   python.runPython("from derivations.kernel.browser import prover, requests\nprover.collect_garbage_rarely()");
@@ -64,6 +64,7 @@ async function answer({ id, sympy, ...request }) {
 
 function describeFailure(error) {
   if (error instanceof FetchError) return "fetch";
+  if (/unsafe-eval|Content Security Policy/.test(error?.message)) return "policy";
   return error instanceof RangeError || error?.pyodide_fatal_error ? "broken" : "compute";
 }
 
