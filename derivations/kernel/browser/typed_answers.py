@@ -78,9 +78,7 @@ def read_typed(typed: str, names: dict[str, str]) -> str:
 
 def spell_signs(typed: str, *, has_t: bool) -> str:
     """Return a formula in the signs of Python. `has_t` says that the script has the name `T`, so that `^T` is no transpose."""
-    typed = re.sub(
-        r"([_^])\{([^{}]*)\}", lambda found: found[1] + (f"({found[2]})" if found[1] == "^" else found[2].replace(",", "")), typed
-    )
+    typed = read_latex(typed)
     typed = re.sub(r"\^\s*\(?⊤\)?|ᵀ", ".T", typed)
     if not has_t:
         typed = re.sub(r"\^\s*(?:T\b|\(\s*T\s*\))", ".T", typed)
@@ -88,7 +86,21 @@ def spell_signs(typed: str, *, has_t: bool) -> str:
     typed = re.sub(r"\|([^|]+)\|", r" absolute(\1)", typed)
     typed = "".join(SIGNS.get(sign) or spell_greek(sign) for sign in typed)
     typed = re.sub(r"\bsqrt\s*(\w+)", r"sqrt(\1)", typed)  # √d
+    typed = re.sub(r"\)_(\w+)", lambda found: f")[{', '.join(found[1])}]", typed)  # softmax(z)_i
+    typed = re.sub(r"\blambda\b", "lambda_", typed)
     return re.sub(_FUNCTION, r"\1(\2)", typed)
+
+
+def read_latex(typed: str) -> str:
+    """Return a formula without the commands and braces of LaTeX, such as `\\frac{1}{d}` and `x_{ij}`."""
+    typed = re.sub(r"\\(?:left|right|,|;|!)", "", typed).replace("\\cdot", "*").replace("\\times", "*").replace("\\top", "⊤")
+    for _ in range(10):  # from the inside out
+        typed, count = re.subn(r"\\frac\s*{([^{}]*)}\s*{([^{}]*)}", r"((\1)/(\2))", typed)
+        typed, more = re.subn(r"_{([^{}]*)}", lambda found: "_" + re.sub(r"[\s,]", "", found[1]), typed)
+        typed, others = re.subn(r"(?<!})(\^|\\[a-z]+)\s*{([^{}]*)}(?!\s*{)", r"\1(\2)", typed)
+        if not count + more + others:
+            break
+    return re.sub(r"\\([A-Za-z]+)", r" \1", typed)
 
 
 def spell_greek(sign: str) -> str:
