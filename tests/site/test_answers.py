@@ -81,6 +81,10 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         ("a^-1", "a ** -1"),
         ("a^{d+1}", "a ** (d + 1)"),
         ("abd", "product(product(a, b), d)"),
+        ("bd^2", "product(b, d ** 2)"),
+        ("1/bd", "1 / product(b, d)"),
+        ("bd(d-1)", "product(product(b, d), d - 1)"),
+        ("cut(b)(d-1)", "product(cut(b), d - 1)"),
         ("|a| + ||p||", "absolute(a) + norm(p)"),
         ("softmax(p)_i", "softmax(p)[i]"),
         (r"\frac{d^{2}}{2} \cdot \sigma", "d ** 2 / 2 * sigma"),
@@ -95,12 +99,13 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
-    names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair")} | {"r": "pair"}
+    names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair")} | {"r": "pair", "cut": ""}
     assert typed_answers.write_python(typed, names) == written
 
 
 def test_symbols_may_have_their_names_on_the_page():
     text = 'd = sizes("n")\npair, (gap, one) = vector("s", 2), 1\nu, v = scalars("v w")\nlist_ = matrix("Q", d, d)\nw = f.define("P", d)\n'
+    text += "def cut(number):\n    return number\n"
     names = typed_answers.list_names(text)
     assert names == {
         "n": "d",
@@ -116,6 +121,7 @@ def test_symbols_may_have_their_names_on_the_page():
     } | {
         "gap": "gap",
         "one": "one",
+        "cut": "",
     }
 
 

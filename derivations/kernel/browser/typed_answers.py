@@ -30,7 +30,20 @@ TYPED = "typed-answer"  # the id of the claim that holds what was typed
 PROVED = frozenset({"assumption-not-needed", "assumption-too-strong", "need-not-shown"})  # why a claim is rejected that was proved
 # The question itself must not be the answer: these operators may be in an answer only if they are in the expected one.
 QUESTIONS = frozenset({*AVERAGE_OPERATORS, "softmax", "derivative", "rank", "inverse", "rounded"})
-SIGNS = {"−": "-", "·": "*", "×": "*", "÷": "/", "²": "**2", "³": "**3", "^": "**", "√": "sqrt", "∑": "sum", "Σ": "sum", "∞": "oo"}
+SIGNS = {
+    "½": "(1/2)",
+    "−": "-",
+    "·": "*",
+    "×": "*",
+    "÷": "/",
+    "²": "**2",
+    "³": "**3",
+    "^": "**",
+    "√": "sqrt",
+    "∑": "sum",
+    "Σ": "sum",
+    "∞": "oo",
+}
 # The words that are not taken for a product of letters, and the functions whose argument needs no brackets.
 WORDS = frozenset(name for name in vars(answer_names) if not name.startswith("_"))
 _FUNCTION = r"\b(sqrt|log|ln|exp|sin|cos|tanh)\s+(\w+)\b(?!\s*[\[(])"
@@ -67,6 +80,7 @@ def read_typed(typed: str, names: dict[str, str]) -> str:
         part = found[kind]
         if kind == "name" and not (parts and parts[-1] == "."):
             part = read_name(part, names, is_call=typed[at:].lstrip().startswith("("))
+            part = f"({part})" if " % " in part and parts and parts[-1] == "/" else part  # 1/nd, but nd^2 is n times d^2
         elif "." in part and kind == "number":
             part = f"({part.replace('.', '').lstrip('0') or '0'}/{10 ** len(part.partition('.')[2])})"
         if is_product(before, parts[-1] if parts else "", kind, part, names):
@@ -111,18 +125,18 @@ def spell_greek(sign: str) -> str:
 
 def read_name(name: str, names: dict[str, str], *, is_call: bool = False) -> str:
     """Return a name as the script writes it: `p_i` is the entry `p[i]`, unless the script has the name `p_i`, and `nd` is `n % d`."""
-    if name in names:
-        return names[name]
+    if names.get(name) or (name in names and is_call):
+        return names[name] or name
     if name == "e" and not is_call:
         return "exp(1)"  # the script may have another `e`, which has another name on the page
     head, _, letters = name.partition("_")
-    if letters and (head in names or head == "delta"):
+    if letters and (names.get(head) or head == "delta"):
         indices = [letters] if letters in names else list(letters)
         if all(index in names or index.isdigit() for index in indices):
             places = ", ".join(names.get(index, index) for index in indices)
-            return f"{names[head]}[{places}]" if head in names else f"delta({places})"
-    if not is_call and name not in WORDS and (split := split_name(name, names)):
-        return "(" + " % ".join(names[part] for part in split) + ")"
+            return f"{names[head]}[{places}]" if names.get(head) else f"delta({places})"
+    if name not in WORDS and (split := split_name(name, names)):
+        return " % ".join(names[part] for part in split)
     return name
 
 
@@ -131,7 +145,7 @@ def split_name(name: str, names: dict[str, str]) -> list[str]:
     if not name:
         return []
     for end in range(len(name), 0, -1):
-        if name[:end] in names and (end == len(name) or split_name(name[end:], names)):
+        if names.get(name[:end]) and (end == len(name) or split_name(name[end:], names)):
             return [name[:end], *split_name(name[end:], names)]
     return []
 
@@ -139,25 +153,31 @@ def split_name(name: str, names: dict[str, str]) -> list[str]:
 def is_product(before: str, last: str, kind: str, part: str, names: dict[str, str]) -> bool:
     """Return whether a product is meant between two parts without a sign, as in `2 d`, `d (a + b)` and `(a + b) c`."""
     ends = before in ("number", "name") or last in (")", "]")
-    is_call = part == "(" and last.isidentifier() and last not in names.values()
+    is_call = part == "(" and last.isidentifier() and last not in names.values()  # not so of the last name in `n % d`
     return ends and (kind in ("number", "name") or part == "(") and not is_call
 
 
 def list_names(text: str) -> dict[str, str]:
     """Return the names that an answer may use, each with the script's name for it: those that the script defines, and those of its symbols.
 
-    A symbol may have another name on the page than in the script, as in `pair = vector("s", 2)`. The script's own names come first.
+    A symbol may have another name on the page than in the script, as in `pair = vector("s", 2)`. The script's own names come first. A function
+    has the name "", because it is no factor of a product.
     """
     found: dict[str, str] = {}
+    functions: dict[str, str] = {}
     shown: dict[str, str] = {}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found[node.id] = node.id
         elif isinstance(node, ast.Assign):
             shown.update(list_symbols(node))
+        elif isinstance(node, ast.FunctionDef):
+            functions[node.name] = ""
+        elif isinstance(node, ast.ImportFrom):
+            functions.update((one.asname or one.name, "") for one in node.names)
     if "e" in shown.values() and "e" not in shown:
         found.pop("e")  # it is Euler's number on the page
-    return shown | found
+    return functions | shown | found
 
 
 def list_symbols(node: ast.Assign) -> dict[str, str]:
@@ -307,7 +327,7 @@ def explain(message: str) -> str:
     message = re.sub(r"^the script stopped with \w+: ", "", message)
     if "this is not Python" in message:
         return "The formula is not complete: look for a missing operand or bracket."
-    return re.sub(r"; it is used before anything has this name$", "; this exercise has no such name", message)
+    return re.sub(r"(name '\w+' is not defined).*", r"\1; this exercise has no such name", message, flags=re.DOTALL)
 
 
 def choose_part(claim: Claim, part: str) -> Expr:
