@@ -66,25 +66,69 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
 @pytest.mark.parametrize(
     "typed, written",
     [
-        ("2 d", "2 * d"),
-        ("d(a+b)", "d * ( a + b )"),
-        ("exp(a)", "exp ( a )"),
-        ("(a+b)(a-b)", "( a + b ) * ( a - b )"),
-        ("d σ²", "d * sigma ** 2"),
-        ("√d", "sqrt ( d )"),
-        (
-            "p_i (delta_ij - p_j)",
-            "p [ i ] * ( delta ( i , j ) - p [ j ] )".replace("p [ i ]", "p[i]")
-            .replace("delta ( i , j )", "delta(i, j)")
-            .replace("p [ j ]", "p[j]"),
-        ),
+        ("2 d", "product(2, d)"),
+        ("d(a+b)", "product(d, a + b)"),
+        ("2d/3", "product(2, d) / 3"),
+        ("exp(a)", "exp(a)"),
+        ("log d", "log(d)"),
+        ("(a+b)(a-b)", "product(a + b, a - b)"),
+        ("d σ²", "product(d, sigma ** 2)"),
+        ("√d", "sqrt(d)"),
+        ("p_i (delta_ij - p_j)", "product(p[i], delta(i, j) - p[j])"),
+        ("p_{i} - p_1", "p[i] - p[1]"),
         ("W_K.T", "W_K.T"),
-        ("a^-1", "a ** - 1"),
+        ("W_K^T W_K^{⊤}", "product(W_K.T, W_K.T)"),
+        ("a^-1", "a ** -1"),
+        ("a^{d+1}", "a ** (d + 1)"),
+        ("abd", "product(product(a, b), d)"),
+        ("bd^2", "product(b, d ** 2)"),
+        ("1/bd", "1 / product(b, d)"),
+        ("bd(d-1)", "product(product(b, d), d - 1)"),
+        ("cut(b)(d-1)", "product(cut(b), d - 1)"),
+        ("|a| + ||p||", "absolute(a) + norm(p)"),
+        ("softmax(p)_i", "softmax(p)[i]"),
+        (r"\frac{d^{2}}{2} \cdot \sigma", "d ** 2 / 2 * sigma"),
+        (r"\sqrt{d} \left(a - p_{i}\right)", "product(sqrt(d), a - p[i])"),
+        (r"\frac{\sqrt{d}}{a}", "sqrt(d) / a"),
+        (r"W_K^\top", "W_K.T"),
+        ("1/4 + 0.25", "fraction(1, 2)"),
+        ("2^-3", "fraction(1, 8)"),
+        ("r_1", "pair[1]"),
+        ("[[1, 2], [a, d]]", "array([[1, 2], [a, d]])"),
+        ("2 array([a, 1])", "product(2, array([a, 1]))"),
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
-    names = {"d", "a", "b", "p", "i", "j", "sigma", "W_K"}
-    assert typed_answers.read_typed(typed, names).replace(" ", "") == written.replace(" ", "")
+    names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair")} | {"r": "pair", "cut": ""}
+    assert typed_answers.write_python(typed, names) == written
+
+
+def test_symbols_may_have_their_names_on_the_page():
+    text = 'd = sizes("n")\npair, (gap, one) = vector("s", 2), 1\nu, v = scalars("v w")\nlist_ = matrix("Q", d, d)\nw = f.define("P", d)\n'
+    text += "def cut(number):\n    return number\n"
+    names = typed_answers.list_names(text)
+    assert names == {
+        "n": "d",
+        "s": "pair",
+        "d": "d",
+        "pair": "pair",
+        "u": "u",
+        "v": "v",
+        "w": "w",
+        "list_": "list_",
+        "Q": "list_",
+        "P": "w",
+    } | {
+        "gap": "gap",
+        "one": "one",
+        "cut": "",
+    }
+
+
+def test_a_product_without_a_sign_is_that_of_numbers_or_of_matrices(tmp_path):
+    assert judge("attention/masks#all-filled", "(1/m) ones(n, m) V", tmp_path)["verdict"] == "right"
+    found = judge("seeing/recall#own-key", "(q q + k k)/2", tmp_path)
+    assert found["verdict"] == "unread" and "needs a sign" in found["message"], found
 
 
 @pytest.mark.parametrize(
@@ -107,6 +151,23 @@ def test_a_counterexample_must_be_values():
     for typed in ("5", "d = x", "d > 3"):
         found = judge("scaling/variance#squared-width", typed, Path("/tmp") / "answers")
         assert found["verdict"] == "unread" and found["message"], found
+
+
+def test_a_counterexample_that_cannot_be_evaluated_is_not_wrong():
+    found = judge("softmax/distribution#rounded-sum", "z = [5, 5, 5]", Path("/tmp") / "answers")
+    assert found["verdict"] == "unread" and "rational" in found["message"], found
+
+
+@pytest.mark.parametrize(
+    "argument, typed",
+    [
+        ("layers/residual#growth", "L t + p"),  # without the assumption that variances are not negative
+        ("sparse/learned#indexer-share left", "1/(1 + f k/(h n))"),  # where nothing is divided by zero
+        ("attention/worked#one-wins left", "1/(1 + n e^-c)"),  # the script has another e
+    ],
+)
+def test_an_answer_is_right_if_it_is_equal_where_it_has_a_value(argument, typed, tmp_path):
+    assert judge(argument, typed, tmp_path)["verdict"] == "right"
 
 
 def test_preview_is_the_formula_or_the_reason(tmp_path):

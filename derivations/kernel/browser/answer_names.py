@@ -1,8 +1,11 @@
 """The names that an answer may use beside those of its script: the claim language's, and `sum` and `delta` as formulas write them."""
 
+import builtins
+from fractions import Fraction as fraction  # noqa: F401, N813
+from types import GeneratorType
 from typing import Any
 
-from .. import absolute, cos, exp, eye, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
+from .. import absolute, array, cos, exp, eye, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
 from ..core.expr import Expr, lift
 
 e = exp(1)
@@ -14,7 +17,9 @@ def ln(x: Any) -> Expr:
 
 
 def sum(body: Any, *indices: Any) -> Any:
-    """Return a sum over indices."""
+    """Return a sum over indices, or Python's sum if the script means that."""
+    if isinstance(body, (list, tuple, GeneratorType)):
+        return builtins.sum(body, *indices)
     if any(isinstance(one, Expr) for one in (body, *indices)):
         return total(lift(body), *map(lift, indices))
     from sympy import Sum  # the script uses SymPy
@@ -29,3 +34,12 @@ def delta(row: Any, column: Any) -> Any:
     from sympy import KroneckerDelta
 
     return KroneckerDelta(row, column)
+
+
+def product(left: Any, right: Any) -> Any:
+    """Return a product that was written without a sign: of numbers, of a number and an array, or of matrices."""
+    if isinstance(left, Expr) and isinstance(right, Expr) and left.shape and right.shape:
+        if len(left.shape) == len(right.shape) == 1:
+            raise TypeError("a product of two vectors needs a sign: @ for the dot product, * for the products of their entries")
+        return left @ right
+    return left * right
