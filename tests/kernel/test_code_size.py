@@ -38,6 +38,7 @@ def test_every_part_is_counted():
         "Coq",
         "code",
         "attacks on the witnesses",
+        "what runs in a browser",
         "the command line",
     ]
     assert all(int(row[2]) > 100 for row in rows)

@@ -36,6 +36,7 @@ LIBRARIES = {
     "traced": {"torch"},
     "attack": {"mpmath"},
     "browser": {"sympy"},
+    "script": set(),
     "store": {"fsspec"},
     "check": {"distributed"},
     "command": set(),
@@ -474,7 +475,7 @@ if {without}:
 from derivations.kernel.core import claims
 from derivations.kernel.exact.rational_numbers import Fraction
 from derivations.kernel.exact.witness import exact
-from derivations.kernel.core.script_loading import load_script
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.store import project_files
 said = []
 for topic in ("softmax/jacobian", "scaling/variance"):

@@ -4,6 +4,6 @@
 proposes small changes to the text of a claim, such as a flipped sign. The build packs this room and the rooms that it needs (site/prover_files.py), so that a browser runs the same code as the
 build, and never a copy.
 
-May import: `language`, `exact`, `sympy`, `core`, `printing`; nothing that needs PyTorch, math-core or the store, since none of them
+May import: `language`, `exact`, `sympy`, `script`, `core`, `printing`; nothing that needs PyTorch, math-core or the store, since none of them
 exists there. Begin with `requests.py`.
 """

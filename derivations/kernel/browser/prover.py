@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core import claims
-from ..core.claim_latex import claim_latex
 from ..core.claims import Claim, Rejected, Verdict
-from ..core.script_loading import load_script
 from ..errors import KernelError
+from ..script.claim_latex import claim_latex
+from ..script.loading import load_script
 
 TOO_DEEP = "the expression is nested too deeply to check; split it with define"
 GC_THRESHOLD = 10**6  # new objects after which the garbage collector runs; a worker lives for a few claims

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from ..core import claims
-from ..core.claim_latex import claim_latex
 from ..core.claims import Claim, Rejected, Step
 from ..core.expr import Expr, symbols, walk
 from ..core.operators import AVERAGE_OPERATORS
-from ..core.script_loading import load_script
 from ..errors import KernelError
 from ..printing.latex import latex
+from ..script.claim_latex import claim_latex
+from ..script.loading import load_script
 from . import answer_names
 from .prover import TOO_DEEP
 

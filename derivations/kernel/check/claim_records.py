@@ -8,7 +8,6 @@ from functools import partial
 
 from ..core.acceptance import collect_verdicts
 from ..core.assumptions import describe_assumption
-from ..core.claim_latex import relation_latex
 from ..core.claims import Claim, Rejected, Verdict
 from ..core.expr import show, walk
 from ..errors import KernelError
@@ -17,6 +16,7 @@ from ..exact.value_printing import DIGITS, nest_entries, number_to_latex
 from ..printing.latex import latex, value_latex
 from ..printing.mathml import MathsError, render_author_text
 from ..printing.name_latex import name_latex
+from ..script.claim_latex import relation_latex
 from .answers_in_arguments import reject_leaked_answers
 from .shown_code import named_functions, require_shown_code
 from .symbol_table import list_symbols

@@ -20,7 +20,7 @@ from ..coq.coq_process import NO_PROOF, STOPPED
 from ..coq.file_audit import imported_preludes
 from ..coq.prelude_files import PRELUDES, add_imports
 from ..core import claims
-from ..core.script_loading import load_script
+from ..script.loading import load_script
 from ..store import certificates, coq_results, coq_verdict_cache, project_files, rejections
 from ..store.coq_verdict_cache import Answer
 from ..store.import_closure import hashes

@@ -19,7 +19,7 @@ from ..attack import mutant_trials
 from ..attack.claim_mutants import Mutant, make_mutants
 from ..core import claims
 from ..core.claims import Claim
-from ..core.script_loading import load_script
+from ..script.loading import load_script
 from ..store import certificates, mutant_results, project_files
 from ..store.import_closure import hashes
 from ..store.store import Differs, settings

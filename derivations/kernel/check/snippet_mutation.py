@@ -10,7 +10,7 @@ from pathlib import Path
 from ..attack.snippet_mutant_trials import try_mutations
 from ..core import claims
 from ..core.claims import Claim
-from ..core.script_loading import load_script
+from ..script.loading import load_script
 from ..store.project_files import ROOT, name_of
 from ..traced import witness
 from ..traced.witness import CallVerdict

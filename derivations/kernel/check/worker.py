@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import claims
 from ..core.claims import Claim, Rejected
-from ..core.script_loading import Problem, load_script
 from ..errors import KernelError
 from ..printing.plain_text import SIGNS, plain
+from ..script.loading import Problem, load_script
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
 from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault, reject_idle_definition

@@ -11,8 +11,8 @@ import click
 
 from ..core import claims
 from ..core.claims import EVERY_SHAPE, Rejected
-from ..core.script_loading import load_script
 from ..errors import quantity
+from ..script.loading import load_script
 from ..traced.witness import CodeVerdict, check_code
 
 

@@ -27,9 +27,9 @@ from ..core import claims
 from ..core.claims import Claim
 from ..core.expr import Expr, free_indices, strip_brackets, symbol, walk
 from ..core.operators import AVERAGE_OPERATORS, BINDERS
-from ..core.script_loading import load_script
 from ..errors import KernelError, quantity
 from ..exact.assumption_needs import is_proved_under
+from ..script.loading import load_script
 from ..store import certificates, project_files
 
 OUTCOMES = ("occurs", "passed over", "not seen")

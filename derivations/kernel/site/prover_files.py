@@ -35,7 +35,7 @@ from .page_source import Source
 FOLDER = "assets/prover"
 SOURCE = ROOT / ".cache" / "prover"
 KERNEL = ROOT / "derivations" / "kernel"
-ROOMS = {"kernel": ("browser", "core", "exact", "language", "printing"), "sympy": ("sympy",)}
+ROOMS = {"kernel": ("browser", "core", "exact", "language", "printing", "script"), "sympy": ("sympy",)}
 PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip")  # what Pyodide fetches; the page's worker imports the modules
 MODULES = ("pyodide", "pyodide.asm")  # named .js in the site, since some servers have no type for .mjs
 SYMPY_WHEELS = ("mpmath", "sympy")

@@ -22,7 +22,7 @@ KERNEL = Path(__file__).resolve().parents[1]
 # through; a fault in one witness cannot, as long as another covers the claim.
 SHARED = ("core",)
 SUPPORT = {
-    "from a script to its claims": ("language",),
+    "from a script to its claims": ("language", "script"),
     "from a verdict to its page": ("check", "store", "site"),
     "formulas as text": ("printing",),
     "the text of snippets": ("snippet_source",),

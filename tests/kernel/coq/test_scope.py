@@ -10,7 +10,7 @@ from derivations.kernel.check import coq_open_claims
 from derivations.kernel.coq import algebraic_structures, file_audit, notation, theorems
 from derivations.kernel.coq import witness as coq
 from derivations.kernel.core import claims
-from derivations.kernel.core.script_loading import load_script
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.store import certificates, project_files
 
 RATIONAL = {

@@ -37,14 +37,14 @@ from derivations.kernel import (
 )
 from derivations.kernel.check import claim_records
 from derivations.kernel.core import claims
-from derivations.kernel.core.claim_latex import relation_latex
 from derivations.kernel.core.expr import Expr, lift
 from derivations.kernel.core.operators import OPERATORS
-from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.exact.exact_evaluation import evaluate
 from derivations.kernel.exact.flint_numbers import Undefined, to_fmpq, to_fraction
 from derivations.kernel.printing.latex import latex
 from derivations.kernel.printing.plain_text import plain
+from derivations.kernel.script.claim_latex import relation_latex
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.store import certificates, project_files
 from tests.kernel.common import has_code
 

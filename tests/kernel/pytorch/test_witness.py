@@ -54,7 +54,6 @@ from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected
 from derivations.kernel.core.constructors import I, array
 from derivations.kernel.core.expr import lift, symbols, walk
-from derivations.kernel.core.script_loading import load_script
 from derivations.kernel.errors import KernelError
 from derivations.kernel.pytorch import identities, sampling, snippet_agreement
 from derivations.kernel.pytorch import witness as tw
@@ -66,6 +65,7 @@ from derivations.kernel.pytorch.expectations import quadrature_nodes
 from derivations.kernel.pytorch.sampling import draw, draw_with_values
 from derivations.kernel.pytorch.trial import Trial
 from derivations.kernel.pytorch.trial_sizes import large_shapes
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.store import certificates, project_files
 from tests.kernel.common import has_code
 

@@ -15,7 +15,7 @@ from derivations.kernel import Derivation, matrix, sizes
 from derivations.kernel.check import claim_fingerprints, claim_records, runner, worker
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected
-from derivations.kernel.core.script_loading import load_script
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.store import certificates, claim_cache, dependencies, project_files, store
 from derivations.kernel.store.certificates import load
 from derivations.kernel.store.dependencies import Reads

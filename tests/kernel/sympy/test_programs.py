@@ -45,7 +45,7 @@ from derivations.kernel.command import sympy_programs as command_programs
 from derivations.kernel.core import claims
 from derivations.kernel.core.claims import Rejected, Step
 from derivations.kernel.core.expr import Expr, lift
-from derivations.kernel.core.script_loading import load_script
+from derivations.kernel.script.loading import load_script
 from derivations.kernel.site import Page
 from derivations.kernel.site.claim_html import ClaimError, render_claim
 from derivations.kernel.site.page_source import Source

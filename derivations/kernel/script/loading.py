@@ -9,9 +9,9 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core import claims
+from ..core.claims import Rejected
 from ..errors import KernelError, explain, raised_in_script, scripts
-from . import claims
-from .claims import Rejected
 
 
 class Problem(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..core.claims import Claim, Step
 from ..printing.latex import latex
-from .claims import Claim, Step
 
 RELATIONS = {"=": "=", "<=": r"\le", "!=": r"\ne", "!<=": r"\nleq", ":=": r"\coloneqq"}
 
