@@ -11,8 +11,9 @@
 9. Attention by length, and tokens per second, against PyTorch's, those of transformers and naive code: attention.py, which writes the record
    that the page on costs draws.
 10. The cost of one topic among a thousand: many_topics.py, which takes longer than all the others.
+11. The cost of proving a claim again in a browser: prover.py. `python tests/bench/prover.py SITE` measures it, for a finished site.
 
-The last four can run alone, as `python tests/bench/edit_latency.py`.
+Those from 7 to 10 can run alone, as `python tests/bench/edit_latency.py`.
 """
 
 import os
@@ -24,6 +25,7 @@ import time
 from pathlib import Path
 
 import browser
+import prover
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -216,7 +218,11 @@ def on_a_cluster(folder: Path) -> float:
 def in_a_browser(folder: Path) -> list[str]:
     """Measure the cost of pages, and return what could not be measured."""
     timed("mkdocs", "build", "--quiet", "-d", str(folder / "pages"))
-    return browser.main(folder / "pages")
+    lacking = browser.main(folder / "pages")
+    if prover.has_files(folder / "pages"):
+        prover.main(folder / "pages")
+        return lacking
+    return [*lacking, "the cost of proving a claim in a browser: `make prover` fetches what it needs"]
 
 
 def main():

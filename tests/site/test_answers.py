@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.kernel.browser import typed_answers
+from derivations.kernel.browser import typed_answers, typed_formula
 from derivations.kernel.site import Source
 from derivations.kernel.site.course_boxes import ANSWER
 from derivations.kernel.store import certificates
@@ -66,47 +66,47 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
 @pytest.mark.parametrize(
     "typed, written",
     [
-        ("2 d", "product(2, d)"),
-        ("d(a+b)", "product(d, a + b)"),
-        ("2d/3", "product(2, d) / 3"),
+        ("2 d", "implicit_product(2, d)"),
+        ("d(a+b)", "implicit_product(d, a + b)"),
+        ("2d/3", "implicit_product(2, d) / 3"),
         ("exp(a)", "exp(a)"),
         ("log d", "log(d)"),
-        ("(a+b)(a-b)", "product(a + b, a - b)"),
-        ("d σ²", "product(d, sigma ** 2)"),
+        ("(a+b)(a-b)", "implicit_product(a + b, a - b)"),
+        ("d σ²", "implicit_product(d, sigma ** 2)"),
         ("√d", "sqrt(d)"),
-        ("p_i (delta_ij - p_j)", "product(p[i], delta(i, j) - p[j])"),
+        ("p_i (delta_ij - p_j)", "implicit_product(p[i], delta(i, j) - p[j])"),
         ("p_{i} - p_1", "p[i] - p[1]"),
         ("W_K.T", "W_K.T"),
-        ("W_K^T W_K^{⊤}", "product(W_K.T, W_K.T)"),
+        ("W_K^T W_K^{⊤}", "implicit_product(W_K.T, W_K.T)"),
         ("a^-1", "a ** -1"),
         ("a^{d+1}", "a ** (d + 1)"),
-        ("abd", "product(product(a, b), d)"),
-        ("bd^2", "product(b, d ** 2)"),
-        ("1/bd", "1 / product(b, d)"),
-        ("bd(d-1)", "product(product(b, d), d - 1)"),
-        ("cut(b)(d-1)", "product(cut(b), d - 1)"),
+        ("abd", "implicit_product(implicit_product(a, b), d)"),
+        ("bd^2", "implicit_product(b, d ** 2)"),
+        ("1/bd", "1 / implicit_product(b, d)"),
+        ("bd(d-1)", "implicit_product(implicit_product(b, d), d - 1)"),
+        ("cut(b)(d-1)", "implicit_product(cut(b), d - 1)"),
         ("|a| + ||p||", "absolute(a) + norm(p)"),
         ("softmax(p)_i", "softmax(p)[i]"),
         (r"\frac{d^{2}}{2} \cdot \sigma", "d ** 2 / 2 * sigma"),
-        (r"\sqrt{d} \left(a - p_{i}\right)", "product(sqrt(d), a - p[i])"),
+        (r"\sqrt{d} \left(a - p_{i}\right)", "implicit_product(sqrt(d), a - p[i])"),
         (r"\frac{\sqrt{d}}{a}", "sqrt(d) / a"),
         (r"W_K^\top", "W_K.T"),
-        ("1/4 + 0.25", "fraction(1, 2)"),
-        ("2^-3", "fraction(1, 8)"),
+        ("1/4 + 0.25", "exact_fraction(1, 2)"),
+        ("2^-3", "exact_fraction(1, 8)"),
         ("r_1", "pair[1]"),
         ("[[1, 2], [a, d]]", "array([[1, 2], [a, d]])"),
-        ("2 array([a, 1])", "product(2, array([a, 1]))"),
+        ("2 array([a, 1])", "implicit_product(2, array([a, 1]))"),
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
     names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair")} | {"r": "pair", "cut": ""}
-    assert typed_answers.write_python(typed, names) == written
+    assert typed_formula.write_python(typed, names) == written
 
 
 def test_symbols_may_have_their_names_on_the_page():
     text = 'd = sizes("n")\npair, (gap, one) = vector("s", 2), 1\nu, v = scalars("v w")\nlist_ = matrix("Q", d, d)\nw = f.define("P", d)\n'
     text += "def cut(number):\n    return number\n"
-    names = typed_answers.list_names(text)
+    names = typed_formula.list_names(text)
     assert names == {
         "n": "d",
         "s": "pair",
@@ -135,6 +135,7 @@ def test_a_product_without_a_sign_is_that_of_numbers_or_of_matrices(tmp_path):
     "typed, message",
     [
         ("", "Type a formula"),
+        ("2 1/2", "Two numbers side by side"),
         ("d @", "not complete"),
         ("nothing", "no such name"),
         ("d; import os", "has no meaning"),

@@ -1,7 +1,7 @@
 """The names that an answer may use beside those of its script: the claim language's, and `sum` and `delta` as formulas write them."""
 
 import builtins
-from fractions import Fraction as fraction  # noqa: F401, N813
+from fractions import Fraction as exact_fraction  # noqa: F401, N813
 from types import GeneratorType
 from typing import Any
 
@@ -36,7 +36,7 @@ def delta(row: Any, column: Any) -> Any:
     return KroneckerDelta(row, column)
 
 
-def product(left: Any, right: Any) -> Any:
+def implicit_product(left: Any, right: Any) -> Any:
     """Return a product that was written without a sign: of numbers, of a number and an array, or of matrices."""
     if isinstance(left, Expr) and isinstance(right, Expr) and left.shape and right.shape:
         if len(left.shape) == len(right.shape) == 1:

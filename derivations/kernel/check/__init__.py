@@ -9,5 +9,5 @@ on other machines.
 
 Results go to the store.
 
-May import: `store`, `attack`, the witnesses, `traced`, `core`, `printing`, `snippet_source`. Begin with `runner.py`.
+May import: `store`, `attack`, the witnesses, `traced`, `script`, `core`, `printing`, `snippet_source`. Begin with `runner.py`.
 """
