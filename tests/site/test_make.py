@@ -520,12 +520,16 @@ def made(done):
 def test_ci_runs_all_parts_or_the_named_ones(parts):
     whole = parts()
     assert whole.returncode == 0 and "== all passed" in whole.stdout
-    assert " ".join(words.split()[0] for words in made(whole)) == "proofs mutants fuzz coqtest models test browser models slow site wheel"
-    first, looks, *rest = made(parts("slow", "site"))
-    assert first == "models" and re.fullmatch(r"slow ARGS=--share [1-8]/8", looks) and rest == ["site", "wheel"]
+    assert (
+        " ".join(words.split()[0] for words in made(whole))
+        == "proofs mutants fuzz coqtest models prover test browser models prover slow prover site wheel"
+    )
+    *first, looks, prover, site, wheel = made(parts("slow", "site"))
+    assert first == ["models", "prover"] and re.fullmatch(r"slow ARGS=--share [1-8]/8", looks)
+    assert (prover, site, wheel) == ("prover", "site", "wheel")
     mutants, fuzz, *rest = made(parts("attacks", "tests", "slow", NIGHT="1"))
     assert mutants == "mutants" and re.fullmatch(r"fuzz ARGS=--seed \d+", fuzz)
-    assert rest == ["coqtest", "models", "test", "browser", "nightly", "models", "slow ARGS=--share 1/1"]
+    assert rest == ["coqtest", "models", "prover", "test", "browser", "nightly", "models", "prover", "slow ARGS=--share 1/1"]
 
 
 def test_random_claims_are_new_every_night_and_can_be_tried_again(parts):
