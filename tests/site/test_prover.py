@@ -236,7 +236,7 @@ def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
     browser.until("document.querySelector('.progress')")
     assert re.match(r"You have answered 1 of \d+ exercises", browser.run("document.querySelector('.progress').textContent"))
     browser.page.get_by_role("button", name="Forget them").click()
-    browser.until("!document.querySelector('.progress') && localStorage.length === 0")
+    browser.until("!document.querySelector('.progress') && localStorage.getItem('answered exercises') === null")
     assert browser.errors == []
 
 
