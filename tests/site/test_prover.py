@@ -108,7 +108,7 @@ def test_a_changed_claim_is_rejected_with_formulas_by_keyboard_alone(browse, fet
     browser.page.locator("#backward").get_by_role("button", name="Flip a sign").focus()
     browser.press("Enter")
     browser.until("document.querySelectorAll('.prove__found math').length >= 5")
-    assert "rejects it" in browser.run("document.querySelector('.prove__change .prove__status').textContent")
+    assert "It is false" in browser.run("document.querySelector('.prove__change .prove__status').textContent")
     values = browser.run("[...document.querySelectorAll('.prove__found dd')].map((row) => row.textContent)")
     assert [value.strip() for value in values[1:]] == ["0", "2"]
     browser.page.get_by_role("button", name="Restore").click()

@@ -79,18 +79,25 @@ def check_claim(claim: Claim, ask: Callable[[Claim], Verdict]) -> dict[str, Any]
     try:
         record["latex"] = claim_latex(claim)
         verdict = ask(claim)
-        found = {"verdict": verdict.verdict, "scope": verdict.scope, "note": verdict.note, "message": "", "source": verdict.source}
+        found = {
+            "verdict": verdict.verdict,
+            "scope": verdict.scope,
+            "note": verdict.note,
+            "message": "",
+            "source": verdict.source,
+            "code": "",
+        }
     except Rejected as error:
-        found = reject(error.message)
+        found = reject(error.message, error.code)
     except KernelError as error:
-        found = reject(str(error))
+        found = reject(str(error), error.code)
     except RecursionError:
-        found = reject(TOO_DEEP)
+        found = reject(TOO_DEEP, "too-deep")
     except MemoryError:
-        found = reject("checking it took more memory than this browser allows; split it into smaller steps")
+        found = reject("checking it took more memory than this browser allows; split it into smaller steps", "too-much-memory")
     return record | found | {"seconds": time.perf_counter() - start}
 
 
-def reject(message: str) -> dict[str, str]:
-    """Return the verdict of a witness that rejects a claim."""
-    return {"verdict": "rejected", "scope": "", "note": "", "message": message, "source": ""}
+def reject(message: str, code: str) -> dict[str, str]:
+    """Return the verdict of a witness that rejects a claim. The code "false-claim" says that it found a counterexample."""
+    return {"verdict": "rejected", "scope": "", "note": "", "message": message, "source": "", "code": code}

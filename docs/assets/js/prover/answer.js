@@ -87,7 +87,10 @@ class AnswerForm {
       showProgress();
       return this.say(this.isFormula ? "Right. The solution below says why." : "Right: at these values the two sides differ.", "right");
     }
-    if (said.verdict === "unread") return this.say(endWithStop(said.message));
+    if (said.verdict === "unread") {
+      this.preview.replaceChildren(); // it says the same
+      return this.say(endWithStop(said.message));
+    }
     this.say(this.isFormula ? "Not equal to the answer." : "These values refute nothing.", "wrong");
     this.found.replaceChildren(...describeRejection(said.message, this.setFormula, ["right value", "yours"]));
   }

@@ -96,7 +96,7 @@ export class ClaimEditor {
   show({ problem, claims }, first, edited) {
     const rejected = claims.filter((claim) => claim.verdict === "rejected").length;
     if (!claims.length && !problem) return this.clear("These lines state no claim.");
-    if (claims.length) this.status.textContent = summarise(claims, rejected, edited !== this.original);
+    if (claims.length) this.status.textContent = summarise(claims, rejected, this.id && edited !== this.original);
     this.status.dataset.verdict = problem || rejected ? "rejected" : "proved";
     for (const claim of claims) this.found.append(...this.describe(claim, claims.length > 1));
     if (problem) this.showProblem(problem, first, edited, claims.length);
@@ -126,9 +126,10 @@ export class ClaimEditor {
 
 function summarise(claims, rejected, changed) {
   const seconds = duration(claims.reduce((sum, claim) => sum + claim.seconds, 0));
-  if (claims.length > 1) return `The exact witness rejects ${rejected} of ${claims.length} claims (${seconds}).`;
+  if (claims.length > 1) return `The exact witness accepts ${claims.length - rejected} of ${claims.length} claims (${seconds}).`;
   const [claim] = claims;
-  if (rejected) return `The exact witness rejects it (${seconds}).`;
+  if (claim.code === "false-claim") return `It is false: the exact witness found a counterexample (${seconds}).`;
+  if (rejected) return `The exact witness does not accept it, and found no counterexample (${seconds}). The message says what is missing.`;
   return `The exact witness says: ${verdictLine(claim.verdict, claim.scope)} (${seconds}).${changed ? " It is still true." : ""}`;
 }
 

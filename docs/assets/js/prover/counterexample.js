@@ -21,6 +21,7 @@ const nameToLatex = (name) => name.replace(/_(\w+)/g, "_{$1}").replace(/\bVar\b/
 
 /** LaTeX of a value as messages print it: a number, or nested lists. */
 function valueToLatex(value) {
+  if (value.startsWith("undefined")) return `\\text{${value}}`;
   if (!value.startsWith("[")) return value.replace(/sqrt\((\w+)\)/g, "\\sqrt{$1}").replace("…", "\\dots").replaceAll("*", "\\,");
   const rows = split(value.slice(1, -1));
   if (!rows[0]?.startsWith("[")) return `\\begin{pmatrix}${rows.map(valueToLatex).join("\\\\")}\\end{pmatrix}`;

@@ -69,7 +69,7 @@ class Panel {
     this.actions.replaceChildren(action("Stop", stop));
     try {
       const text = await scriptOf(this.topic);
-      const said = await check({ topic: this.topic, text, witness, ids: [this.id] }, this.progress.show);
+      const said = await check({ topic: this.topic, text, witness, ids: [this.id], limit: false }, this.progress.show);
       if (said.failed) return this.fail(describeFailure(said));
       await this.show(witness, said);
       return true;

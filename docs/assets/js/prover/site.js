@@ -33,6 +33,7 @@ export function start(heading) {
       const total = sum(Object.values(wanted).map((ids) => ids.length));
       const onTopic = (counts) => {
         bar.hidden = false;
+        said.textContent = "Proving the claims, topic by topic.";
         bar.value = counts.claims / total;
         count.textContent = `${counts.claims} of ${total} claims; ${counts.same} verdicts as in the build`;
       };
