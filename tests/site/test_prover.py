@@ -219,7 +219,7 @@ def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
     browser = browse("scaling/variance/")
     browser.page.locator(f"{ANSWER} button").focus()
     browser.press("Enter")
-    browser.until(f'document.activeElement.closest("{ANSWER}")')
+    browser.until(f'document.activeElement === document.querySelector("{ANSWER} input")')
     browser.type("d^2 + ")
     browser.until(f"document.querySelector(\"{ANSWER} .answer__preview\")?.textContent.includes('not complete')")
     browser.type("d")
