@@ -16,7 +16,7 @@ OPEN, CLOSE = "\ue000", "\ue001"  # around a formula in the text of a page
 RANKS = {"theorem": 1.0, "claim": 0.85, "routine": 0.7}
 SECTIONS = 0.5
 FOR_CONTRIBUTORS = 0.3  # pages for contributors mention the topics of other pages as examples
-WITHOUT_THEOREM = 0.7  # a page that only lists results ranks below one that proves one
+WITHOUT_THEOREM = 0.6  # a page that only lists results ranks below one that proves one
 
 
 @dataclass

@@ -35,10 +35,12 @@ function bindingToLatex(binding) {
   return value === undefined ? `\\text{${binding}}` : `${nameToLatex(name)} = ${valueToLatex(value)}`;
 }
 
-/** Shows why a claim was rejected. `setFormula(latex, element)` sets a formula, and `sides` are the names of the two sides. */
-export function describeRejection(message, setFormula, sides = ["left side", "right side"]) {
+/**
+ * Shows why a claim was rejected. `setFormula(latex, element)` sets a formula, and `sides` are the names of the two sides. Unless `isWhole`, the formulas
+ * of the sides are not shown: to a reader who answers an exercise, they would give it away. */
+export function describeRejection(message, setFormula, sides = ["left side", "right side"], isWhole = true) {
   const found = FOUND.exec(message)?.groups;
-  const whole = make("p", { class: "claim__note" }, message);
+  const whole = make("p", { class: "claim__note" }, isWhole ? message : message.split(", where ")[0]);
   if (!found) return [whole];
   const row = (label, latexes) => {
     const values = make("dd", { class: "prove__values" });
@@ -51,5 +53,6 @@ export function describeRejection(message, setFormula, sides = ["left side", "ri
   };
   const rows = make("dl", { class: "prove__rows" });
   rows.append(...row("at", split(found.values).map(bindingToLatex)), ...row(sides[0], [valueToLatex(found.left)]), ...row(sides[1], [valueToLatex(found.right)]));
+  if (!isWhole) return [rows];
   return [rows, make("details", { class: "prove__whole" }, make("summary", {}, "The whole message"), whole)];
 }

@@ -64,7 +64,7 @@ async function answer({ id, sympy, ...request }) {
 
 function describeFailure(error) {
   if (error instanceof FetchError) return "fetch";
-  if (/unsafe-eval|Content Security Policy/.test(error?.message)) return "policy";
+  if (/Content Security/i.test(error?.message)) return "policy";
   return error instanceof RangeError || error?.pyodide_fatal_error ? "broken" : "compute";
 }
 
