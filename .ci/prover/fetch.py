@@ -45,7 +45,9 @@ def run(command: list[str | Path], what: str, **where: Path) -> None:
     done = subprocess.run(command, **where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode != 0:
         lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-        raise Failed(f"{what} could not be fetched: {lines[-1] if lines else 'no reason was given'}. Connect, then run the same command again.")
+        raise Failed(
+            f"{what} could not be fetched: {lines[-1] if lines else 'no reason was given'}. Connect, then run the same command again."
+        )
 
 
 def find_npm(settings: dict[str, str]) -> Path:
@@ -69,7 +71,16 @@ def fetch(settings: dict[str, str]) -> None:
     run([npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts"], "the packages of npm", cwd=FOLDER)
     esbuild = [FOLDER / "node_modules" / ".bin" / "esbuild", "editor.js", "--bundle", "--format=esm", "--minify", "--outfile=editor.min.js"]
     run([*esbuild, "--legal-comments=eof", "--log-level=warning"], "the editor", cwd=FOLDER)
-    platform = ["--platform", settings["platform"], "--python-version", settings["python"], "--implementation", "cp", "--abi", settings["abi"]]
+    platform = [
+        "--platform",
+        settings["platform"],
+        "--python-version",
+        settings["python"],
+        "--implementation",
+        "cp",
+        "--abi",
+        settings["abi"],
+    ]
     wheels = [f"{name}=={settings[name]}" for name in WHEELS]
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
     run([*command, *platform, "--dest", FOLDER / "wheels", *wheels], " and ".join(wheels))
