@@ -148,14 +148,14 @@ def test_what_cannot_be_judged_gets_a_reason(typed, message, tmp_path):
     assert found["verdict"] == "unread" and message in found["message"], found
 
 
-def test_a_counterexample_must_be_values():
+def test_a_counterexample_must_be_values(tmp_path):
     for typed in ("5", "d = x", "d > 3"):
-        found = judge("scaling/variance#squared-width", typed, Path("/tmp") / "answers")
+        found = judge("scaling/variance#squared-width", typed, tmp_path)
         assert found["verdict"] == "unread" and found["message"], found
 
 
-def test_a_counterexample_that_cannot_be_evaluated_is_not_wrong():
-    found = judge("softmax/distribution#rounded-sum", "z = [5, 5, 5]", Path("/tmp") / "answers")
+def test_a_counterexample_that_cannot_be_evaluated_is_not_wrong(tmp_path):
+    found = judge("softmax/distribution#rounded-sum", "z = [5, 5, 5]", tmp_path)
     assert found["verdict"] == "unread" and "rational" in found["message"], found
 
 

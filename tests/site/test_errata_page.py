@@ -11,7 +11,7 @@ from tests.site.statement_pages import CLAIM, claim_kinds, statements
 PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 # The patterns are for paragraphs on one line.
 WHERE = re.compile(r"Stated in \[[^\]]+\]\(https://(?P<place>[\w.-]+\.[a-z]+/[\w./-]+)\)")
-RIGHT = re.compile(r"What is right: .*\]\([\w/-]+\.md(?:#[\w-]+)?\)")
+RIGHT = re.compile(r"Correction: .*\]\([\w/-]+\.md(?:#[\w-]+)?\)")
 STATUS = re.compile(r"Status: (?:fixed\b|open when we looked, in November 2026\b|the (?:thread|pull request|maintainers|authors)\b).*\.")
 # A refutation refutes the statement; the others prove what is right. A definition does neither.
 KINDS = {"refutation", "identity", "chain", "inequality", "limit", "law"}
@@ -70,7 +70,7 @@ FIRST = "A dot product has the variance of its entries, times the width"
         ),
         ("scaling/variance#general-variance\n", "blocks/backward#define-p\n", f"{FIRST}: the claim"),
         ("/// claim | scaling/variance#general-variance\n///\n", "", f"{FIRST}: the claim"),
-        ("What is right: the variances of", "The variances of", f"{FIRST}: what is right"),
+        ("Correction: the variances of", "The variances of", f"{FIRST}: what is right"),
         ("[are multiplied](scaling/variance.md#general-variance)", "are multiplied", f"{FIRST}: what is right"),
         ("Status: fixed on 4 September 2022", "It was fixed", f"{FIRST}: what became of it"),
         ("Status: fixed on 4 September 2022", "Status: well known", f"{FIRST}: what became of it"),

@@ -58,7 +58,7 @@ def describe_missing() -> str:
 
 
 def write(site: Path) -> None:
-    """Write the files into a built site. What never changes under its name is written only once."""
+    """Write the files into a built site. Files whose names contain a digest are written only once."""
     folder = site / FOLDER
     for name, content in _list_files().items():
         path = folder / name

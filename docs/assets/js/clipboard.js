@@ -7,7 +7,7 @@ said.className = "take__said";
 said.setAttribute("role", "status");
 document.body.append(said);
 
-/** A button that copies what `text()` returns; `name` is its name for those who hear the page. */
+/** A button that copies what `text()` returns, or promises; `name` is its name for those who hear the page. */
 export function copyButton(word, name, text) {
   const made = document.createElement("button");
   made.type = "button";
@@ -17,7 +17,7 @@ export function copyButton(word, name, text) {
   made.addEventListener("click", async () => {
     let outcome = "Copied";
     try {
-      await navigator.clipboard.writeText(text());
+      await navigator.clipboard.writeText(await text());
     } catch {
       outcome = "Not copied"; // no clipboard over plain http, or it was denied
     }

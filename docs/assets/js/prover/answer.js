@@ -92,7 +92,7 @@ class AnswerForm {
       return this.say(endWithStop(said.message));
     }
     this.say(this.isFormula ? "Not equal to the answer." : "These values refute nothing.", "wrong");
-    this.found.replaceChildren(...describeRejection(said.message, this.setFormula, ["right value", "yours"], !this.isFormula));
+    this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { sides: ["right value", "yours"], isWhole: !this.isFormula }));
   }
 }
 

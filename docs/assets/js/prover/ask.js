@@ -47,7 +47,7 @@ function ask(name, given, { sympy = false, limit = true, onProgress = () => {} }
       clearTimeout(timer);
       waiting.delete(id);
       if (said.failed === "broken") dismiss({ failed: "stopped" });
-      return resolve(said.answer ?? said);
+      return resolve("answer" in said ? said.answer : said);
     });
     worker.postMessage({ id, function: name, arguments: given, sympy });
   });

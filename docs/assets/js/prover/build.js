@@ -1,4 +1,4 @@
-// What the build knows: the scripts of the topics, and what the exact witness said of each claim.
+// Files of the build: the scripts of the topics, and the exact witness's verdict on each claim.
 
 const ROOT = new URL("../../prover/", import.meta.url);
 const kept = new Map();

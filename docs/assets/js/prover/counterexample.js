@@ -38,7 +38,7 @@ function bindingToLatex(binding) {
 /**
  * Shows why a claim was rejected. `setFormula(latex, element)` sets a formula, and `sides` are the names of the two sides. Unless `isWhole`, the formulas
  * of the sides are not shown: to a reader who answers an exercise, they would give it away. */
-export function describeRejection(message, setFormula, sides = ["left side", "right side"], isWhole = true) {
+export function describeRejection(message, setFormula, { sides = ["left side", "right side"], isWhole = true } = {}) {
   const found = FOUND.exec(message)?.groups;
   const whole = make("p", { class: "claim__note" }, isWhole ? message : message.split(", where ")[0]);
   if (!found) return [whole];

@@ -46,7 +46,11 @@ export function describeCounts(counts, what) {
   return `On your device, the exact witness says ${agree} ${what} what it said in the build. That took ${duration(counts.seconds)}.${other}`;
 }
 
-export async function provePage(say) {
-  say("Proving the claims of this page.");
-  return describeCounts(await proveAll(claimsOnPage()), "on this page");
+/** Proves the claims of this page, and returns in words what was found. */
+export async function provePage() {
+  try {
+    return describeCounts(await proveAll(claimsOnPage()), "on this page");
+  } catch (error) {
+    return `A file could not be fetched (${error.message}). Check the connection, and press the button again.`;
+  }
 }

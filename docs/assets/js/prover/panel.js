@@ -1,4 +1,4 @@
-// What opens below a claim: what a witness says of it in this browser, beside what it said in the build.
+// The panel below a claim: a witness's verdict in this browser, beside its verdict in the build.
 
 import { check, lacks, stop } from "./ask.js";
 import { scriptOf, verdicts } from "./build.js";
@@ -129,8 +129,8 @@ class Panel {
   async provePage() {
     const { provePage } = await import("./page.js");
     this.actions.replaceChildren(action("Stop", stop));
-    this.say(await provePage((text) => this.say(text)));
+    this.say("Proving the claims of this page.");
+    this.say(await provePage());
     this.offer(["page"]);
   }
-
 }

@@ -43,11 +43,10 @@ async function begin() {
       said.textContent = `The editor could not be fetched (${error.message}). Check the connection, and press the button again.`;
       return;
     }
-    editor.actions.append(copyButton("Copy link", "Copy a link to this text", () => link.address), action("Make a topic of it", askForTopic));
+    editor.actions.append(copyButton("Copy link", "Copy a link to this text", () => writeLink(editor.editor.text())), action("Make a topic of it", askForTopic));
     place.replaceChildren(head, editor.element, progress.element, topicForm.element);
     editor.clear(note);
     editor.editor.focus();
-    await followText();
     if (!note) await editor.offerEdits();
   }
 }
@@ -55,18 +54,6 @@ async function begin() {
 async function show(text) {
   editor.open(text);
   await editor.offerEdits();
-}
-
-// A link to the present text. It must be there when its button is pressed, since only then the clipboard may be written.
-const link = { address: "" };
-
-async function followText() {
-  let last;
-  setInterval(async () => {
-    const text = editor.editor.text();
-    if (text !== last) link.address = await writeLink((last = text));
-  }, 300);
-  link.address = await writeLink(editor.editor.text());
 }
 
 // The four files of a topic -------------------------------------------------------------------------------------------------------

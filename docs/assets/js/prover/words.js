@@ -1,4 +1,4 @@
-// What the kernel's answers are called on a page.
+// Words for the kernel's answers.
 
 import { make, shown } from "../play/parts.js";
 

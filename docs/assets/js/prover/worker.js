@@ -6,7 +6,8 @@ import { FetchError, Files } from "./files.js";
 
 const HOME = "/kernel"; // where the kernel is unpacked
 let [current, loaded] = [0, 0];
-let files, python, respond, starting, startingSympy;
+let files, python, respond;
+const begun = {}; // the promises of the parts that were started, by name
 
 /** Has Pyodide get its files from those that are here. */
 function serveFiles() {
@@ -16,7 +17,7 @@ function serveFiles() {
 
 const count = (bytes) => postMessage({ id: current, loaded: (loaded += bytes), needed: files.needed });
 
-async function start() {
+async function startExact() {
   files = new Files(count);
   await files.start();
   files.needed = files.size("exact");
@@ -45,19 +46,20 @@ async function install(part) {
   for (const name of files.named(part, ".zip")) python.unpackArchive(await files.blobs.get(name).arrayBuffer(), "zip", { extractDir: HOME });
 }
 
-/** Calls `begin` unless it has been called before and succeeded. */
-async function once(begun, begin, forget) {
+/** Starts a part unless it was started before. A part that failed is started again at the next request. */
+async function begin(part, start) {
+  begun[part] ??= start();
   try {
-    await (begun ?? begin());
+    await begun[part];
   } catch (error) {
-    forget();
+    delete begun[part];
     throw error;
   }
 }
 
 async function answer({ id, sympy, ...request }) {
-  await once(starting, () => (starting = start()), () => (starting = undefined));
-  if (sympy) await once(startingSympy, () => (startingSympy = startSympy()), () => (startingSympy = undefined));
+  await begin("exact", startExact);
+  if (sympy) await begin("sympy", startSympy);
   postMessage({ id, begun: true });
   return JSON.parse(respond(JSON.stringify(request)));
 }
