@@ -17,7 +17,19 @@ function serveFiles() {
 
 const count = (bytes) => postMessage({ id: current, loaded: (loaded += bytes), needed: files.needed });
 
+class PolicyError extends Error {}
+
+/** Throws PolicyError if the server's policy forbids WebAssembly. Pyodide would wait for ever. */
+function requireWebAssembly() {
+  try {
+    new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)); // the empty module
+  } catch (error) {
+    throw new PolicyError(error.message);
+  }
+}
+
 async function startExact() {
+  requireWebAssembly();
   files = new Files(count);
   await files.start();
   files.needed = files.size("exact");
@@ -66,7 +78,7 @@ async function answer({ id, sympy, ...request }) {
 
 function describeFailure(error) {
   if (error instanceof FetchError) return "fetch";
-  if (/Content Security/i.test(error?.message)) return "policy";
+  if (error instanceof PolicyError) return "policy";
   return error instanceof RangeError || error?.pyodide_fatal_error ? "broken" : "compute";
 }
 
