@@ -160,6 +160,8 @@ def test_no_witness_may_import_another(copy, one, other):
         *((f"{room}/planted.py", "import flint", "flint") for room in ("core", "printing", "sympy", "pytorch", "coq")),
         *((f"{room}/planted.py", "import quicktions", "flint") for room in ("core", "printing", "sympy", "pytorch", "coq")),
         *((f"{room}/planted.py", "import torch", "torch") for room in ("core", "printing", "exact", "sympy", "coq")),
+        *((f"{room}/planted.py", "import math_core", "browser") for room in ("browser", "script", "core", "exact", "language", "sympy")),
+        ("browser/planted.py", "from ..check import worker", "browser"),
         *(
             (f"attack/{who}.py", f"from ..{of} import witness", "judge")
             for who in ("claim_mutants", "equivalent_rewrites", "claim_families", "print_round_trip", "judge")

@@ -26,6 +26,7 @@ def test_packed_rooms_are_the_tree_and_equal_each_time():
     with zipfile.ZipFile(BytesIO(packed)) as made:
         for name in ("derivations/kernel/__init__.py", "derivations/kernel/core/claims.py", "derivations/kernel/browser/prover.py"):
             assert made.read(name) == (ROOT / name).read_bytes()
+        assert {entry.date_time[0] for entry in made.infolist()} == {1980}  # the time of the build would change the file
 
 
 def test_a_build_without_python_for_browsers_says_what_it_leaves_out(monkeypatch, tmp_path):
