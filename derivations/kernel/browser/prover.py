@@ -5,7 +5,6 @@ A witness that proves a claim here does not accept it: acceptance needs a second
 
 from __future__ import annotations
 
-import gc
 import linecache
 import time
 from collections.abc import Callable, Collection
@@ -15,35 +14,19 @@ from typing import Any
 from ..core import claims
 from ..core.claims import Claim, Rejected, Verdict
 from ..errors import KernelError
+from ..exact.witness import exact
 from ..script.claim_latex import claim_latex
-from ..script.loading import load_script
-
-TOO_DEEP = "the expression is nested too deeply to check; split it with define"
-GC_THRESHOLD = 10**6  # new objects after which the garbage collector runs; a worker lives for a few claims
-
-
-def ask_exact(claim: Claim) -> Verdict:
-    """Return the exact witness's verdict. Raise Rejected if it rejects the claim."""
-    from ..exact.witness import exact
-
-    return exact(claim)
+from ..script.loading import TOO_DEEP, Problem, load_script
 
 
 def ask_sympy(claim: Claim) -> Verdict:
-    """Return the SymPy witness's verdict. Raise Rejected if it rejects the claim."""
-    from ..sympy.witness import check_with_program
+    """Return the SymPy witness's verdict. Raise Rejected if it rejects the claim. SymPy is fetched only when it is asked."""
+    from ..sympy.witness import judge
 
-    verdict, scope, note, source = check_with_program(claim)
-    return Verdict("sympy", verdict, scope, note, source=source)
-
-
-WITNESSES: dict[str, Callable[[Claim], Verdict]] = {"exact": ask_exact, "sympy": ask_sympy}
+    return judge(claim)
 
 
-def collect_garbage_rarely() -> None:
-    """Make the garbage collector run rarely, and exclude existing objects from it."""
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
+WITNESSES: dict[str, Callable[[Claim], Verdict]] = {"exact": exact, "sympy": ask_sympy}
 
 
 def check_text(path: str, text: str, witness: str = "exact", ids: Collection[str] = (), lines: Collection[int] = ()) -> dict[str, Any]:
@@ -52,24 +35,22 @@ def check_text(path: str, text: str, witness: str = "exact", ids: Collection[str
     With `ids` or `lines`, only the claims with these ids, or that begin on these lines, are checked. The result has two parts: "problem",
     which is None unless the script stops with an error, and "claims", with the verdict of each claim that was stated before.
     """
+    problem, stated = load_text(path, text)
+    chosen = [claim for claim in stated if (not ids or claim.id in ids) and (not lines or claim.line in lines)]
+    return {"problem": problem and problem._asdict(), "claims": [check_claim(claim, WITNESSES[witness]) for claim in chosen]}
+
+
+def load_text(path: str, text: str) -> tuple[Problem | None, list[Claim]]:
+    """Load a script, given its path and text. Return what is wrong with it, or None, and the claims that it states before it stops."""
     script = Path(path)
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(text, encoding="utf-8")
     linecache.checkcache(path)  # it may keep the lines of an earlier text
-    problem = find_problem(script)
-    stated = claims.LOADED[0].claims if claims.LOADED else []
-    chosen = [claim for claim in stated if (not ids or claim.id in ids) and (not lines or claim.line in lines)]
-    return {"problem": problem, "claims": [check_claim(claim, WITNESSES[witness]) for claim in chosen]}
-
-
-def find_problem(script: Path) -> dict[str, Any] | None:
-    """Load a script. Return what is wrong with it, or None."""
     try:
         problem = load_script(script)
     except (RecursionError, SyntaxError):  # a text nested so deeply that not even the claim at fault is found
-        del claims.LOADED[:]
-        return {"line": 0, "message": TOO_DEEP, "claim": None, "code": "too-deep"}
-    return problem and problem._asdict()
+        return Problem(0, TOO_DEEP, None, code="too-deep"), []
+    return problem, claims.LOADED[0].claims if claims.LOADED else []
 
 
 def check_claim(claim: Claim, ask: Callable[[Claim], Verdict]) -> dict[str, Any]:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from ..core import claims
 from ..core.claims import Claim, Rejected, Step
 from ..core.expr import Expr, symbols, walk
 from ..core.operators import AVERAGE_OPERATORS
 from ..errors import KernelError
+from ..exact.given_values import ProofFailed
+from ..exact.sufficient_assumptions import explain_failure, find_sufficient
+from ..exact.witness import check, exact
 from ..printing.latex import latex
 from ..script.claim_latex import claim_latex
-from ..script.loading import load_script
-from .prover import TOO_DEEP
+from ..script.loading import TOO_DEEP
+from .prover import load_text
+from .text_edits import find_claims, replace_keyword
 from .typed_formula import Unreadable, list_names, read_typed, write_python
 
 TYPED = "typed-answer"  # the id of the claim that holds what was typed
@@ -36,7 +38,7 @@ def judge_answer(path: str, text: str, id: str, typed: str, part: str = "") -> d
     `part` names the expression of the claim that is asked for: "" is the last, "left" the first, and "step 2" that of the second step.
     """
     try:
-        claim, answer = load_answer(Path(path), text, id, typed)
+        claim, answer = load_answer(path, text, id, typed)
         expected = choose_part(claim, part)
         return compare(claim, expected, answer) | {"latex": latex(answer.start)}
     except Unreadable as error:
@@ -48,22 +50,20 @@ def judge_answer(path: str, text: str, id: str, typed: str, part: str = "") -> d
 def preview_answer(path: str, text: str, id: str, typed: str) -> dict[str, Any]:
     """Return the LaTeX of an answer, or why it cannot be read."""
     try:
-        return {"latex": latex(load_answer(Path(path), text, id, typed)[1].start), "message": ""}
+        return {"latex": latex(load_answer(path, text, id, typed)[1].start), "message": ""}
     except Unreadable as error:
         return {"latex": "", "message": str(error)}
     except RecursionError:
         return {"latex": "", "message": TOO_DEEP}
 
 
-def load_answer(script: Path, text: str, id: str, typed: str) -> tuple[Claim, Claim]:
+def load_answer(path: str, text: str, id: str, typed: str) -> tuple[Claim, Claim]:
     """Return the claim and, as a claim, the answer. Raise Unreadable if the answer is no expression."""
     if not typed.strip():
         raise Unreadable("Type a formula.")
     answer = write_python(typed, list_names(text))
-    script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(f"{PRELUDE}{text}\nderivation.identity({TYPED!r}, ({answer}), ({answer}))\n", encoding="utf-8")
-    problem = load_script(script)
-    stated = {claim.id: claim for claim in (claims.LOADED[0].claims if claims.LOADED else [])}
+    problem, loaded = load_text(path, f"{PRELUDE}{text}\nderivation.identity({TYPED!r}, ({answer}), ({answer}))\n")
+    stated = {claim.id: claim for claim in loaded}
     if problem or TYPED not in stated:
         raise Unreadable(explain(problem.message if problem else "it is no expression"))
     return stated[id], stated[TYPED]
@@ -87,8 +87,6 @@ def choose_part(claim: Claim, part: str) -> Expr:
 
 def compare(claim: Claim, expected: Expr, answer: Claim) -> dict[str, Any]:
     """Return whether an answer equals the expected expression, with the exact witness's message if it does not."""
-    from ..exact.witness import check
-
     typed = answer.start
     if asked := sorted({node.op for node in walk(typed)} & QUESTIONS - {node.op for node in walk(expected)}):
         return {"verdict": "unread", "message": f"The answer should not contain {describe_operator(asked[0])}: work it out."}
@@ -123,10 +121,6 @@ def judge_rejection(stated: Claim, error: KernelError) -> dict[str, Any]:
     The answer is right if the equality was proved and only an assumption of the exercise was not needed for it, or if it is proved as soon as
     nothing is divided by zero: an answer need not equal the expression where it has no value.
     """
-    from ..exact.given_values import ProofFailed
-    from ..exact.sufficient_assumptions import explain_failure, find_sufficient
-    from ..exact.witness import check
-
     remaining: KernelError | None = error
     if isinstance(error, ProofFailed) and error.code == "assumption-missing":
         added, rest = find_sufficient(stated, error, check)
@@ -149,9 +143,6 @@ def describe_operator(name: str) -> str:
 
 def judge_counterexample(path: str, text: str, id: str, typed: str) -> dict[str, Any]:
     """Return whether values, typed as `q = [1, 2], d = 3`, refute the relation of a refutation: "right", "wrong" or "unread", with a message."""
-    from ..exact.witness import exact
-    from .text_edits import find_claims, replace_keyword
-
     call = find_claims(text).get(id)
     if call is None:
         return {"verdict": "unread", "message": "this exercise cannot be judged here", "latex": ""}
@@ -161,11 +152,8 @@ def judge_counterexample(path: str, text: str, id: str, typed: str) -> dict[str,
         if not pairs or not all(sign for _, sign, _ in pairs):
             raise Unreadable("Write each value as a name, an equals sign and a number or a list, such as q = [1, 2].")
         values = ", ".join(f"{read_typed(name, names)}: {write_values(value, names)}" for name, _, value in pairs)
-        script = Path(path)
-        script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(PRELUDE + replace_keyword(text, call, "at", f"{{{values}}}"), encoding="utf-8")
-        problem = load_script(script)
-        stated = {claim.id: claim for claim in (claims.LOADED[0].claims if claims.LOADED else [])}
+        problem, loaded = load_text(path, PRELUDE + replace_keyword(text, call, "at", f"{{{values}}}"))
+        stated = {claim.id: claim for claim in loaded}
         if id not in stated:
             raise Unreadable(explain(problem.message if problem else "these are no values"))
         shown = claim_latex(stated[id])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor
 
+from ..script.loading import collect_garbage_rarely
 from . import runner, worker
 
 
@@ -17,5 +18,5 @@ def prepare_process() -> None:
     """Prepare a new process of the pool: limit its memory, make it end with its parent, and discard its output."""
     runner.end_with_parent()
     worker.limit_memory()
-    worker.collect_garbage_rarely()  # there are millions of short-lived trees and numbers, but no reference cycles
+    collect_garbage_rarely()  # there are millions of short-lived trees and numbers, but no reference cycles
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

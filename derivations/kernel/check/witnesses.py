@@ -22,10 +22,9 @@ def ask_exact(claim: Claim) -> Verdict:
 
 def ask_sympy(claim: Claim) -> Verdict:
     """Return the verdict of the SymPy witness. Raise Rejected if it rejects the claim."""
-    from ..sympy.witness import check_with_program
+    from ..sympy.witness import judge
 
-    verdict, scope, note, source = check_with_program(claim)
-    return Verdict("sympy", verdict, scope, note, source=source)
+    return judge(claim)
 
 
 def ask_torch(claim: Claim) -> Verdict:

@@ -5,7 +5,6 @@ A script that crashes, hangs or uses too much memory ends only this process. The
 
 from __future__ import annotations
 
-import gc
 import json
 import linecache
 import locale
@@ -21,7 +20,7 @@ from ..core import claims
 from ..core.claims import Claim, Rejected
 from ..errors import KernelError
 from ..printing.plain_text import SIGNS, plain
-from ..script.loading import Problem, load_script
+from ..script.loading import TOO_DEEP, Problem, collect_garbage_rarely, load_script
 from ..store import claim_cache
 from . import claim_fingerprints, installed_packages
 from .claim_records import check_code_and_text, check_with_witnesses, find_text_fault, reject_idle_definition
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT = 6 * 2**30  # of address space, in bytes
 LOCALE = "C.UTF-8"
-GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
 # Slots in the frame of `call_with_large_frame`. Python allocates a chunk of stack that has at least as many free slots after the frame.
 STACK_SLOTS = 2**17
 FILE_SIZE_LIMIT = 2**26  # of each file that a script writes, including its output, in bytes
@@ -81,15 +79,6 @@ def call_with_large_frame(run: Callable[..., None], *arguments: Any) -> None:
 
 
 call_with_large_frame.__code__ = call_with_large_frame.__code__.replace(co_stacksize=STACK_SLOTS)
-
-
-def collect_garbage_rarely() -> None:
-    """Make the garbage collector run rarely, and exclude existing objects from it.
-
-    The process ends with its script, and few of the script's objects need to be freed earlier.
-    """
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
 
 
 def set_time_zone_and_locale() -> None:
@@ -142,8 +131,7 @@ def check_claims(script: Path, emit: Emit, earlier: dict) -> bool:
         except Rejected as error:
             emit_rejection(emit, claim, error.message, start, code=error.code)
         except RecursionError:
-            message = "the expression is nested too deeply to check; split it with define"
-            emit_rejection(emit, claim, message, start, code="too-deep")
+            emit_rejection(emit, claim, TOO_DEEP, start, code="too-deep")
         except MemoryError:
             message = "checking it took more memory than is allowed; split it into smaller steps"
             emit_rejection(emit, claim, message, start, code="too-much-memory")

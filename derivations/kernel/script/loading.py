@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import linecache
 import runpy
 import traceback
@@ -12,6 +13,9 @@ from typing import NamedTuple
 from ..core import claims
 from ..core.claims import Rejected
 from ..errors import KernelError, explain, raised_in_script, scripts
+
+TOO_DEEP = "the expression is nested too deeply to check; split it with define"
+GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
 
 
 class Problem(NamedTuple):
@@ -69,3 +73,12 @@ def last_line_in(path: Path, error: BaseException) -> int:
     """Return the last line of the script itself in an error's traceback, or 0 if there is none."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return lines[-1] or 0 if lines else 0
+
+
+def collect_garbage_rarely() -> None:
+    """Make the garbage collector run rarely, and exclude existing objects from it.
+
+    The process ends with its script, and few of the script's objects need to be freed earlier.
+    """
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)

@@ -6,7 +6,7 @@ a sum of d independent terms follow from those of d - 1, and SymPy sums the recu
 
 from __future__ import annotations
 
-from ..core.claims import Claim, Rejected
+from ..core.claims import Claim, Rejected, Verdict
 from . import program_runner
 from .errors import Disagrees, NotForSymPy
 from .program import write_program
@@ -26,3 +26,9 @@ def check_with_program(claim: Claim) -> tuple[str, str, str, str]:
         return "not applicable", "", str(reason), ""
     except Disagrees as problem:
         raise Rejected(claim.file, claim.line, claim.id, f"the SymPy witness does not confirm it: {problem}", code=problem.code) from None
+
+
+def judge(claim: Claim) -> Verdict:
+    """Return the verdict with the program that gave it. Raise Rejected as `check_with_program` does."""
+    verdict, scope, note, source = check_with_program(claim)
+    return Verdict("sympy", verdict, scope, note, source=source)

@@ -41,7 +41,7 @@ async function startExact() {
   python = await loadPyodide({ indexURL, createPyodideModule, env, stdout: () => {}, stderr: () => {} });
   await install("exact");
   python.runPython(`import sys\nsys.path.insert(0, "${HOME}")\nsys.dont_write_bytecode = True`);
-  python.runPython("from derivations.kernel.browser import prover, requests\nprover.collect_garbage_rarely()");
+  python.runPython("from derivations.kernel.browser import requests\nfrom derivations.kernel.script.loading import collect_garbage_rarely\ncollect_garbage_rarely()");
   respond = python.runPython("requests.answer");
 }
 
