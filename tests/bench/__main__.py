@@ -12,8 +12,9 @@
    that the page on costs draws.
 10. The cost of one topic among a thousand: many_topics.py, which takes longer than all the others.
 11. The cost of proving a claim again in a browser: prover.py. `python tests/bench/prover.py SITE` measures it, for a finished site.
+12. The times of what pages count: counts.py, which writes the record that these pages draw.
 
-Those from 7 to 10 can run alone, as `python tests/bench/edit_latency.py`.
+Those from 7 to 10 and 12 can run alone, as `python tests/bench/edit_latency.py`.
 """
 
 import os
@@ -30,7 +31,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
-ALONE = ("edit_latency.py", "mutants.py", "attention.py", "many_topics.py")  # each prints its results
+ALONE = ("edit_latency.py", "mutants.py", "attention.py", "counts.py", "many_topics.py")  # each prints its results
 
 
 class _Loader(yaml.SafeLoader):
