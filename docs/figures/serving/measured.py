@@ -1,6 +1,7 @@
 """Pictures of counts beside times, which tests/bench/counts.py measured on one thread of a processor."""
 
 import json
+import math
 from pathlib import Path
 
 from derivations.kernel.site.diagrams import Picture, curves
@@ -13,19 +14,20 @@ def read_record() -> dict:
     return json.loads((Path(__file__).resolve().parents[3] / READS[0]).read_text(encoding="utf-8"))
 
 
-def _counted_and_measured(name: str, *, counted: str, across: str, title: str, log: str = "xy") -> Picture:
+def _counted_and_measured(name: str, *, counted: str, across: str, title: str, most: float = math.inf) -> Picture:
     record = read_record()
-    found = record[name]
-    xs, times = found["x"], found["measured"]
+    drawn = [row for row in zip(*(record[name][key] for key in ("x", "counted", "measured")), strict=True) if row[0] <= most]
+    xs, counts, times = map(list, zip(*drawn, strict=True))
     each = ", ".join(f"{time:.2f} at {x}" for x, time in zip(xs, times, strict=True))
     return curves(
-        [(counted, xs, found["counted"]), ("time", xs, times)],
-        log=log,
-        across=f"{across} ({record['machine']['processor']}, 1 thread, {record['date']})",
+        [(counted, xs, counts), ("time", xs, times)],
+        log="xy",
+        across=across,
         up="as a multiple",
         x_ticks=xs,
         title=title,
-        description=f"The time, as a multiple: {each}. The last count is {found['counted'][-1]:.2f}.",
+        description=f"The time, as a multiple: {each}. The last count is {counts[-1]:.2f}. "
+        f"Measured on {record['machine']['processor']}, one thread, {record['date']}.",
     )
 
 
@@ -51,7 +53,7 @@ def shared_heads() -> Picture:
 
 def pages() -> Picture:
     title = "Operations and time of attention through a page table, as a multiple of keys and values that lie together"
-    return _counted_and_measured("pages", counted="operations", across="places of a page", title=title)
+    return _counted_and_measured("pages", counted="operations", across="places of a page", title=title, most=1024)
 
 
 def checked_tokens() -> Picture:
