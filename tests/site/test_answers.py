@@ -96,6 +96,12 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         ("r_1", "pair[1]"),
         ("[[1, 2], [a, d]]", "array([[1, 2], [a, d]])"),
         ("2 array([a, 1])", "implicit_product(2, array([a, 1]))"),
+        ("sum_i p_i a", "sum(implicit_product(p[i], a), i)"),
+        ("2 Σ_i p_i - a", "implicit_product(2, sum(p[i], i)) - a"),
+        (r"\sum_{i=1}^{d} p_i^2 / d + a", "sum(p[i] ** 2 / d, i) + a"),
+        ("a sum_i (p_i - sum_j p_j)^2", "implicit_product(a, sum((p[i] - sum(p[j], j)) ** 2, i))"),
+        (r"\sum_{i} \sum_{j} p_i p_j", "sum(sum(implicit_product(p[i], p[j]), j), i)"),
+        ("sum_i^d p_i", "sum(p[i], i)"),
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
@@ -138,6 +144,7 @@ def test_a_product_without_a_sign_is_that_of_numbers_or_of_matrices(tmp_path):
         ("2 1/2", "Two numbers side by side"),
         ("d @", "not complete"),
         ("nothing", "no such name"),
+        ("2 arccos(d)", "The function arccos has no meaning"),
         ("d; import os", "has no meaning"),
         ("Variance(qk)", "a variance"),
         ("'d'", "has no meaning"),

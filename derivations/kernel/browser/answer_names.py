@@ -5,10 +5,16 @@ from fractions import Fraction as exact_fraction  # noqa: F401, N813
 from types import GeneratorType
 from typing import Any
 
-from .. import absolute, array, cos, exp, eye, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
+from .. import absolute as number_size
+from .. import array, cos, exp, eye, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
 from ..core.expr import Expr, lift
 
 e = exp(1)
+
+
+def absolute(x: Any) -> Expr:
+    """Return the absolute value of a number, or the norm of a vector."""
+    return norm(x) if isinstance(x, Expr) and len(x.shape) == 1 else number_size(x)
 
 
 def ln(x: Any) -> Expr:

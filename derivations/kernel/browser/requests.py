@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from .code_formulas import compare_code
 from .language_words import describe_language
 from .prover import check_text
 from .text_edits import locate_claim, propose_edits
@@ -12,6 +13,7 @@ from .typed_answers import judge_answer, judge_counterexample, preview_answer
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "check": check_text,
+    "code": compare_code,
     "locate": locate_claim,
     "edits": propose_edits,
     "language": describe_language,

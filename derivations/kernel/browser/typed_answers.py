@@ -7,25 +7,22 @@ it may use the script's names (typed_formula.py), and the exact witness decides 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
-from ..core.claims import Claim, Rejected, Step
-from ..core.expr import Expr, symbols, walk
+from ..core.claims import Claim, Rejected
+from ..core.expr import Expr, walk
 from ..core.operators import AVERAGE_OPERATORS
 from ..errors import KernelError
-from ..exact.given_values import ProofFailed
-from ..exact.sufficient_assumptions import explain_failure, find_sufficient
-from ..exact.witness import check, exact
+from ..exact.witness import exact
 from ..printing.latex import latex
 from ..script.claim_latex import claim_latex
 from ..script.loading import TOO_DEEP
+from .expression_comparison import compare
 from .prover import load_text
 from .text_edits import find_claims, replace_keyword
 from .typed_formula import Unreadable, list_names, read_typed, write_python
 
 TYPED = "typed-answer"  # the id of the claim that holds what was typed
-PROVED = frozenset({"assumption-not-needed", "assumption-too-strong", "need-not-shown"})  # why a claim is rejected that was proved
 # The question itself must not be the answer: these operators may be in an answer only if they are in the expected one.
 QUESTIONS = frozenset({*AVERAGE_OPERATORS, "softmax", "derivative", "rank", "inverse", "rounded"})
 # What an answer may use beside the script's own names. `sum` and `delta` are written as in a formula.
@@ -40,7 +37,8 @@ def judge_answer(path: str, text: str, id: str, typed: str, part: str = "") -> d
     try:
         claim, answer = load_answer(path, text, id, typed)
         expected = choose_part(claim, part)
-        return compare(claim, expected, answer) | {"latex": latex(answer.start)}
+        refuse_question(expected, answer.start)
+        return compare(claim, expected, answer.start, answer.given) | {"latex": latex(answer.start)}
     except Unreadable as error:
         return {"verdict": "unread", "message": str(error), "latex": ""}
     except RecursionError:
@@ -85,51 +83,10 @@ def choose_part(claim: Claim, part: str) -> Expr:
     return claim.steps[step - 1].expr
 
 
-def compare(claim: Claim, expected: Expr, answer: Claim) -> dict[str, Any]:
-    """Return whether an answer equals the expected expression, with the exact witness's message if it does not."""
-    typed = answer.start
+def refuse_question(expected: Expr, typed: Expr) -> None:
+    """Raise Unreadable if an answer leaves to do what the expected expression does not."""
     if asked := sorted({node.op for node in walk(typed)} & QUESTIONS - {node.op for node in walk(expected)}):
-        return {"verdict": "unread", "message": f"The answer should not contain {describe_operator(asked[0])}: work it out."}
-    if typed == expected:
-        return {"verdict": "right", "message": ""}
-    if typed.shape != expected.shape:
-        return {"verdict": "wrong", "message": "The answer has another shape than the expression that is asked for."}
-    names = {name for tree in (expected, typed) for name in symbols(tree)}
-    given = tuple(one for one in (*claim.given, *answer.given) if {name for x in one.args for name in symbols(x)} <= names)
-    kind = "law" if any(node.op in AVERAGE_OPERATORS for tree in (expected, typed) for node in walk(tree)) else "identity"
-    stated = replace(
-        claim,
-        kind=kind,
-        start=expected,
-        steps=(Step("=", typed),),
-        given=tuple(dict.fromkeys(given)),
-        because=(),
-        at=(),
-        without=(),
-        towards=(),
-    )
-    try:
-        check(stated)
-    except KernelError as error:
-        return judge_rejection(stated, error)
-    return {"verdict": "right", "message": ""}
-
-
-def judge_rejection(stated: Claim, error: KernelError) -> dict[str, Any]:
-    """Return "wrong" with the counterexample, or "unread" if the witness found none.
-
-    The answer is right if the equality was proved and only an assumption of the exercise was not needed for it, or if it is proved as soon as
-    nothing is divided by zero: an answer need not equal the expression where it has no value.
-    """
-    remaining: KernelError | None = error
-    if isinstance(error, ProofFailed) and error.code == "assumption-missing":
-        added, rest = find_sufficient(stated, error, check)
-        if all(one.startswith("nonzero(") for one in added):
-            remaining = rest
-    if remaining is None or remaining.code in PROVED:
-        return {"verdict": "right", "message": ""}
-    message, code = explain_failure(stated, error, check)
-    return {"verdict": "wrong" if code == "false-claim" else "unread", "message": message}
+        raise Unreadable(f"The answer should not contain {describe_operator(asked[0])}: work it out.")
 
 
 def describe_operator(name: str) -> str:

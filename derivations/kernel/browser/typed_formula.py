@@ -38,6 +38,36 @@ NAMERS = frozenset(
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z]\w*)|(?P<sign>\*\*|[-+*/@()\[\],.=<>]))")
 
 
+# Functions that a reader may try, and that no answer needs.
+UNKNOWN = frozenset(
+    [
+        "arccos",
+        "arcsin",
+        "arctan",
+        "acos",
+        "asin",
+        "atan",
+        "tan",
+        "cosh",
+        "sinh",
+        "max",
+        "min",
+        "relu",
+        "sigmoid",
+        "erf",
+        "sign",
+        "floor",
+        "ceil",
+        "mean",
+        "det",
+        "trace",
+        "einsum",
+        "matmul",
+    ]
+)
+_SUM = re.compile(r"\bsum_(?:\((?P<inner>\w+)\s*=[^()]*\)|(?P<index>[A-Za-z]\w*)(?:\s*=\s*\w+)?)(?:\s*\*\*\s*(?:\w+|\([^()]*\)))?")
+
+
 MOST = 200  # the largest power of a number that is worked out
 
 
@@ -84,7 +114,23 @@ def spell_signs(typed: str, *, has_t: bool) -> str:
     typed = re.sub(r"\bsqrt\s*(\w+)", r"sqrt(\1)", typed)  # √d
     typed = re.sub(r"\)_(\w+)", lambda found: f")[{', '.join(found[1])}]", typed)  # softmax(z)_i
     typed = re.sub(r"\blambda\b", "lamda", typed)  # which is no keyword of Python
+    typed = spell_sums(typed)
     return re.sub(_FUNCTION, r"\1(\2)", typed)
+
+
+def spell_sums(typed: str) -> str:
+    """Return a formula with `sum(x_k, k)` for `sum_k x_k`. Such a sum ends before the next plus or minus outside brackets, as one reads it."""
+    while found := [*_SUM.finditer(typed)]:
+        last = found[-1]
+        depth, end = 0, last.end()
+        while end < len(typed) and depth >= 0:
+            depth += (typed[end] in "([") - (typed[end] in ")]")
+            if depth < 0 or depth == 0 and typed[end] in "+-,=" and typed[last.end() : end].strip():
+                break
+            end += 1
+        body = typed[last.end() : end]
+        typed = f"{typed[: last.start()]}sum({body.strip()}, {last['index'] or last['inner']}){typed[end:]}"
+    return typed
 
 
 def read_latex(typed: str) -> str:
@@ -117,6 +163,8 @@ def read_name(name: str, names: dict[str, str], *, is_call: bool = False) -> str
         if all(index in names or index.isdigit() for index in indices):
             places = ", ".join(names.get(index, index) for index in indices)
             return f"{names[head]}[{places}]" if names.get(head) else f"delta({places})"
+    if is_call and name in UNKNOWN:
+        raise Unreadable(f"The function {name} has no meaning in an answer here.")
     if name not in WORDS and (split := split_name(name, names)):
         return " % ".join(names[part] for part in split)
     return name

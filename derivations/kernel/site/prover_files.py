@@ -11,6 +11,7 @@ rarely change contain a digest, so that a browser keeps them. Large files are co
 | exercises.json | for each page the claims that have the answers to its exercises |
 | examples.json | the examples of the page on which readers state claims: titles and scripts |
 | scripts/ | the scripts of the topics |
+| code/ | for each topic and claim what the code that it names computes, as the code witness read it |
 | python-DIGEST/ | Pyodide and the wheels |
 | kernel-DIGEST.zip, sympy-DIGEST.zip | the rooms of the kernel that run in a browser |
 | editor-DIGEST.js | CodeMirror, which edits claims, and Temml, which sets LaTeX as a formula |
@@ -69,6 +70,9 @@ def write(site: Path) -> None:
         path = folder / "scripts" / f"{topic}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((ROOT / "derivations" / f"{topic}.py").read_bytes())
+        path = folder / "code" / f"{topic}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(list_code(topic), separators=(",", ":")), encoding="utf-8")
     (folder / "README.txt").write_text(NOTICE, encoding="utf-8")
     (folder / "verdicts.json").write_text(json.dumps(list_verdicts(), ensure_ascii=False), encoding="utf-8")
     (folder / "examples.json").write_text(json.dumps(read_examples(), ensure_ascii=False), encoding="utf-8")
@@ -83,6 +87,12 @@ def list_verdicts() -> dict[str, dict[str, list]]:
         exact = {claim["id"]: next(w for w in claim["witnesses"] if w["name"] == "exact") for claim in certificates.load(topic)["claims"]}
         found[topic] = {id: [w["verdict"], w["scope"], w["note"]] for id, w in exact.items()}
     return found
+
+
+def list_code(topic: str) -> dict[str, list[dict]]:
+    """Return the calls of each claim of a topic that were read as an expression, by the claim's id."""
+    computed = {claim["id"]: claim.get("computed", {}).get("formulas", []) for claim in certificates.load(topic)["claims"]}
+    return {id: formulas for id, formulas in computed.items() if formulas}
 
 
 def list_answers() -> dict[str, list[str]]:

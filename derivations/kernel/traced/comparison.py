@@ -12,6 +12,7 @@ from ..exact.polynomial_printing import shorten_text, show_polynomial
 from ..exact.proofs import find_difference
 from .axes import Axis, FixedAxis, MergedAxis, SymbolicAxis, axis_of_size, iterate_positions
 from .call_arguments import substitute, take_entry, to_kernel_index
+from .computed_formula import make_formula
 from .entries import to_number
 from .errors import ComputesSomethingElse, NotRead
 from .tensor_values import TensorValue
@@ -42,6 +43,8 @@ def compare_with_tree(value: TensorValue, claimed: Expr, free: list[Expr], readi
             take_entry(claimed, tuple(map(to_kernel_index, position[len(free) :]))), {i: to_kernel_index(p) for i, p in zip(free, position)}
         )
         needed += compare_entries(computed, expected, reading)
+    is_general = all(isinstance(axis, SymbolicAxis) for axis in axes)
+    reading.formulas.append(make_formula(computed, position[len(free) :], reading) if is_general else None)
     return list(dict.fromkeys(needed))
 
 

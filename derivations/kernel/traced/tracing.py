@@ -53,6 +53,7 @@ class Trace(TorchDispatchMode):
         self.unknowns = count()
         self.first_error: Exception | None = None  # the first operation that was not read; the code may have caught the error
         self.operation_count = 0  # the number of operations so far
+        self.formulas: list[Expr | None] = []  # what the code computes, for each result that equals a side
         self.line = ""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:

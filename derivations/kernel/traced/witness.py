@@ -19,6 +19,7 @@ from ..core.claims import EVERY_SHAPE, SNIPPET, Claim, Rejected, Step
 from ..core.expr import Expr, lift, show, symbols, walk
 from ..exact.assumption_consistency import certainly_holds, has_example, list_size_assumptions
 from ..exact.counterexample_search import SIGNS, list_sizes_to_try
+from ..script.tree_data import describe_call, write_data
 from . import (
     autograd_rules,
     axis_part_rules,
@@ -67,6 +68,7 @@ class CallVerdict:
     constants: list[str] = field(default_factory=list)  # floats, and the numbers they are read as
     reason: str = ""  # why it is not read, or where it differs
     line: str = ""  # the file and line of what is not read
+    formula: Expr | None = None  # what the call computes at every shape, if one expression says it
     seconds: float = 0.0
 
 
@@ -94,6 +96,7 @@ class CodeVerdict:
     conditions: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
     reason: str = ""
+    formulas: tuple[dict, ...] = ()  # for each call whose result is one expression: the call, its name and line, and the expression as data
     seconds: float = 0.0
 
 
@@ -123,7 +126,12 @@ def check_code(claim: Claim) -> CodeVerdict:
     scopes = list(dict.fromkeys(verdict.scope for verdict in verdicts if verdict.scope != EVERY_SHAPE))
     conditions = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.conditions))
     constants = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.constants))
-    return CodeVerdict("proved", "; ".join(scopes) or EVERY_SHAPE, conditions, constants, seconds=seconds)
+    formulas = tuple(
+        {"call": describe_call(call), "name": call[0], "line": source_line(call[0]), "expression": write_data(verdict.formula)}
+        for call, verdict in zip(claim.code, verdicts)
+        if verdict.formula is not None
+    )
+    return CodeVerdict("proved", "; ".join(scopes) or EVERY_SHAPE, conditions, constants, formulas=formulas, seconds=seconds)
 
 
 def check_call(claim: Claim, k: int) -> CallVerdict:
@@ -300,6 +308,8 @@ def trace_call(claim: Claim, k: int) -> tuple[CallVerdict, OpenSizes]:
     verdict = conclude(claim, reading, guards, needed, used_names)
     if verdict.state != "proved":
         return verdict, OpenSizes()
+    if len(reading.formulas) == 1:  # not a tuple of results
+        verdict = replace(verdict, formula=reading.formulas[0])
     names_at_one = sorted({name for guard in guards if guard.holds_from(2) and not guard.holds_from(1) for name in guard.names})
     return verdict, OpenSizes(names_at_one, inspected_by_operations_only(names_at_one, sizes))
 

@@ -24,7 +24,7 @@ from derivations.kernel import (
     where,
     zero_or_one,
 )
-from derivations.kernel.core.expr import free_indices, symbol
+from derivations.kernel.core.expr import free_indices, show, symbol
 from derivations.kernel.traced import witness
 from derivations.kernel.traced.call_arguments import substitute
 from derivations.kernel.traced.witness import check_call, with_plain_indices
@@ -52,6 +52,21 @@ def said(computing):
 def test_what_is_asked_where_a_size_is_1_is_read_too(said, body):
     found = said(body, [A], A + 0 * A)
     assert found.state == "different" and "m = 1" in found.reason
+
+
+@pytest.mark.parametrize(
+    "body, want, shown",
+    [
+        ("return x.sum() * x", total(z[j], j) * z, "each(sum(z[j], j = 1..n)*z[i], i = 1..n)"),
+        ("return x.max() * x", None, ""),
+        ("return x[:1] * 2", None, ""),
+    ],
+)
+def test_what_is_computed_is_stored_as_one_expression_with_letters_for_indices(computing, body, want, shown):
+    claim = computing(body, [z], total(z[j], j) * z if want is None else want)
+    for _ in range(2):  # the names of indices do not depend on what was traced before
+        found = check_call(claim, 0)
+        assert (found.state == "proved") == bool(shown) and (show(found.formula) if found.formula is not None else "") == shown
 
 
 # Each gives something else where there is one row and several columns, or one column and several rows, and nothing where both are 1.

@@ -38,7 +38,12 @@ class AnswerForm {
       event.preventDefault();
       this.judge();
     });
-    this.input.addEventListener("input", () => this.previewSoon());
+    this.input.addEventListener("input", () => {
+      this.judged = undefined;
+      this.say("");
+      this.found.replaceChildren();
+      this.previewSoon();
+    });
   }
 
   /** Fetches the script and what sets formulas, and starts Python, so that the answer is shown as a formula while it is typed. */
@@ -64,6 +69,7 @@ class AnswerForm {
 
   async showPreview() {
     const typed = this.input.value;
+    if (typed === this.judged) return; // the answer was judged meanwhile
     if (!typed.trim()) return this.preview.replaceChildren();
     const said = await previewAnswer({ topic: this.topic, id: this.id, text: this.text, typed }, this.progress.show);
     this.progress.hide();
@@ -78,9 +84,11 @@ class AnswerForm {
     if (!this.input.value.trim()) return this.say("Type an answer first.");
     this.say("Comparing.");
     this.found.replaceChildren();
+    this.judged = this.input.value;
     const question = { topic: this.topic, id: this.id, text: this.text, typed: this.input.value, part: this.part };
     const said = await judgeAnswer(question, this.progress.show);
     this.progress.hide();
+    if (question.typed !== this.input.value) return; // the reader has typed on
     if (said.failed) return this.say(describeFailure(said));
     if (said.verdict === "right") {
       note(this.name);
@@ -92,7 +100,7 @@ class AnswerForm {
       return this.say(endWithStop(said.message));
     }
     this.say(this.isFormula ? "Not equal to the answer." : "These values refute nothing.", "wrong");
-    this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { sides: ["right value", "yours"], isWhole: !this.isFormula }));
+    this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { sides: ["expected", "yours"], isWhole: !this.isFormula }));
   }
 }
 

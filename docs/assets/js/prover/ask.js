@@ -63,6 +63,10 @@ export function check({ topic, text, witness = "exact", ids = [], lines = [], li
   return ask("check", { path: `${HOME}/${topic}.py`, text, witness, ids, lines }, { sympy, limit, onProgress });
 }
 
+/** Asks whether code computes what a claim says: for each of its calls {name, line, latex, verdict, message, sides}. */
+export const compareCode = ({ topic, text, id, calls }) =>
+  ask("code", { path: `${HOME}/${topic}.py`, text, id, calls }, { sympy: needsSympy(text) });
+
 /** Asks on which lines a text states a claim: {first, last}, or null. */
 export const locate = (text, id) => ask("locate", { text, id });
 

@@ -26,5 +26,8 @@ export const editorModule = async () => import(new URL((await indexed()).editor,
 /** Returns the examples of the page on which readers state claims: a list of {title, text}. */
 export const examples = () => fetchOnce("examples.json", (response) => response.json());
 
+/** Returns what the code of a topic's claims computes: {id: [{call, name, line, expression}]}. */
+export const codeOf = (topic) => fetchOnce(`code/${topic}.json`, (response) => response.json());
+
 /** Returns {topic: {id: [verdict, scope, note]}}. */
 export const verdicts = () => fetchOnce("verdicts.json", (response) => response.json());

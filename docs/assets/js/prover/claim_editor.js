@@ -1,6 +1,7 @@
 // An editor for a script, or for some of its lines: buttons that change claims as a mistake would, and what the exact witness says of the result.
 
 import { check, proposeEdits, stop } from "./ask.js";
+import { askCode, describeCode } from "./code.js";
 import { describeRejection } from "./counterexample.js";
 import { describeFailure, duration, progressBar, verdictLine } from "./words.js";
 import { make } from "../play/parts.js";
@@ -90,6 +91,7 @@ export class ClaimEditor {
     this.found.replaceChildren();
     if (said.failed) this.clear(describeFailure(said));
     else this.show(said, first, edited);
+    if (!said.failed && this.id) await this.compareCode(edited);
     if (edited === this.base) await this.offerEdits();
   }
 
@@ -100,6 +102,12 @@ export class ClaimEditor {
     this.status.dataset.verdict = problem || rejected ? "rejected" : "proved";
     for (const claim of claims) this.found.append(...this.describe(claim, claims.length > 1));
     if (problem) this.showProblem(problem, first, edited, claims.length);
+  }
+
+  /** Says what the claim's code computes, if it names code, and whether the changed claim still says so. */
+  async compareCode(edited) {
+    const calls = await askCode({ topic: this.topic, id: this.id, text: this.whole(edited) });
+    if (edited === this.editor.text()) this.found.append(...calls.flatMap((call) => describeCode(call, this.setFormula)));
   }
 
   showProblem(problem, first, edited, count) {

@@ -3,6 +3,7 @@
 import { check, lacks, stop } from "./ask.js";
 import { scriptOf, verdicts } from "./build.js";
 import { action } from "./claim_editor.js";
+import { askCode, nameOf, verdictOf } from "./code.js";
 import { describeFailure, duration, progressBar, verdictLine } from "./words.js";
 import { make } from "../play/parts.js";
 
@@ -93,6 +94,12 @@ class Panel {
     this.addRow(`${SHORT[witness]}, here`, `${verdictLine(found.verdict, found.scope)} · ${duration(found.seconds)}`, found.note);
     const built = witness === "exact" && (await verdicts())[this.topic]?.[this.id];
     if (built) this.addRow("exact, in the build", verdictLine(built[0], built[1]), found.note === built[2] ? "" : built[2]);
+    if (witness === "exact") await this.compareCode();
+  }
+
+  async compareCode() {
+    const calls = await askCode({ topic: this.topic, id: this.id, text: await scriptOf(this.topic) });
+    for (const call of calls) this.addRow("code, here", verdictOf(call), nameOf(call));
   }
 
   addRow(where, verdict, note) {
@@ -120,9 +127,10 @@ class Panel {
       this.changed.replaceChildren(editor.element);
       editor.editor.focus();
       this.say("Change the lines of the claim, and ask again.");
-      this.offer(["change"]);
+      this.offer(["change", "sympy", "page"]); // they would speak of the claim as it was
     } catch (error) {
       this.say(`The claim cannot be changed here: ${error.message}.`);
+      this.offer(["change"]);
     }
   }
 

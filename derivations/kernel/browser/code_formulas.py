@@ -1,0 +1,48 @@
+"""Compare a claim with what its code computes, as the code witness read it in the build: the code itself needs PyTorch and does not run here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.claims import Claim
+from ..core.expr import Expr
+from ..printing.latex import latex
+from ..script.tree_data import describe_call, read_data
+from .expression_comparison import compare
+from .prover import load_text
+
+UNREAD = {"latex": "", "verdict": "unread", "message": "", "sides": {}}
+
+
+def compare_code(path: str, text: str, id: str, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each call that a claim of a script's text names whether it computes what the claim says.
+
+    `calls` are those that were read as an expression in the build: the call, the name and the line of its code, and the expression. The verdict
+    is "right", or "wrong" if one side is something else, or "unread" for a call that is not among them.
+    """
+    _, stated = load_text(path, text)
+    known = {call["call"]: call for call in calls}
+    claim = next((claim for claim in stated if claim.id == id), None)
+    return [describe(claim, place, code, known.get(describe_call(code))) for place, code in enumerate(claim.code)] if claim else []
+
+
+def describe(claim: Claim, place: int, code: tuple, known: dict[str, Any] | None) -> dict[str, Any]:
+    """Return which sides of a claim a call computes, and what it computes as LaTeX."""
+    if known is None:
+        return {"name": code[0], "line": ""} | UNREAD
+    computed = read_data(known["expression"])
+    found = {name: compare(claim, side, computed) for name, side in list_sides(claim, place)}
+    sides = {verdict: [name for name, one in found.items() if one["verdict"] == verdict] for verdict in ("wrong", "right", "unread")}
+    verdict = next(verdict for verdict, names in sides.items() if names)
+    message = found[sides[verdict][0]]["message"]
+    return {"name": code[0], "line": known["line"], "latex": latex(computed), "verdict": verdict, "message": message, "sides": sides}
+
+
+def list_sides(claim: Claim, place: int) -> list[tuple[str, Expr]]:
+    """Return the sides that a call computes if the claim is true, as the code witness chooses them."""
+    first, last = ("left side", claim.start), ("right side", claim.steps[-1].expr)
+    if claim.kind == "refutation":
+        return [(first, last)[place]]
+    if claim.kind == "definition":
+        return [last]
+    return [first, last] if claim.kind in ("identity", "chain", "law") else [first]
