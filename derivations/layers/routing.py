@@ -159,7 +159,7 @@ derivation.refute(
     chosen(y + g) + chosen(o + g),
     chosen(y) + chosen(o),
     at={y: Fraction(1, 10), o: Fraction(2, 5), g: -Fraction(1, 5)},
-    title="With all scores fixed, a bias still changes the load",
+    title="With all affinities fixed, a bias still changes the load",
 )
 
 mean = total(f[u], u) / N

@@ -85,7 +85,8 @@ def test_numbers_in_the_text_are_those_of_the_record(record):
         "sparse/learned": f"From 1,024 to 4,096 tokens, the pairs grow {all_pairs / pairs:.0f} times and the time {long / short:.0f} times.",
         "inference/groups": f"With 4 heads of keys and values instead of 16, the step reads {quarter:.2f} times the bytes and takes {fourth:.2f} times "
         f"the time. With 8 it takes {half:.2f} times the time",
-        "serving/paged": f"With pages of 16 tokens it takes {of('pages', 16)[1]:.1f} times as long, and with pages of one token {of('pages', 1)[1]:.1f} times.",
+        "serving/paged": f"With pages of 16 tokens, `paged_attention` takes {of('pages', 16)[1]:.1f} times as long as attention without pages, "
+        f"and with pages of one token {of('pages', 1)[1]:.1f} times.",
         "serving/speculative": f"Eight tokens take {eight:.0f} times the operations of one and {checked:.1f} times its time, "
         f"and 32 tokens take {many:.1f} times.",
     }
