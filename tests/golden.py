@@ -4,7 +4,7 @@
     python -m tests.golden --write    # after an intended change: write the file, and review its diff
 
 Each line of `tests/golden.jsonl` is the record of one claim, without line numbers and times. A SymPy program is stored as a digest of its
-syntax tree without docstrings, so that only a change of what it does shows up.
+syntax tree without docstrings, so that only a change of what it does shows up. What code computes is stored as text.
 """
 
 import ast
@@ -16,7 +16,9 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from derivations.kernel.core.expr import show
 from derivations.kernel.errors import quantity
+from derivations.kernel.script.tree_data import read_data
 from derivations.kernel.store import certificates
 
 FILE = Path(__file__).with_name("golden.jsonl")
@@ -32,9 +34,11 @@ def records(topics: list[str] | None = None) -> dict[str, dict]:
 
 
 def stable(claim: dict) -> dict:
-    """Return a claim's record without its line number, with a digest in the place of its SymPy program."""
+    """Return a claim's record without its line number, with a digest in the place of its SymPy program and text for what code computes."""
     witnesses = [said | {"source": program_digest(said["source"])} if "source" in said else said for said in claim["witnesses"]]
-    return {part: value for part, value in claim.items() if part != "line"} | {"witnesses": witnesses}
+    calls = [call | {"expression": show(read_data(call["expression"]))} for call in claim["computed"].get("formulas", [])]
+    computed = claim["computed"] | ({"formulas": calls} if calls else {})
+    return {part: value for part, value in claim.items() if part != "line"} | {"witnesses": witnesses, "computed": computed}
 
 
 def program_digest(text: str) -> str:

@@ -24,11 +24,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from ..snippet_source.snippet import parse
 from ..store import certificates
 from ..store.project_files import ROOT
 from .page_source import Source
@@ -90,9 +92,17 @@ def list_verdicts() -> dict[str, dict[str, list]]:
 
 
 def list_code(topic: str) -> dict[str, list[dict]]:
-    """Return the calls of each claim of a topic that were read as an expression, by the claim's id."""
+    """Return the calls of each claim of a topic that were read as an expression, by the claim's id, with the lines of their functions."""
     computed = {claim["id"]: claim.get("computed", {}).get("formulas", []) for claim in certificates.load(topic)["claims"]}
-    return {id: formulas for id, formulas in computed.items() if formulas}
+    return {id: [call | {"line": find_line(call["name"])} for call in calls] for id, calls in computed.items() if calls}
+
+
+def find_line(name: str) -> str:
+    """Return the file and line of a snippet's function, such as "attention/formula.py:181"."""
+    module, function = re.sub(r"\[\d+\]$", "", name).rsplit(".", 1)
+    file = module.replace(".", "/") + ".py"
+    definition = parse(file, (ROOT / file).read_text(encoding="utf-8")).definitions[function]
+    return f"{file.removeprefix('snippets/')}:{definition.lineno}"
 
 
 def list_answers() -> dict[str, list[str]]:

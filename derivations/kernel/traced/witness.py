@@ -96,7 +96,7 @@ class CodeVerdict:
     conditions: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
     reason: str = ""
-    formulas: tuple[dict, ...] = ()  # for each call whose result is one expression: the call, its name and line, and the expression as data
+    formulas: tuple[dict, ...] = ()  # for each call whose result is one expression: the call, its name, and the expression as data
     seconds: float = 0.0
 
 
@@ -127,7 +127,7 @@ def check_code(claim: Claim) -> CodeVerdict:
     conditions = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.conditions))
     constants = tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.constants))
     formulas = tuple(
-        {"call": describe_call(call), "name": call[0], "line": source_line(call[0]), "expression": write_data(verdict.formula)}
+        {"call": describe_call(call), "name": call[0], "expression": write_data(verdict.formula)}
         for call, verdict in zip(claim.code, verdicts)
         if verdict.formula is not None
     )

@@ -60,6 +60,7 @@ class AnswerForm {
   say(text, verdict = "") {
     this.status.textContent = text;
     this.status.dataset.verdict = { right: "proved", wrong: "rejected" }[verdict] ?? "";
+    if (verdict) this.status.scrollIntoView({ block: "nearest" });
   }
 
   previewSoon() {
