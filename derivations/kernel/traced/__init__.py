@@ -13,10 +13,10 @@ form.
   operations            `operation_rules.py` registers the rules by name: `pointwise_rules.py`, `boolean_values.py`, `reshape_rules.py`,
                         `axis_part_rules.py`, `reduction_rules.py`, `matmul_rules.py`, `gather_rules.py`, `creation_rules.py`, `autograd_rules.py`
   numbers               `float_constants.py` reads a float as the number nearest to it
-  the verdict           `comparison.py` compares the normal forms
+  the verdict           `comparison.py` compares the normal forms, and `computed_formula.py` makes one expression of what a call computes
 
 An operation without a rule is an error that names the operation and the line. This room shares the normal form with the exact witness, so it
 is not an independent witness of a formula: it shows that code computes the formula.
 
-May import: `core`, `exact` and `snippet_source`. Begin with `witness.py`.
+May import: `core`, `exact`, `script` and `snippet_source`. Begin with `witness.py`.
 """
