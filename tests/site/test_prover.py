@@ -90,7 +90,7 @@ def test_the_code_of_a_claim_is_compared_here(browse, fetched):
     press(browser, "backward")
     browser.until(f"{SAID}?.length === 3")
     verdict, line = browser.run(f"[...[...{SAID}].at(-1).children].map((part) => part.textContent)")
-    assert verdict.startswith("computes the ") and re.fullmatch(r"softmax/jacobian\.py, line \d+: through_softmax", line)
+    assert verdict == "computes the left side and the right side" and re.fullmatch(r"softmax/jacobian\.py, line \d+: through_softmax", line)
 
 
 def test_a_page_is_proved_again_as_a_whole(browse, fetched):
@@ -121,11 +121,11 @@ def test_a_changed_claim_is_rejected_with_formulas_by_keyboard_alone(browse, fet
     values = browser.run("[...document.querySelectorAll('.prove__found dd')].map((row) => row.textContent)")
     assert [value.strip() for value in values[1:3]] == ["0", "2"]
     browser.until("document.querySelector('.prove__found').textContent.includes('softmax/jacobian.py, line ')")
-    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes something else')")
+    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side, and not the right side')")
     browser.page.get_by_role("button", name="Restore").click()
     browser.page.get_by_role("button", name="Check it").click()
     browser.until("document.querySelector('.prove__change .prove__status').dataset.verdict === 'proved'")
-    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side')")
+    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side and the right side')")
     assert browser.audit() == [] and browser.errors == []
 
 
