@@ -121,11 +121,15 @@ def test_a_changed_claim_is_rejected_with_formulas_by_keyboard_alone(browse, fet
     values = browser.run("[...document.querySelectorAll('.prove__found dd')].map((row) => row.textContent)")
     assert [value.strip() for value in values[1:3]] == ["0", "2"]
     browser.until("document.querySelector('.prove__found').textContent.includes('softmax/jacobian.py, line ')")
-    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side, and not the right side')")
+    browser.until(
+        "document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side, and not the right side')"
+    )
     browser.page.get_by_role("button", name="Restore").click()
     browser.page.get_by_role("button", name="Check it").click()
     browser.until("document.querySelector('.prove__change .prove__status').dataset.verdict === 'proved'")
-    browser.until("document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side and the right side')")
+    browser.until(
+        "document.querySelector('.prove__found').textContent.includes('through_softmax computes the left side and the right side')"
+    )
     assert browser.audit() == [] and browser.errors == []
 
 
@@ -146,6 +150,22 @@ def test_an_open_page_needs_no_connection_after_the_first_press(browse, fetched)
     browser.offline(True)
     try:
         browser.page.locator("#backward .prove__button").click()  # closes the panel
+        press(browser, "trace")
+        browser.until(f"{SAID}?.length >= 2")
+    finally:
+        browser.offline(False)
+
+
+def test_a_page_opens_without_a_connection_after_the_first_press(browse, fetched):
+    browser = browse("softmax/jacobian/")
+    press(browser, "backward")
+    browser.until(f"{SAID}?.length >= 2")
+    kept = "caches.open('pages').then((shelf) => shelf.keys()).then((all) => all.map(({url}) => new URL(url).pathname))"
+    while not {"/softmax/jacobian/", "/assets/prover/verdicts.json", "/assets/prover/code/softmax/jacobian.json"} <= set(browser.run(kept)):
+        browser.page.wait_for_timeout(100)
+    browser.offline(True)
+    try:
+        browser.page.reload(wait_until="load")
         press(browser, "trace")
         browser.until(f"{SAID}?.length >= 2")
     finally:

@@ -1,5 +1,7 @@
 // Asks the worker. A question that computes for too long ends the worker; the next question starts another.
 
+import { keepPage } from "./offline.js";
+
 const SECONDS = matchMedia("(pointer: coarse)").matches ? 10 : 20; // that a question may compute
 
 let worker;
@@ -15,6 +17,7 @@ export function lacks() {
 }
 
 function employ() {
+  keepPage();
   worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.addEventListener("message", ({ data }) => waiting.get(data.id)?.(data));
   worker.addEventListener("error", (event) => dismiss({ failed: "start", why: event.message ?? "" }));
