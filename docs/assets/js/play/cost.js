@@ -18,7 +18,7 @@ export function start(stage, { lengths, first, widths, width }) {
     const counts = parts.map(({ count }) => count(n, d));
     parts.forEach(({ bar, number }, k) => {
       strength(bar, counts[k], Math.max(...counts));
-      number.textContent = shown(counts[k] / 1e9, 3);
+      number.textContent = shown(counts[k] / 1e9, counts[k] < 1e12 ? 3 : 0);
     });
     said.say(`pairs take ${shown((100 * counts[1]) / (counts[0] + counts[1]), 1)} percent of all operations`);
   }

@@ -74,10 +74,14 @@ class AnswerForm {
     if (!typed.trim()) return this.preview.replaceChildren();
     const said = await previewAnswer({ topic: this.topic, id: this.id, text: this.text, typed }, this.progress.show);
     this.progress.hide();
-    if (typed !== this.input.value || said.failed) return;
-    this.preview.classList.toggle("answer__preview--unread", !said.latex);
-    if (said.latex) this.setFormula(said.latex, this.preview);
-    else this.preview.textContent = said.message;
+    if (typed === this.input.value && !said.failed) this.setPreview(said.latex, said.message);
+  }
+
+  /** Shows an answer as a formula, or says why it is none. */
+  setPreview(latex, message) {
+    this.preview.classList.toggle("answer__preview--unread", !latex);
+    if (latex) this.setFormula(latex, this.preview);
+    else this.preview.textContent = message;
   }
 
   async judge() {
@@ -91,15 +95,18 @@ class AnswerForm {
     this.progress.hide();
     if (question.typed !== this.input.value) return; // the reader has typed on
     if (said.failed) return this.say(describeFailure(said));
+    this.show(said);
+  }
+
+  /** Shows whether the answer is right. */
+  show(said) {
+    if (this.isFormula) this.setPreview(said.latex, ""); // the status says why it is no formula
     if (said.verdict === "right") {
       note(this.name);
       showProgress();
       return this.say(this.isFormula ? "Right. The solution below says why." : "Right: at these values the two sides differ.", "right");
     }
-    if (said.verdict === "unread") {
-      this.preview.replaceChildren(); // it says the same
-      return this.say(endWithStop(said.message));
-    }
+    if (said.verdict === "unread") return this.say(endWithStop(said.message));
     this.say(this.isFormula ? "Not equal to the answer." : "These values refute nothing.", "wrong");
     this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { sides: ["expected", "yours"], isWhole: !this.isFormula }));
   }
