@@ -102,6 +102,7 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         ("a sum_i (p_i - sum_j p_j)^2", "implicit_product(a, sum((p[i] - sum(p[j], j)) ** 2, i))"),
         (r"\sum_{i} \sum_{j} p_i p_j", "sum(sum(implicit_product(p[i], p[j]), j), i)"),
         ("sum_i^d p_i", "sum(p[i], i)"),
+        (r"\|p\|^2", "norm(p) ** 2"),
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
@@ -156,7 +157,8 @@ def test_what_cannot_be_judged_gets_a_reason(typed, message, tmp_path):
 
 
 def test_a_counterexample_must_be_values(tmp_path):
-    for typed in ("5", "d = x", "d > 3"):
+    assert judge("scaling/variance#squared-width", "2", tmp_path)["verdict"] == "right"  # of the only unknown
+    for typed in ("x", "d = x", "d > 3"):
         found = judge("scaling/variance#squared-width", typed, tmp_path)
         assert found["verdict"] == "unread" and found["message"], found
 

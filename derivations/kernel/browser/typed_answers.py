@@ -6,6 +6,7 @@ it may use the script's names (typed_formula.py), and the exact witness decides 
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any
 
@@ -105,7 +106,10 @@ def judge_counterexample(path: str, text: str, id: str, typed: str) -> dict[str,
         return {"verdict": "unread", "message": "this exercise cannot be judged here", "latex": ""}
     try:
         names = list_names(text)
-        pairs = [part.partition("=") for part in split_pairs(typed)]
+        parts = split_pairs(typed)
+        if len(parts) == 1 and "=" not in parts[0] and (only := find_only_unknown(call)):
+            parts = [f"{only} = {parts[0]}"]
+        pairs = [part.partition("=") for part in parts]
         if not pairs or not all(sign for _, sign, _ in pairs):
             raise Unreadable("Write each value as a name, an equals sign and a number or a list, such as q = [1, 2].")
         values = ", ".join(f"{read_typed(name, names)}: {write_values(value, names)}" for name, _, value in pairs)
@@ -123,6 +127,12 @@ def judge_counterexample(path: str, text: str, id: str, typed: str) -> dict[str,
         return {"verdict": "right", "message": "", "latex": shown}
     except Unreadable as error:
         return {"verdict": "unread", "message": str(error), "latex": ""}
+
+
+def find_only_unknown(call: ast.Call) -> str:
+    """Return the name to which a refutation gives a value, or "" if it gives values to several."""
+    given = next((one.value for one in call.keywords if one.arg == "at"), None)
+    return ast.unparse(given.keys[0]) if isinstance(given, ast.Dict) and len(given.keys) == 1 and given.keys[0] else ""
 
 
 def write_values(typed: str, names: dict[str, str]) -> str:

@@ -135,7 +135,13 @@ def spell_sums(typed: str) -> str:
 
 def read_latex(typed: str) -> str:
     """Return a formula without the commands and braces of LaTeX, such as `\\frac{1}{d}` and `x_{ij}`."""
-    typed = re.sub(r"\\(?:left|right|,|;|!)", "", typed).replace("\\cdot", "*").replace("\\times", "*").replace("\\top", "⊤")
+    typed = (
+        re.sub(r"\\(?:left|right|,|;|!)", "", typed)
+        .replace("\\|", "‖")
+        .replace("\\cdot", "*")
+        .replace("\\times", "*")
+        .replace("\\top", "⊤")
+    )
     for _ in range(10):  # from the inside out
         typed, count = re.subn(r"\\frac\s*{([^{}]*)}\s*{([^{}]*)}", r"((\1)/(\2))", typed)
         typed, more = re.subn(r"_{([^{}]*)}", lambda found: "_" + re.sub(r"[\s,]", "", found[1]), typed)

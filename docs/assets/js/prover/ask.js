@@ -3,6 +3,7 @@
 import { keepPage } from "./offline.js";
 
 const SECONDS = matchMedia("(pointer: coarse)").matches ? 10 : 20; // that a question may compute
+const FOR_AN_ANSWER = 60; // seconds for a formula in one of the site's own scripts, which ends on any machine
 
 let worker;
 let count = 0;
@@ -39,14 +40,14 @@ export function stop() {
  * Asks the kernel: `function` and `arguments` as in its room browser. `sympy` says whether SymPy is needed, and `onProgress(loaded, needed)` hears
  * of bytes. The site's own scripts need no `limit` on the time. Returns the answer, or {failed, why}.
  */
-function ask(name, given, { sympy = false, limit = true, onProgress = () => {} } = {}) {
+function ask(name, given, { sympy = false, limit = true, seconds = SECONDS, onProgress = () => {} } = {}) {
   if (!worker) employ();
   const id = ++count;
   return new Promise((resolve) => {
     let timer;
     waiting.set(id, (said) => {
       if ("loaded" in said) return onProgress(said.loaded, said.needed);
-      if (said.begun) return limit && (timer = setTimeout(() => dismiss({ failed: "slow", seconds: SECONDS }), SECONDS * 1000));
+      if (said.begun) return limit && (timer = setTimeout(() => dismiss({ failed: "slow", seconds }), seconds * 1000));
       clearTimeout(timer);
       waiting.delete(id);
       if (said.failed === "broken") dismiss({ failed: "stopped" });
@@ -88,10 +89,10 @@ export const makeTopic = (topic, text) => ask("topic", { topic, text });
  */
 export function judgeAnswer({ topic, id, text, typed, part }, onProgress) {
   const given = { path: `${HOME}/${topic}.py`, text, id, typed };
-  const options = { sympy: needsSympy(text), onProgress };
+  const options = { sympy: needsSympy(text), seconds: FOR_AN_ANSWER, onProgress };
   return part === "counterexample" ? ask("counterexample", given, options) : ask("answer", { ...given, part }, options);
 }
 
 /** Asks for the LaTeX of an answer: {latex, message}. */
 export const previewAnswer = ({ topic, id, text, typed }, onProgress) =>
-  ask("preview", { path: `${HOME}/${topic}.py`, text, id, typed }, { sympy: needsSympy(text), onProgress });
+  ask("preview", { path: `${HOME}/${topic}.py`, text, id, typed }, { sympy: needsSympy(text), seconds: FOR_AN_ANSWER, onProgress });

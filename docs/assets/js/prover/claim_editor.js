@@ -138,7 +138,7 @@ function summarise(claims, rejected, changed) {
   const [claim] = claims;
   if (claim.code === "false-claim") return `It is false: the exact witness found a counterexample (${seconds}).`;
   if (rejected) return `The exact witness does not accept it, and found no counterexample (${seconds}). The message says what is missing.`;
-  return `The exact witness says: ${verdictLine(claim.verdict, claim.scope)} (${seconds}).${changed ? " It is still true." : ""}`;
+  return `The exact witness says: ${verdictLine(claim.verdict, claim.scope)} (${seconds}).${changed ? " The formula is still true." : ""}`;
 }
 
 /** A button. */

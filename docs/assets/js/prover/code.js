@@ -14,7 +14,7 @@ export async function askCode({ topic, id, text }) {
 const SAYS = {
   right: ({ right }) => `computes the ${right.join(" and the ")}`,
   wrong: ({ right, wrong }) => (right.length ? `computes the ${right[0]}, and not the ${wrong[0]}` : "computes something else"),
-  unread: () => "does not run here, and was not compared",
+  unread: () => "was not compared: code needs PyTorch, which does not run here, and the build stored no formula for this call",
 };
 
 /** A call's file, line and function, such as "attention/formula.py, line 181: scores". */
