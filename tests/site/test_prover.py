@@ -161,8 +161,12 @@ def test_a_page_opens_without_a_connection_after_the_first_press(browse, fetched
     press(browser, "backward")
     browser.until(f"{SAID}?.length >= 2")
     kept = "caches.open('pages').then((shelf) => shelf.keys()).then((all) => all.map(({url}) => new URL(url).pathname))"
-    while not {"/softmax/jacobian/", "/assets/prover/verdicts.json", "/assets/prover/code/softmax/jacobian.json"} <= set(browser.run(kept)):
+    needed = {"/softmax/jacobian/", "/assets/prover/verdicts.json", "/assets/prover/code/softmax/jacobian.json"}
+    for _ in range(6000):
+        if needed <= set(browser.run(kept)):
+            break
         browser.page.wait_for_timeout(100)
+    assert needed <= set(browser.run(kept))
     browser.offline(True)
     try:
         browser.page.reload(wait_until="load")
@@ -259,6 +263,7 @@ def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
     browser.until(f"{SAYS}.dataset.verdict === 'rejected'")
     browser.until(f'document.querySelectorAll("{ANSWER} dd").length === 3')
     browser.page.locator(f"{ANSWER} input").fill("d + d")
+    assert browser.run(f'[{SAYS}.textContent, document.querySelectorAll("{ANSWER} dd").length]') == ["", 0]  # of the answer before
     browser.press("Enter")
     browser.until(f"{SAYS}.dataset.verdict === 'proved'")
     assert browser.run("document.querySelectorAll('.exercise__done').length") == 1

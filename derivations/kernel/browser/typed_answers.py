@@ -85,7 +85,7 @@ def choose_part(claim: Claim, part: str) -> Expr:
 
 
 def refuse_question(expected: Expr, typed: Expr) -> None:
-    """Raise Unreadable if an answer leaves to do what the expected expression does not."""
+    """Raise Unreadable if an answer contains an operator that the reader should have worked out, such as a derivative."""
     if asked := sorted({node.op for node in walk(typed)} & QUESTIONS - {node.op for node in walk(expected)}):
         raise Unreadable(f"The answer should not contain {describe_operator(asked[0])}: work it out.")
 
@@ -130,7 +130,7 @@ def judge_counterexample(path: str, text: str, id: str, typed: str) -> dict[str,
 
 
 def find_only_unknown(call: ast.Call) -> str:
-    """Return the name to which a refutation gives a value, or "" if it gives values to several."""
+    """Return the name in a counterexample, or "" if the counterexample has values for several names."""
     given = next((one.value for one in call.keywords if one.arg == "at"), None)
     return ast.unparse(given.keys[0]) if isinstance(given, ast.Dict) and len(given.keys) == 1 and given.keys[0] else ""
 
