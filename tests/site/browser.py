@@ -12,6 +12,12 @@ from playwright.sync_api import sync_playwright
 
 A4_WIDTH = 794  # CSS pixels
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Lay everything out for axe-core, or it reports that parts far below overlap, whose places the browser does not know yet. Nor may the header cover
+# what is scrolled under it.
+LAY_OUT = """const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { content-visibility: visible !important } .md-header { position: static !important }");
+  document.adoptedStyleSheets.push(sheet);
+  0"""
 
 
 class Browser:
@@ -85,9 +91,11 @@ class Browser:
         """
         if not self.run("'axe' in window"):
             self.run(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8") + "; 0")
+        self.run(LAY_OUT)
         found = self.run(
             "axe.run(document, {resultTypes: ['violations'], rules: {'target-size': {enabled: true}}}).then(({violations}) => violations)"
         )
+        self.run("document.adoptedStyleSheets.pop(); 0")
         return [f"{rule['id']}: {' '.join(map(str, node['target']))}: {said(node)}" for rule in found for node in rule["nodes"]]
 
     def paper(self) -> bytes:

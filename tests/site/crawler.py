@@ -37,12 +37,6 @@ KINDS = {
 
 # Open everything: the folded parts, and one of the boxes that preview the target of a link.
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true; 0"
-# Lay everything out: the browser does not know the places of parts far below yet, so axe-core would report that they overlap. Nor may the header
-# cover what is scrolled under it.
-LAID_OUT = """const sheet = new CSSStyleSheet();
-  sheet.replaceSync("* { content-visibility: visible !important } .md-header { position: static !important }");
-  document.adoptedStyleSheets.push(sheet);
-  0"""
 PREVIEW = """(() => {
     const page = location.href.split("#")[0];
     const shows = (link) => link.href.split("#")[0] === page && document.getElementById(decodeURIComponent(link.hash.slice(1)))?.matches(".claim, dt");
@@ -93,8 +87,6 @@ def visit(browser, site: str, page: str, audited: bool) -> dict:
         browser.until("document.querySelector('.preview:not([hidden])')")
     browser.settle()
     found = browser.page.evaluate(LAYOUT)
-    if audited:
-        browser.run(LAID_OUT)
     found["axe"] = browser.audit() if audited else []
     found["console"] = list(browser.errors)
     found["foreign"] = [one for one in browser.requested if not one.startswith((site, "data:", "blob:"))]

@@ -267,7 +267,6 @@ def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
     browser.press("Enter")
     browser.until(f"{SAYS}.dataset.verdict === 'proved'")
     assert browser.run("document.querySelectorAll('.exercise__done').length") == 1
-    browser.run("scrollTo(0, 0)")  # where the page's header hides no half of a line from the audit
     assert browser.audit() == []
     assert not any("self-variance" in address or "d+d" in address for address in browser.requested)
     browser.open(browser.run("new URL('../../', location.href).href"))
