@@ -41,8 +41,14 @@ def judge(argument, typed, folder):
     return typed_answers.judge_answer(path, text, id, typed, part)
 
 
+def assumptions():
+    """Return the exercises that ask for an assumption: what names each one, and its number."""
+    return [(name, int(name.rpartition(" ")[2])) for name in answers() if " assumption " in name]
+
+
 def test_there_are_enough_answers_and_each_core_page_has_one():
-    assert len(answers()) >= 120 and set(forms()) == set(answers())
+    assert len(answers()) >= 120 and set(forms()) == set(answers()) - {name for name, _ in assumptions()}
+    assert len(assumptions()) >= 10 and sum(" step " in name for name in answers()) >= 10
     core = {
         path.relative_to(ROOT / "docs").as_posix()
         for path in (ROOT / "docs").rglob("*.md")
@@ -63,6 +69,35 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         assert found["verdict"] == "wrong" and found["message"], (typed, found)
 
 
+@pytest.mark.parametrize("argument, asked", assumptions())
+def test_only_the_missing_assumption_is_right(argument, asked, tmp_path):
+    topic, id, _ = ANSWER.fullmatch(argument).groups()
+    text = (ROOT / "derivations" / f"{topic}.py").read_text(encoding="utf-8")
+    claim = next(one for one in certificates.load(topic)["claims"] if one["id"] == id)
+    for chosen, assumption in enumerate(claim["assumptions"], start=1):
+        found = typed_answers.judge_assumption(str(tmp_path / "derivations" / f"{topic}.py"), text, id, chosen, asked)
+        assert found["verdict"] == ("right" if chosen == asked else "wrong") and found["message"] == assumption["needed"]
+
+
+def test_a_choice_for_a_script_that_stops_gets_a_reason(tmp_path):
+    found = typed_answers.judge_assumption(str(tmp_path / "derivations/a/b.py"), "nothing", "sum", 1, 2)
+    assert found["verdict"] == "unread" and "nothing" in found["message"]
+
+
+@pytest.mark.parametrize(
+    "argument, typed",
+    [
+        ("simplify/attempts#solution step 1", "F^-1 (F W_Q (F W_K)^T)"),  # the line before
+        ("simplify/attempts#solution step 1", "W_Q W_K^T F^T"),  # the line after
+        ("heads/nothing#shrunk step 1", "e^z_i/(1 + sum_j e^z_j)"),
+        ("simplify/bilinear#gauge step 1", "X W_Q (X W_K)^T"),  # the script uses SymPy
+    ],
+)
+def test_another_line_of_the_claim_is_no_answer(argument, typed, tmp_path):
+    found = judge(argument, typed, tmp_path)
+    assert found["verdict"] == "unread" and "another line" in found["message"], found
+
+
 @pytest.mark.parametrize(
     "typed, written",
     [
@@ -76,9 +111,13 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         ("√d", "sqrt(d)"),
         ("p_i (delta_ij - p_j)", "implicit_product(p[i], delta(i, j) - p[j])"),
         ("p_{i} - p_1", "p[i] - p[1]"),
-        ("W_K.T", "W_K.T"),
-        ("W_K^T W_K^{⊤}", "implicit_product(W_K.T, W_K.T)"),
-        ("a^-1", "a ** -1"),
+        ("W_K.T", "transpose(W_K)"),
+        ("W_K^T W_K^{⊤}", "implicit_product(transpose(W_K), transpose(W_K))"),
+        ("a^-1", "power(a, -1)"),
+        ("e^-d + e", "exp(-d) + exp(1)"),
+        ("W_K^{-1} W_K", "implicit_product(power(W_K, -1), W_K)"),
+        ("W_K^T (a W_K)", "implicit_product(transpose(W_K), implicit_product(a, W_K))"),
+        ("Π Δ_i", "implicit_product(Pi, Delta[i])"),
         ("a^{d+1}", "a ** (d + 1)"),
         ("abd", "implicit_product(implicit_product(a, b), d)"),
         ("bd^2", "implicit_product(b, d ** 2)"),
@@ -90,7 +129,7 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
         (r"\frac{d^{2}}{2} \cdot \sigma", "d ** 2 / 2 * sigma"),
         (r"\sqrt{d} \left(a - p_{i}\right)", "implicit_product(sqrt(d), a - p[i])"),
         (r"\frac{\sqrt{d}}{a}", "sqrt(d) / a"),
-        (r"W_K^\top", "W_K.T"),
+        (r"W_K^\top", "transpose(W_K)"),
         ("1/4 + 0.25", "exact_fraction(1, 2)"),
         ("2^-3", "exact_fraction(1, 8)"),
         ("r_1", "pair[1]"),
@@ -106,8 +145,12 @@ def test_right_forms_are_accepted_and_wrong_ones_rejected(argument, tmp_path):
     ],
 )
 def test_what_is_typed_is_read_as_mathematics(typed, written):
-    names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair")} | {"r": "pair", "cut": ""}
+    names = {name: name for name in ("d", "a", "b", "p", "i", "j", "sigma", "W_K", "pair", "Pi", "Delta")} | {"r": "pair", "cut": ""}
     assert typed_formula.write_python(typed, names) == written
+
+
+def test_the_transpose_is_read_beside_a_symbol_of_that_name():
+    assert typed_formula.write_python("a^T d^2", {"a": "a", "d": "d", "T": "T"}) == "implicit_product(power(a, T), d ** 2)"
 
 
 def test_symbols_may_have_their_names_on_the_page():

@@ -81,6 +81,14 @@ def test_notebook_has_the_prose_claims_code_and_exercises_of_the_page():
     assert any(one.startswith("from jaxtyping") and "def scores(" in one for one in code) and not any(">>>" in one for one in code[1:])
 
 
+def test_notebook_asks_for_missing_assumptions_and_lines():
+    def words(name):
+        return "\n\n".join(cell.source for cell in book_of(name).cells if cell.cell_type == "markdown")
+
+    assert "Without one of its assumptions, this fails at $E_{1}" in words("heads/split")
+    assert r"\boxed{?}" in words("blocks/merge")
+
+
 def test_notebook_needs_no_packages_of_the_site():
     first = next(cell.source for cell in book_of("scaling/variance").cells if cell.cell_type == "code")
     names: dict = {}

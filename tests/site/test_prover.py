@@ -277,6 +277,44 @@ def test_an_answer_is_judged_and_noted_on_the_device_only(browse, fetched):
     assert browser.errors == []
 
 
+def test_a_missing_assumption_is_chosen_by_keyboard(browse, fetched):
+    browser = browse("attention/dropout/")
+    box = "[data-answer='attention/dropout#output-variance']"
+    says = f'document.querySelector("{box} .prove__status")'
+    assert browser.run(f'document.querySelector("{box}").previousElementSibling.querySelectorAll("li").length') == 4
+    browser.page.locator(f"{box} button").focus()
+    browser.press("Enter")
+    browser.until(f'document.activeElement === document.querySelector("{box} input")')
+    browser.press("ArrowDown")  # from the first to the second
+    browser.press("Enter")
+    browser.until(f"{says}.dataset.verdict === 'rejected'")
+    assert browser.run(f'document.querySelectorAll("{box} dd").length') == 3
+    assert "ρ" in browser.run(f'document.querySelector("{box} dd").textContent')
+    browser.press("ArrowUp")
+    assert browser.run(f'[{says}.textContent, document.querySelectorAll("{box} dd").length]') == ["", 0]  # of the choice before
+    browser.press("Enter")
+    browser.until(f"{says}.dataset.verdict === 'proved'")
+    assert browser.run("localStorage.getItem('answered exercises')") == '["attention/dropout#output-variance assumption 1"]'
+    names = browser.run(f"[...document.querySelectorAll(\"{box} input\")].map((one) => one.ariaLabel ?? one.closest('label').textContent)")
+    assert [name.strip() for name in names][0] == "the entries of b are independent"
+    assert browser.audit() == [] and browser.errors == []
+
+
+def test_a_missing_line_is_typed_where_the_chain_has_a_gap(browse, fetched):
+    browser = browse("simplify/bilinear/")
+    box = "[data-answer='simplify/bilinear#gauge'][data-part='step 1']"
+    says = f'document.querySelector("{box} .prove__status")'
+    assert browser.run(f"document.querySelector(\"{box}\").previousElementSibling.querySelector('menclose').textContent") == "?"
+    browser.page.locator(f"{box} button").click()
+    browser.page.locator(f"{box} input").fill("X W_Q (X W_K)^T")
+    browser.press("Enter")  # perhaps before the script is here
+    browser.until(f"{says}.textContent.includes('another line')")
+    browser.page.locator(f"{box} input").fill("X W_Q (M M^-1) (X W_K)^T")
+    browser.press("Enter")
+    browser.until(f"{says}.dataset.verdict === 'proved'")
+    assert browser.errors == []
+
+
 @pytest.mark.slow
 def test_the_whole_site_is_proved_again_on_the_trust_page(browse, fetched):
     browser = browse("trust/")

@@ -6,7 +6,7 @@ from types import GeneratorType
 from typing import Any
 
 from .. import absolute as number_size
-from .. import array, cos, exp, eye, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
+from .. import array, cos, exp, eye, inverse, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
 from ..core.expr import Expr, lift
 
 e = exp(1)
@@ -48,4 +48,33 @@ def implicit_product(left: Any, right: Any) -> Any:
         if len(left.shape) == len(right.shape) == 1:
             raise TypeError("a product of two vectors needs a sign: @ for the dot product, * for the products of their entries")
         return left @ right
+    if is_sympy_matrix(left) and is_sympy_matrix(right):
+        from sympy import MatMul
+
+        return MatMul(left, right)
     return left * right
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """Return a power, or for a matrix its inverse if the exponent is -1, and otherwise its transpose: the exponent is a `T`."""
+    if isinstance(base, Expr) and len(base.shape) == 2:
+        return inverse(base) if exponent == -1 else base.T
+    if is_sympy_matrix(base):
+        from sympy import Inverse
+
+        return Inverse(base) if exponent == -1 else transpose(base)
+    return base**exponent
+
+
+def transpose(x: Any) -> Any:
+    """Return a transpose."""
+    if is_sympy_matrix(x):
+        from sympy import Transpose
+
+        return Transpose(x)
+    return x.T
+
+
+def is_sympy_matrix(x: Any) -> bool:
+    """Return whether something is a matrix of SymPy, whose operators simplify before anything is shown."""
+    return getattr(x, "is_Matrix", False)

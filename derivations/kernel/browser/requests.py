@@ -9,7 +9,7 @@ from .language_words import describe_language
 from .prover import check_text
 from .text_edits import locate_claim, propose_edits
 from .topic_files import make_topic
-from .typed_answers import judge_answer, judge_counterexample, preview_answer
+from .typed_answers import judge_answer, judge_assumption, judge_counterexample, preview_answer
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "check": check_text,
@@ -19,6 +19,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "language": describe_language,
     "topic": make_topic,
     "answer": judge_answer,
+    "assumption": judge_assumption,
     "counterexample": judge_counterexample,
     "preview": preview_answer,
 }

@@ -39,6 +39,8 @@ def judge_answer(path: str, text: str, id: str, typed: str, part: str = "") -> d
         claim, answer = load_answer(path, text, id, typed)
         expected = choose_part(claim, part)
         refuse_question(expected, answer.start)
+        if part.startswith("step"):
+            refuse_neighbours(claim, expected, answer.start)
         return compare(claim, expected, answer.start, answer.given) | {"latex": latex(answer.start)}
     except Unreadable as error:
         return {"verdict": "unread", "message": str(error), "latex": ""}
@@ -90,10 +92,34 @@ def refuse_question(expected: Expr, typed: Expr) -> None:
         raise Unreadable(f"The answer should not contain {describe_operator(asked[0])}: work it out.")
 
 
+def refuse_neighbours(claim: Claim, expected: Expr, typed: Expr) -> None:
+    """Raise Unreadable if an answer reads as another line of the claim does, which needs no work."""
+    lines = {latex(line) for line in (claim.start, *(step.expr for step in claim.steps))}
+    if latex(typed) in lines - {latex(expected)}:
+        raise Unreadable("This is another line of the claim. Write the line that is asked for.")
+
+
 def describe_operator(name: str) -> str:
     """Return an operator in words."""
     words = {"expectation": "an expectation", "variance": "a variance", "derivative": "a derivative", "inverse": "an inverse"}
     return words.get(name, name)
+
+
+# An assumption as an answer ------------------------------------------------------------------------------------------------------
+
+
+def judge_assumption(path: str, text: str, id: str, chosen: int, asked: int) -> dict[str, Any]:
+    """Return whether a claim fails without the chosen assumption where it fails without the one that is asked for: "right" or "wrong".
+
+    Assumptions are counted from 1. The message says where the claim fails without the chosen one.
+    """
+    problem, loaded = load_text(path, text)
+    stated = {claim.id: claim for claim in loaded}
+    if id not in stated:
+        return {"verdict": "unread", "message": problem.message if problem else "this exercise cannot be judged here", "latex": ""}
+    needed = exact(stated[id]).needed
+    verdict = "right" if needed[chosen - 1] == needed[asked - 1] else "wrong"
+    return {"verdict": verdict, "message": needed[chosen - 1], "latex": ""}
 
 
 # A counterexample as an answer --------------------------------------------------------------------------------------------------

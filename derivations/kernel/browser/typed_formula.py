@@ -43,6 +43,7 @@ UNKNOWN = re.compile(r"a(rc)?(sin|cos|tan)|tan|cosh|sinh|max|min|relu|sigmoid|er
 _SUM = re.compile(r"\bsum_(?:\((?P<inner>\w+)\s*=[^()]*\)|(?P<index>[A-Za-z]\w*)(?:\s*=\s*\w+)?)(?:\s*\*\*\s*(?:\w+|\([^()]*\)))?")
 
 
+EULER = "exp(1)"
 MOST = 200  # the largest power of a number that is worked out
 
 
@@ -70,7 +71,8 @@ def read_typed(typed: str, names: dict[str, str]) -> str:
             part = f"({part})" if " % " in part and parts and parts[-1] == "/" else part  # 1/nd, but nd^2 is n times d^2
         elif "." in part and kind == "number":
             part = f"({part.replace('.', '').lstrip('0') or '0'}/{10 ** len(part.partition('.')[2])})"
-        if is_product(before, parts[-1] if parts else "", kind, part, names):
+        last = "]" if parts[-2:] == [".", "T"] else parts[-1] if parts else ""  # a transpose ends a factor, as a bracket does
+        if is_product(before, last, kind, part, names):
             parts.append("%")
         parts.append(part)
         before = kind
@@ -128,8 +130,8 @@ def read_latex(typed: str) -> str:
 
 def spell_greek(sign: str) -> str:
     """Return the English name of a Greek letter, and any other character as it is."""
-    _, is_greek, name = unicodedata.name(sign, "").partition("GREEK SMALL LETTER ")
-    return name.lower() if is_greek else sign
+    found = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(sign, ""))
+    return sign if not found else found[2].lower() if found[1] == "SMALL" else found[2].capitalize()
 
 
 def read_name(name: str, names: dict[str, str], *, is_call: bool = False) -> str:
@@ -137,7 +139,7 @@ def read_name(name: str, names: dict[str, str], *, is_call: bool = False) -> str
     if names.get(name) or (name in names and is_call):
         return names[name] or name
     if name == "e" and not is_call:
-        return "exp(1)"  # the script may have another `e`, which has another name on the page
+        return EULER  # the script may have another `e`, which has another name on the page
     head, _, letters = name.partition("_")
     if letters and (names.get(head) or head == "delta"):
         indices = [letters] if letters in names else list(letters)
@@ -212,10 +214,13 @@ def list_symbols(node: ast.Assign) -> dict[str, str]:
 
 
 class Numbers(ast.NodeTransformer):
-    """Compute with numbers exactly, so that `1/4` is no float, make arrays of lists, and write the products that have no sign."""
+    """Compute with numbers exactly, so that `1/4` is no float, make arrays of lists, and write the products that have no sign.
+
+    A power may be meant as the inverse or, if the script has a `T` of its own, as the transpose of a matrix: `power` decides which it is.
+    """
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Return a number for an operation on two numbers, and a call of `implicit_product` for a product without a sign."""
+        """Return a number for an operation on two numbers, and a call for a product without a sign and for what may be no power."""
         self.generic_visit(node)
         left, right = read_number(node.left), read_number(node.right)
         if left is not None and right is not None:
@@ -223,7 +228,16 @@ class Numbers(ast.NodeTransformer):
             return node if value is None else write_number(value)
         if isinstance(node.op, ast.Mod):
             return ast.Call(ast.Name("implicit_product", ast.Load()), [node.left, node.right], [])
+        if isinstance(node.op, ast.Pow) and ast.unparse(node.left) == EULER:
+            return ast.Call(ast.Name("exp", ast.Load()), [node.right], [])
+        if isinstance(node.op, ast.Pow) and (right == -1 or isinstance(node.right, ast.Name) and node.right.id == "T"):
+            return ast.Call(ast.Name("power", ast.Load()), [node.left, node.right], [])
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Return a call of `transpose` for `.T`."""
+        self.generic_visit(node)
+        return ast.Call(ast.Name("transpose", ast.Load()), [node.value], []) if node.attr == "T" else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Return a negative number as a number."""

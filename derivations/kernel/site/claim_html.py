@@ -138,22 +138,15 @@ class _ClaimWriter(ElementWriter):
         self.add(parent, "a", "claim__number", f"({number})", href=f"#{anchor}", title="Link to this claim")
 
     def _add_steps(self, section: Element, claim: dict) -> None:
-        """Add the left-hand side, then a row for each step with its reason beside or below it."""
-        left = mathml(claim["start"], display=True)
-        # The empty group gives the relation the spacing of an operator between two operands.
-        rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
-        layout = "one" if len(rows) == 1 else "chain"
-        # About 38 letters and a reason fit side by side.
-        if layout == "chain" and estimate_width(left) + max(map(estimate_width, rows)) > 38:
-            layout = "wide"
-        box = self.add(section, "div", f"claim__steps claim__steps--{layout}")
-        self.add(box, "div", "claim__left", add_line_breaks(left))
-        for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
-            self.add(box, "div", "claim__right", add_line_breaks(row))
-            if step["reason"] and len(rows) == 1:  # the badge of a claim with one step shows its details
-                self.add(box, "div", "claim__reason", render_author_text(step["reason"]))
-            elif step["reason"]:
+        """Add the sides. The reason of a claim with one step is text, since the badge shows its details; other reasons open."""
+
+        def add_reason(box: Element, k: int) -> None:
+            if len(claim["steps"]) == 1:
+                self.add(box, "div", "claim__reason", render_author_text(claim["steps"][0]["reason"]))
+            else:
                 self.details.add_step(box, claim, k)
+
+        add_steps(self, section, claim, add_reason)
 
     def _add_counterexample(self, section: Element, claim: dict) -> None:
         rows = self.add(section, "div", "claim__rows")
@@ -218,6 +211,23 @@ class _ClaimWriter(ElementWriter):
             self.add(base, "a", "claim__script", html, href=f"{self.details.source.address}#L{line}")
         else:
             self.add(base, "span", "claim__script", html)
+
+
+def add_steps(writer: ElementWriter, section: Element, claim: dict, add_reason: Callable[[Element, int], None]) -> None:
+    """Add the left-hand side, then a row for each step; `add_reason(box, k)` adds the reason of step k beside or below it."""
+    left = mathml(claim["start"], display=True)
+    # The empty group gives the relation the spacing of an operator between two operands.
+    rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
+    layout = "one" if len(rows) == 1 else "chain"
+    # About 38 letters and a reason fit side by side.
+    if layout == "chain" and estimate_width(left) + max(map(estimate_width, rows)) > 38:
+        layout = "wide"
+    box = writer.add(section, "div", f"claim__steps claim__steps--{layout}")
+    writer.add(box, "div", "claim__left", add_line_breaks(left))
+    for k, (step, row) in enumerate(zip(claim["steps"], rows), start=1):
+        writer.add(box, "div", "claim__right", add_line_breaks(row))
+        if step["reason"]:
+            add_reason(box, k)
 
 
 def label_kind(claim: dict, rank: str) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element, SubElement
 
-from ..errors import quantity
 from ..store.certificates import CertificateError
+from .claim_details import ElementWriter
+from .exercise_questions import add_question, check_question
 from .page import Page
 from .page_source import Opening, Source
 
@@ -43,39 +44,40 @@ def append_exercise(page: Page, parent: Element, title: str) -> Element:
     return box
 
 
-ANSWER = re.compile(r"([\w/]+)#([\w-]+)(?: (left|step \d+))?")
+ANSWER = re.compile(r"([\w/]+)#([\w-]+)(?: (left|step \d+|assumption \d+))?")
 
 
 def append_answer(page: Page, parent: Element, argument: str) -> Element:
-    """Append a box with the author's text about an answer that the reader types, and return it. docs/assets/js/prover adds the form.
+    """Append a box with the author's text about an answer that the reader gives, and return it. docs/assets/js/prover adds the form.
 
     The argument names the claim that has the answer, `chapter/topic#id`. The answer is the claim's last expression, or with `left` or `step 2`
-    another one; of a refutation, it is a counterexample. Raise PageError if there is no such claim or expression.
+    another one; with `assumption 2` it is the assumption without which the claim fails where this one is needed; of a refutation, it is a
+    counterexample. Raise PageError if there is no such claim or part.
     """
     try:
-        topic, claim, part = _find_answer(page, argument)
+        topic, claim, part = find_answer(page, argument)
     except (CertificateError, ValueError) as error:
         message = " ".join(str(error).split())
         raise page.source.error(page.source.line_of(f"answer | {argument}"), f"the answer cannot be judged: {message}") from None
+    add_question(ElementWriter(page.stash), parent, claim, part)
     part = "counterexample" if claim["kind"] == "refutation" else part
     data = {"data-answer": f"{topic}#{claim['id']}", "data-part": part}
     box = {"class": "answer", "data-search-exclude": ""}
     return SubElement(parent, "div", box | {name: page.stash(value) for name, value in data.items()})
 
 
-def _find_answer(page: Page, argument: str) -> tuple[str, dict, str]:
-    """Return the topic and the claim that has an answer, and which of its expressions it is. Raise ValueError if there is none."""
+def find_answer(page: Page, argument: str) -> tuple[str, dict, str]:
+    """Return the topic and the claim that has an answer, and which part of it is asked for. Raise ValueError if there is none."""
     match = ANSWER.fullmatch(argument)
     if not match:
-        raise ValueError("write '//// answer | CHAPTER/TOPIC#ID', and after the id perhaps 'left' or 'step 2'")
+        raise ValueError("write '//// answer | CHAPTER/TOPIC#ID', and after the id perhaps 'left', 'step 2' or 'assumption 2'")
     topic, id, part = match.groups("")
     claim = next((one for one in page.load_certificate(topic)["claims"] if one["id"] == id), None)
     if claim is None:
         raise ValueError(f"{topic} has no claim {id!r}")
     if claim["kind"] == "refutation" and part:
         raise ValueError(f"the answer to a refutation is a counterexample; leave out {part!r}")
-    if part.startswith("step") and int(part.split()[1]) not in range(1, len(claim["steps"]) + 1):
-        raise ValueError(f"the claim has {quantity(len(claim['steps']), 'step')}, and no {part}")
+    check_question(claim, part)
     return topic, claim, part
 
 

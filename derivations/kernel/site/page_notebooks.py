@@ -20,6 +20,8 @@ from ..store.project_files import ROOT
 from . import claim_formats
 from .added_imports import CodeBlock, read_blocks
 from .claim_html import label_kind
+from .course_boxes import find_answer
+from .exercise_questions import list_question
 from .front_matter import blank_front_matter
 from .full_source import is_compound
 from .included_regions import RECIPES, snippet_library
@@ -234,7 +236,11 @@ class _CellConverter:
             caption = " ".join(self.source.lines[opening.line : opening.end - 1])
             self.text += ["", f"*Figure: {self.inline(caption).strip()}*", ""]
             return opening.end
-        if opening.name in ("trust", "sources", "api", "journey", "sentence", "answer"):
+        if opening.name in ("trust", "sources", "api", "journey", "sentence"):
+            return opening.end
+        if opening.name == "answer":
+            _, claim, part = find_answer(self.page, opening.argument)
+            self.text += list_question(claim, part)
             return opening.end
         self.text += ["", self.head(opening), ""]
         return opening.line

@@ -8,7 +8,7 @@ rarely change contain a digest, so that a browser keeps them. Large files are co
 |---|---|
 | index.json | for each part the names and sizes of its files, and the name of the editor |
 | verdicts.json | for each topic and claim what the exact witness said in the build: verdict, scope and note |
-| exercises.json | for each page the claims that have the answers to its exercises |
+| exercises.json | for each page the names of its exercises that take an answer: the claim, and perhaps the part that is asked for |
 | examples.json | the examples of the page on which readers state claims: titles and scripts |
 | scripts/ | the scripts of the topics |
 | code/ | for each topic and claim what the code that it names computes, as the code witness read it |
@@ -106,11 +106,11 @@ def find_line(name: str) -> str:
 
 
 def list_answers() -> dict[str, list[str]]:
-    """Return the claims that have the answers to the exercises of each page, by the page's path."""
+    """Return the names of the exercises that take an answer, by the page's path: the claim, and the part that is asked for."""
     found = {}
     for path in sorted((ROOT / "docs").rglob("*.md")):
         openings = Source(path.read_text(encoding="utf-8"), ROOT / "docs", path).openings()
-        if answers := [one.argument.split(" ")[0] for one in openings if one.name == "answer"]:
+        if answers := [one.argument for one in openings if one.name == "answer"]:
             found[path.relative_to(ROOT / "docs").with_suffix("").as_posix()] = answers
     return found
 

@@ -93,6 +93,10 @@ export function judgeAnswer({ topic, id, text, typed, part }, onProgress) {
   return part === "counterexample" ? ask("counterexample", given, options) : ask("answer", { ...given, part }, options);
 }
 
+/** Asks whether a claim fails without the chosen assumption where it fails without the asked one: {verdict, message}. */
+export const judgeAssumption = ({ topic, id, text, chosen, asked }, onProgress) =>
+  ask("assumption", { path: `${HOME}/${topic}.py`, text, id, chosen, asked }, { sympy: needsSympy(text), seconds: FOR_AN_ANSWER, onProgress });
+
 /** Asks for the LaTeX of an answer: {latex, message}. */
 export const previewAnswer = ({ topic, id, text, typed }, onProgress) =>
   ask("preview", { path: `${HOME}/${topic}.py`, text, id, typed }, { sympy: needsSympy(text), seconds: FOR_AN_ANSWER, onProgress });

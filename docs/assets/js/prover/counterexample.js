@@ -2,7 +2,7 @@
 
 import { make } from "../play/parts.js";
 
-const FOUND = /^(?<before>.*?)(?:at|with) (?<values>.+?): left = (?<left>.+?), right = (?<right>.+?), where .+$/s;
+const FOUND = /^(?<before>.*?)(?:at|with) (?<values>.+?): left [=≈] (?<left>.+?), right [=≈] (?<right>.+?)(?:, where .+)?$/s;
 
 /** Splits a text at commas outside brackets. */
 function split(text) {
@@ -17,12 +17,16 @@ function split(text) {
   return parts.map((part) => part.trim()).filter(Boolean);
 }
 
-const nameToLatex = (name) => name.replace(/_(\w+)/g, "_{$1}").replace(/\bVar\b/, "\\operatorname{Var}").replace(/\bE\b(?=\[)/, "\\mathbb{E}");
+const GREEK = /(?<![A-Za-z])(alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega)(?![A-Za-z])/g;
+
+const spellGreek = (text) => text.replace(GREEK, "\\$1");
+
+const nameToLatex = (name) => spellGreek(name.replace(/_(\w+)/g, "_{$1}")).replace(/\bVar\b/, "\\operatorname{Var}").replace(/\bE\b(?=\[)/, "\\operatorname{E}");
 
 /** LaTeX of a value as messages print it: a number, or nested lists. */
 function valueToLatex(value) {
   if (value.startsWith("undefined")) return `\\text{${value}}`;
-  if (!value.startsWith("[")) return value.replace(/sqrt\((\w+)\)/g, "\\sqrt{$1}").replace("…", "\\dots").replaceAll("*", "\\,");
+  if (!value.startsWith("[")) return spellGreek(value).replace(/sqrt\((\\?\w+)\)/g, "\\sqrt{$1}").replace("…", "\\dots").replaceAll("*", "\\,");
   const rows = split(value.slice(1, -1));
   if (!rows[0]?.startsWith("[")) return `\\begin{pmatrix}${rows.map(valueToLatex).join("\\\\")}\\end{pmatrix}`;
   if (split(rows[0].slice(1, -1))[0]?.startsWith("[")) return `\\text{${value}}`;

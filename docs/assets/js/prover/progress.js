@@ -13,7 +13,12 @@ function read() {
   }
 }
 
-/** Notes that an exercise was answered, by the name of its claim. */
+/** The name of an exercise: its claim, and the part that is asked for. */
+export function exerciseName({ dataset: { answer, part } }) {
+  return part && part !== "counterexample" ? `${answer} ${part}` : answer;
+}
+
+/** Notes that an exercise was answered. */
 export function note(name) {
   try {
     localStorage.setItem(KEY, JSON.stringify([...read().add(name)]));
@@ -33,7 +38,7 @@ export async function showProgress() {
   for (const place of document.querySelectorAll(".answer[data-answer]")) {
     const head = place.closest(".exercise").querySelector(".exercise__head");
     head.querySelector(".exercise__done")?.remove();
-    if (answered.has(place.dataset.answer)) head.append(make("span", { class: "exercise__done" }, "✓ answered"));
+    if (answered.has(exerciseName(place))) head.append(make("span", { class: "exercise__done" }, "✓ answered"));
   }
   const start = document.querySelector(".start")?.closest("p");
   if (start) await showOnStartPage(start, answered);
