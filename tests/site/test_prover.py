@@ -133,6 +133,23 @@ def test_a_changed_claim_is_rejected_with_formulas_by_keyboard_alone(browse, fet
     assert browser.audit() == [] and browser.errors == []
 
 
+def test_a_changed_call_and_one_that_is_gone_are_not_compared(browse, fetched):
+    browser = browse("softmax/jacobian/")
+    browser.page.locator("#backward .prove__button").click()
+    browser.until(f"{SAID}?.length >= 2")
+    browser.page.locator("#backward").get_by_role("button", name="Change it").click()
+    browser.until("document.querySelector('.cm-content')?.contains(document.activeElement)")
+    text = browser.run("[...document.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\\n')")
+    code = re.search(r" *code=.*\n", text)[0]
+    for new, said in [(code.replace("softmax(z), g", "g, softmax(z)"), "the build ran it with other arguments"), ("", "names no code")]:
+        browser.page.locator(".cm-content").focus()
+        browser.press("Control+A")
+        browser.type(text.replace(code, new))
+        browser.page.get_by_role("button", name="Check it").click()
+        browser.until(f"document.querySelector('.prove__found').textContent.includes({said!r})")
+    assert browser.errors == []
+
+
 def test_what_is_typed_is_completed_from_the_language(browse, fetched):
     browser = browse("softmax/jacobian/")
     browser.page.locator("#backward .prove__button").click()

@@ -30,7 +30,7 @@ def add_question(writer: ElementWriter, box: Element, claim: dict, part: str) ->
     """Add what is asked: a chain with a gap, or a counterexample and the assumptions to choose from. For other parts add nothing."""
     kind, _, number = part.partition(" ")
     if kind in ("step", "assumption"):
-        case = writer.add(box, "div", "answer__case", **{"data-search-exclude": ""})
+        case = writer.add(box, "section", "answer__case", **{"data-search-exclude": ""})
     if kind == "step":
         gapped = make_gap(claim, int(number))
 

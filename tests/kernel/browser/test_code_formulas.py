@@ -39,9 +39,21 @@ def test_the_code_of_a_claim_with_one_changed_side_computes_the_other_one(tmp_pa
     assert call["verdict"] == "wrong" and call["sides"] == {"wrong": ["right side"], "right": ["left side"], "unread": []}
 
 
-def test_a_call_that_was_changed_is_not_compared(tmp_path):
-    (call,) = compare("softmax/jacobian", "backward", tmp_path, ('through_softmax", softmax(z), g)', 'through_softmax", g, softmax(z))'))
-    assert (call["name"], call["verdict"], call["latex"]) == ("snippets.softmax.jacobian.through_softmax", "unread", "")
+@pytest.mark.parametrize(
+    "old, new, why",
+    [
+        ('through_softmax", softmax(z), g)', 'through_softmax", g, softmax(z))', "with other arguments"),
+        ('jacobian.through_softmax", softmax(z), g)', 'jacobian.through_sofmax", softmax(z), g)', "no formula of this function"),
+    ],
+)
+def test_a_call_that_was_changed_is_not_compared(old, new, why, tmp_path):
+    (call,) = compare("softmax/jacobian", "backward", tmp_path, (old, new))
+    assert (call["verdict"], call["latex"], call["sides"]) == ("unread", "", {}) and why in call["message"]
+
+
+def test_a_claim_without_stored_formulas_is_not_compared(tmp_path):
+    (call, *_) = compare_code(str(tmp_path / "chapter" / "topic.py"), script_of("blocks/merge"), "merge", [])
+    assert call["verdict"] == "unread" and "stored no formula for this claim" in call["message"]
 
 
 def test_a_claim_that_is_gone_has_no_code(tmp_path):

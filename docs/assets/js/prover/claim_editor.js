@@ -106,8 +106,10 @@ export class ClaimEditor {
 
   /** Says what the claim's code computes, if it names code, and whether the changed claim still says so. */
   async compareCode(edited) {
-    const calls = await askCode({ topic: this.topic, id: this.id, text: this.whole(edited) });
-    if (edited === this.editor.text()) this.found.append(...calls.flatMap((call) => describeCode(call, this.setFormula)));
+    const { calls, isDropped } = await askCode({ topic: this.topic, id: this.id, text: this.whole(edited) });
+    if (edited !== this.editor.text()) return;
+    this.found.append(...calls.flatMap((call) => describeCode(call, this.setFormula)));
+    if (isDropped) this.found.append(make("p", { class: "claim__note" }, "This text names no code for the claim, so none was compared."));
   }
 
   showProblem(problem, first, edited, count) {

@@ -5,16 +5,17 @@ import { codeOf } from "./build.js";
 import { describeRejection } from "./counterexample.js";
 import { make } from "../play/parts.js";
 
-/** Returns for each call of a claim's code whether it computes what the claim says in `text`. */
+/** Returns for each call of a claim's code whether it computes what the claim says in `text`, and whether the claim no longer names code. */
 export async function askCode({ topic, id, text }) {
-  const found = await compareCode({ topic, text, id, calls: (await codeOf(topic))[id] ?? [] });
-  return found.failed ? [] : found;
+  const calls = (await codeOf(topic))[id] ?? [];
+  const found = await compareCode({ topic, text, id, calls });
+  return found.failed ? { calls: [], isDropped: false } : { calls: found, isDropped: calls.length > 0 && !found.length };
 }
 
 const SAYS = {
   right: ({ right }) => `computes the ${right.join(" and the ")}`,
   wrong: ({ right, wrong }) => (right.length ? `computes the ${right[0]}, and not the ${wrong[0]}` : "computes something else"),
-  unread: () => "was not compared: code needs PyTorch, which does not run here, and the build stored no formula for this call",
+  unread: ({ unread }, why) => (unread ? "was compared without a result: that would need more assumptions" : `was not compared: ${why}`),
 };
 
 /** A call's file, line and function, such as "attention/formula.py, line 181: scores". */
@@ -25,7 +26,7 @@ export function nameOf({ name, line }) {
 }
 
 /** What is to be said of a call in one line. */
-export const verdictOf = ({ verdict, sides }) => SAYS[verdict](sides);
+export const verdictOf = ({ verdict, sides, message }) => SAYS[verdict](sides, message);
 
 /** What a call computes as a formula, and where it differs from the changed claim. */
 export function describeCode(call, setFormula) {

@@ -98,7 +98,7 @@ class Panel {
   }
 
   async compareCode() {
-    const calls = await askCode({ topic: this.topic, id: this.id, text: await scriptOf(this.topic) });
+    const { calls } = await askCode({ topic: this.topic, id: this.id, text: await scriptOf(this.topic) });
     for (const call of calls) this.addRow("code, here", verdictOf(call), nameOf(call));
   }
 
