@@ -33,6 +33,7 @@ derivation.identity(
     mixed(place),
     mixed(ramp(a, b)),
     given=[nonnegative(r - a), nonnegative(b - r), nonzero(b - a), nonzero(s)],
+    without={nonnegative(b - r): {a: 0, b: 1, r: 2, s: 2, w: 1}},
     code=[(LLAMA, w, r, {"s": s, "low": a, "high": b}), ("snippets.positions.scaled.yarn_frequency", w, r, {"s": s, "start": a, "end": b})],
     title="With the same borders, Llama 3 and YaRN have the same blend",
 )

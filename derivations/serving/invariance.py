@@ -105,6 +105,7 @@ derivation.inequality(
     y + s,
     because=(y - x - 2 * beta) + (beta - r) + (beta + s),
     given=[nonnegative(y - x - 2 * beta), nonnegative(beta - r), nonnegative(beta + s)],
+    without={nonnegative(beta + s): {x: 0, y: 2, beta: 1, r: 0, s: -3}},
     title="Two logits that differ by at least twice the error bound do not change places",
 )
 

@@ -107,6 +107,7 @@ derivation.inequality(
     without={
         nonnegative(A[i, l]): {n: 1, A: [[-1]], B: [[1]], r: 0, s: 1},
         nonnegative(B[l, j]): {n: 1, A: [[1]], B: [[-1]], r: 1, s: 0},
+        nonnegative(B[l, j] * (s - (l - j))): {n: 2, A: [[1, 0], [0, 1]], B: [[0, 0], [1, 0]], r: 0, s: 0},
     },
     title="Reaches add up: the product of two layers reaches back by at most $r + s$",
 )

@@ -110,7 +110,7 @@ class ChoiceForm extends Form {
     if (said.failed) return this.say(describeFailure(said));
     if (said.verdict === "right") return this.praise("Right: at these values, the others hold.");
     if (said.verdict === "unread") return this.say(endWithStop(said.message));
-    this.say("This one holds at these values. Without it, the claim fails elsewhere:", "wrong");
+    this.say("This one holds at these values. Without it:", "wrong");
     this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { isWhole: false }));
   }
 }
