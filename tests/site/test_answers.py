@@ -99,6 +99,23 @@ def test_another_line_of_the_claim_is_no_answer(argument, typed, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "argument, typed, message",
+    [
+        ("order/cost#forward step 1", "8 n d^2 + 4 n^2 d + 0 h", "no h"),
+        ("simplify/bilinear#gauge step 1", "X W_Q W_K^T X^T", "the letter M"),
+    ],
+)
+def test_the_missing_line_has_its_own_letters(argument, typed, message, tmp_path):
+    found = judge(argument, typed, tmp_path)
+    assert found["verdict"] == "unread" and message in found["message"], found
+
+
+def test_an_unknown_vector_of_sympy_is_written_by_its_entries(tmp_path):
+    found = judge("softmax/jacobian#variance step 1", "x^T p", tmp_path)
+    assert found["verdict"] == "unread" and "by their entries, such as x_i" in found["message"], found
+
+
+@pytest.mark.parametrize(
     "typed, written",
     [
         ("2 d", "implicit_product(2, d)"),
@@ -126,7 +143,11 @@ def test_another_line_of_the_claim_is_no_answer(argument, typed, tmp_path):
         ("cut(b)(d-1)", "implicit_product(cut(b), d - 1)"),
         ("|a| + ||p||", "absolute(a) + norm(p)"),
         ("softmax(p)_i", "softmax(p)[i]"),
-        (r"\frac{d^{2}}{2} \cdot \sigma", "d ** 2 / 2 * sigma"),
+        (r"\dfrac{d^{2}}{2} \cdot \sigma.", "dot_product(d ** 2 / 2, sigma)"),
+        ("= 2·3", "6"),
+        (r"$W_K^\mathsf{T} p_{i}a$", "implicit_product(implicit_product(transpose(W_K), p[i]), a)"),
+        ("W_K⁻¹W_K^TW_K", "implicit_product(implicit_product(power(W_K, -1), transpose(W_K)), W_K)"),
+        (r"(W_K^\top)", "transpose(W_K)"),
         (r"\sqrt{d} \left(a - p_{i}\right)", "implicit_product(sqrt(d), a - p[i])"),
         (r"\frac{\sqrt{d}}{a}", "sqrt(d) / a"),
         (r"W_K^\top", "transpose(W_K)"),
@@ -192,6 +213,8 @@ def test_a_product_without_a_sign_is_that_of_numbers_or_of_matrices(tmp_path):
         ("d; import os", "has no meaning"),
         ("Variance(qk)", "a variance"),
         ("'d'", "has no meaning"),
+        ("d, d", "one formula"),
+        ("tanh^2(d)", "after the brackets, as in tanh(x)^2"),
     ],
 )
 def test_what_cannot_be_judged_gets_a_reason(typed, message, tmp_path):

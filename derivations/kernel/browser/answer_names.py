@@ -48,11 +48,22 @@ def implicit_product(left: Any, right: Any) -> Any:
         if len(left.shape) == len(right.shape) == 1:
             raise TypeError("a product of two vectors needs a sign: @ for the dot product, * for the products of their entries")
         return left @ right
-    if is_sympy_matrix(left) and is_sympy_matrix(right):
+    return matrix_product(left, right) if is_sympy_matrix(left) and is_sympy_matrix(right) else left * right
+
+
+def matrix_product(left: Any, right: Any) -> Any:
+    """Return the product of two matrices, or of a matrix or a vector and a vector."""
+    if is_sympy_matrix(left):
         from sympy import MatMul
 
         return MatMul(left, right)
-    return left * right
+    return left @ right
+
+
+def dot_product(left: Any, right: Any) -> Any:
+    """Return a product that was written with a dot: like one without a sign, but of two vectors the dot product."""
+    is_of_vectors = isinstance(left, Expr) and isinstance(right, Expr) and len(left.shape) == len(right.shape) == 1
+    return left @ right if is_of_vectors else implicit_product(left, right)
 
 
 def power(base: Any, exponent: Any) -> Any:

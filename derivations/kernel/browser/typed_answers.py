@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from ..core.claims import Claim, Rejected
-from ..core.expr import Expr, walk
+from ..core.expr import Expr, symbols, walk
 from ..core.operators import AVERAGE_OPERATORS
 from ..errors import KernelError
 from ..exact.witness import exact
@@ -39,9 +39,10 @@ def judge_answer(path: str, text: str, id: str, typed: str, part: str = "") -> d
         claim, answer = load_answer(path, text, id, typed)
         expected = choose_part(claim, part)
         refuse_question(expected, answer.start)
-        if part.startswith("step"):
-            refuse_neighbours(claim, expected, answer.start)
-        return compare(claim, expected, answer.start, answer.given) | {"latex": latex(answer.start)}
+        found = compare(claim, expected, answer.start, answer.given)
+        if part.startswith("step") and found["verdict"] == "right":
+            refuse_other_lines(claim, expected, answer.start)
+        return found | {"latex": latex(answer.start)}
     except Unreadable as error:
         return {"verdict": "unread", "message": str(error), "latex": ""}
     except RecursionError:
@@ -75,6 +76,8 @@ def explain(message: str) -> str:
     message = re.sub(r"^the script stopped with \w+: ", "", message)
     if "this is not Python" in message:
         return "The formula is not complete: look for a missing operand or bracket."
+    if "IndexedBase" in message:
+        return "Here, vectors are written by their entries, such as x_i."
     return re.sub(r"(name '\w+' is not defined).*", r"\1; this exercise has no such name", message, flags=re.DOTALL)
 
 
@@ -92,11 +95,14 @@ def refuse_question(expected: Expr, typed: Expr) -> None:
         raise Unreadable(f"The answer should not contain {describe_operator(asked[0])}: work it out.")
 
 
-def refuse_neighbours(claim: Claim, expected: Expr, typed: Expr) -> None:
-    """Raise Unreadable if an answer reads as another line of the claim does, which needs no work."""
+def refuse_other_lines(claim: Claim, expected: Expr, typed: Expr) -> None:
+    """Raise Unreadable if an equal expression reads as another line of the claim does, or has other letters than the missing line."""
     lines = {latex(line) for line in (claim.start, *(step.expr for step in claim.steps))}
     if latex(typed) in lines - {latex(expected)}:
         raise Unreadable("This is another line of the claim. Write the line that is asked for.")
+    own, asked = symbols(typed).keys(), symbols(expected).keys()
+    for name in sorted(own ^ asked):
+        raise Unreadable(f"The missing line contains {'the letter' if name in asked else 'no'} {name}.")
 
 
 def describe_operator(name: str) -> str:

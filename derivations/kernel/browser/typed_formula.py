@@ -16,11 +16,12 @@ from . import answer_names
 SIGNS = {
     "½": "(1/2)",
     "−": "-",
-    "·": "*",
+    "·": "⋅",  # a product of numbers, a dot product of vectors or a product of matrices, as on the pages
     "×": "*",
     "÷": "/",
     "²": "**2",
     "³": "**3",
+    "⁴": "**4",
     "^": "**",
     "√": "sqrt",
     "∑": "sum",
@@ -30,12 +31,13 @@ SIGNS = {
 # The words that are not taken for a product of letters, and the functions whose argument needs no brackets.
 GREEK = frozenset(unicodedata.name(chr(code)).rpartition(" ")[2].lower() for code in range(ord("α"), ord("ω") + 1))
 WORDS = GREEK | {name for name in vars(answer_names) if not name.startswith("_")}
-_FUNCTION = r"\b(sqrt|log|ln|exp|sin|cos|tanh)\s+(\w+)\b(?!\s*[\[(])"
+FUNCTIONS = "sqrt|log|ln|exp|sin|cos|tanh"
+_FUNCTION = rf"\b({FUNCTIONS})\s+(\w+)\b(?!\s*[\[(])"
 # The calls that give a symbol its name on the page, or several their names, in one string.
 NAMERS = frozenset(
     {"vector", "matrix", "random", "scalars", "sizes", "index", "symbol", "symbols", "Symbol", "Idx", "IndexedBase", "define"}
 )
-_TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z]\w*)|(?P<sign>\*\*|[-+*/@()\[\],.=<>]))")
+_TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z]\w*)|(?P<sign>\*\*|[-+*/⋅@()\[\],.=<>]))")
 
 
 # Functions that a reader may try, and that no answer needs.
@@ -44,6 +46,7 @@ _SUM = re.compile(r"\bsum_(?:\((?P<inner>\w+)\s*=[^()]*\)|(?P<index>[A-Za-z]\w*)
 
 
 EULER = "exp(1)"
+PRODUCTS: dict[type[ast.operator], str] = {ast.Mod: "implicit_product", ast.FloorDiv: "dot_product", ast.MatMult: "matrix_product"}
 MOST = 200  # the largest power of a number that is worked out
 
 
@@ -54,7 +57,7 @@ class Unreadable(Exception):
 def read_typed(typed: str, names: dict[str, str]) -> str:
     """Return what was typed as Python, given the names that it may use. Raise Unreadable if a sign has no meaning in a formula.
 
-    A product without a sign becomes `%`, which has the same precedence as `*`; `write_python` decides which product it is.
+    A product without a sign becomes `%`, and one with a dot `//`, which have the same precedence as `*`; `write_python` decides which product it is.
     """
     typed = spell_signs(typed, has_t="T" in names)
     parts: list[str] = []
@@ -65,7 +68,7 @@ def read_typed(typed: str, names: dict[str, str]) -> str:
             raise Unreadable(f"{typed[at:].strip()[0]!r} has no meaning in a formula here")
         at = found.end()
         kind = found.lastgroup or ""
-        part = found[kind]
+        part = found[kind].replace("⋅", "//")
         if kind == "name" and not (parts and parts[-1] == "."):
             part = read_name(part, names, is_call=typed[at:].lstrip().startswith("("))
             part = f"({part})" if " % " in part and parts and parts[-1] == "/" else part  # 1/nd, but nd^2 is n times d^2
@@ -82,15 +85,18 @@ def read_typed(typed: str, names: dict[str, str]) -> str:
 def spell_signs(typed: str, *, has_t: bool) -> str:
     """Return a formula in the signs of Python. `has_t` says that the script has the name `T`, so that `^T` is no transpose."""
     typed = read_latex(typed)
-    typed = re.sub(r"\^\s*\(?⊤\)?|ᵀ", ".T", typed)
+    typed = typed.replace("⁻¹", "^-1")
+    typed = re.sub(r"\^\s*(?:⊤|\(\s*⊤\s*\))|ᵀ", ".T ", typed)
     if not has_t:
-        typed = re.sub(r"\^\s*(?:T\b|\(\s*T\s*\))", ".T", typed)
+        typed = re.sub(r"\^\s*(?:T(?![a-z0-9_])|\(\s*T\s*\))", ".T ", typed)
     typed = re.sub(r"\|\|([^|]+)\|\||‖([^‖]+)‖", lambda found: f" norm({found[1] or found[2]})", typed)
     typed = re.sub(r"\|([^|]+)\|", r" absolute(\1)", typed)
     typed = "".join(SIGNS.get(sign) or spell_greek(sign) for sign in typed)
     typed = re.sub(r"\bsqrt\s*(\w+)", r"sqrt(\1)", typed)  # √d
     typed = re.sub(r"\)_(\w+)", lambda found: f")[{', '.join(found[1])}]", typed)  # softmax(z)_i
     typed = re.sub(r"\blambda\b", "lamda", typed)  # which is no keyword of Python
+    if found := re.search(rf"\b({FUNCTIONS})\s*\*\*", typed):
+        raise Unreadable(f"Write a power after the brackets, as in {found[1]}(x)^2.")
     typed = spell_sums(typed)
     return re.sub(_FUNCTION, r"\1(\2)", typed)
 
@@ -112,16 +118,18 @@ def spell_sums(typed: str) -> str:
 
 def read_latex(typed: str) -> str:
     """Return a formula without the commands and braces of LaTeX, such as `\\frac{1}{d}` and `x_{ij}`."""
+    typed = re.sub(r"^[\s$=]+|[\s$.,;]+$", "", typed)
+    typed = re.sub(r"\\(?:mathsf|mathrm|text)\s*{\s*T\s*}", "T", typed)
     typed = (
         re.sub(r"\\(?:left|right|,|;|!)", "", typed)
         .replace("\\|", "‖")
-        .replace("\\cdot", "*")
+        .replace("\\cdot", "·")
         .replace("\\times", "*")
         .replace("\\top", "⊤")
     )
     for _ in range(10):  # from the inside out
-        typed, count = re.subn(r"\\frac\s*{([^{}]*)}\s*{([^{}]*)}", r"((\1)/(\2))", typed)
-        typed, more = re.subn(r"_{([^{}]*)}", lambda found: "_" + re.sub(r"[\s,]", "", found[1]), typed)
+        typed, count = re.subn(r"\\[dt]?frac\s*{([^{}]*)}\s*{([^{}]*)}", r"((\1)/(\2))", typed)
+        typed, more = re.subn(r"_{([^{}]*)}", lambda found: "_" + re.sub(r"[\s,]", "", found[1]) + " ", typed)
         typed, others = re.subn(r"(?<!})(\^|\\[a-z]+)\s*{([^{}]*)}(?!\s*{)", r"\1(\2)", typed)
         if not count + more + others:
             break
@@ -226,8 +234,8 @@ class Numbers(ast.NodeTransformer):
         if left is not None and right is not None:
             value = compute(node.op, left, right)
             return node if value is None else write_number(value)
-        if isinstance(node.op, ast.Mod):
-            return ast.Call(ast.Name("implicit_product", ast.Load()), [node.left, node.right], [])
+        if type(node.op) in PRODUCTS:
+            return ast.Call(ast.Name(PRODUCTS[type(node.op)], ast.Load()), [node.left, node.right], [])
         if isinstance(node.op, ast.Pow) and ast.unparse(node.left) == EULER:
             return ast.Call(ast.Name("exp", ast.Load()), [node.right], [])
         if isinstance(node.op, ast.Pow) and (right == -1 or isinstance(node.right, ast.Name) and node.right.id == "T"):
@@ -286,7 +294,7 @@ def compute(operator: ast.operator, left: Fraction, right: Fraction) -> Fraction
             return left + right
         case ast.Sub():
             return left - right
-        case ast.Mult() | ast.Mod():
+        case ast.Mult() | ast.Mod() | ast.FloorDiv():
             return left * right
         case ast.Div() if right:
             return left / right
@@ -301,4 +309,6 @@ def write_python(typed: str, names: dict[str, str]) -> str:
         tree = ast.parse(f"({read_typed(typed, names)})", mode="eval")
     except SyntaxError:
         raise Unreadable("The formula is not complete: look for a missing operand or bracket.") from None
+    if isinstance(tree.body, ast.Tuple):
+        raise Unreadable("Type one formula, without a comma outside brackets.")
     return ast.unparse(ast.fix_missing_locations(Numbers().visit(tree)))

@@ -213,12 +213,17 @@ class _ClaimWriter(ElementWriter):
             self.add(base, "span", "claim__script", html)
 
 
-def add_steps(writer: ElementWriter, section: Element, claim: dict, add_reason: Callable[[Element, int], None]) -> None:
-    """Add the left-hand side, then a row for each step; `add_reason(box, k)` adds the reason of step k beside or below it."""
+def add_steps(
+    writer: ElementWriter, section: Element, claim: dict, add_reason: Callable[[Element, int], None], layout: str = "chain"
+) -> None:
+    """Add the left-hand side, then a row for each step; `add_reason(box, k)` adds the reason of step k beside or below it.
+
+    With the layout "wide", the rows of several steps are below the left-hand side; with "chain", they are beside it if there is room.
+    """
     left = mathml(claim["start"], display=True)
     # The empty group gives the relation the spacing of an operator between two operands.
     rows = [mathml(f"{{}}{step['relation']} {step['latex']}", display=True) for step in claim["steps"]]
-    layout = "one" if len(rows) == 1 else "chain"
+    layout = "one" if len(rows) == 1 else layout
     # About 38 letters and a reason fit side by side.
     if layout == "chain" and estimate_width(left) + max(map(estimate_width, rows)) > 38:
         layout = "wide"

@@ -3,11 +3,12 @@
 from xml.etree.ElementTree import Element
 
 from ..errors import quantity
-from ..printing.mathml import render_author_text, render_text
+from ..printing.mathml import mathml, render_author_text, render_text
 from .claim_details import ElementWriter
 from .claim_formats import to_latex
 from .claim_html import add_steps
 from .counterexample_text import set_values
+from .formula_layout import add_line_breaks
 
 GAP = r"\boxed{?}"
 
@@ -37,7 +38,11 @@ def add_question(writer: ElementWriter, box: Element, claim: dict, part: str) ->
         def add_reason(steps: Element, k: int) -> None:
             writer.add(steps, "div", "claim__reason", render_author_text(gapped["steps"][k - 1]["reason"]))
 
-        add_steps(writer, case, gapped, add_reason)
+        add_steps(writer, case, gapped, add_reason, layout="wide")
+        fold = writer.add(case, "details", "solution")
+        writer.add(fold, "summary", "", "The missing line")
+        missing = claim["steps"][int(number) - 1]
+        writer.add(fold, "div", "answer__line", add_line_breaks(mathml(f"{{}}{missing['relation']} {missing['latex']}", display=True)))
     if kind == "assumption":
         add_steps(writer, case, claim, lambda steps, k: None)
         writer.add(case, "p", "answer__fails", render_text(describe_failure(claim, int(number))))

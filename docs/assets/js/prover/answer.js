@@ -80,7 +80,7 @@ class Form {
 class ChoiceForm extends Form {
   constructor(place) {
     const list = place.previousElementSibling.querySelector(".answer__choices");
-    const choices = make("fieldset", { class: "answer__options" }, make("legend", {}, "Which assumption is missing?"), list);
+    const choices = make("fieldset", { class: "answer__options" }, make("legend", {}, "Which of these does not hold there?"), list);
     super(place, choices);
     for (const [k, item] of [...list.children].entries()) {
       const option = make("input", { type: "radio", name: exerciseName(place), value: k + 1, required: "" });
@@ -108,7 +108,7 @@ class ChoiceForm extends Form {
     this.progress.hide();
     if (chosen !== this.chosen) return; // the reader has chosen another one
     if (said.failed) return this.say(describeFailure(said));
-    if (said.verdict === "right") return this.praise("Right: at these values, the others hold.");
+    if (said.verdict === "right") return this.praise("Right. The others hold there, and the solution below says why this one does not.");
     if (said.verdict === "unread") return this.say(endWithStop(said.message));
     this.say("This one holds at these values. Without it:", "wrong");
     this.found.replaceChildren(...describeRejection(said.message, this.setFormula, { isWhole: false }));
