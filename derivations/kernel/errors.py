@@ -229,7 +229,9 @@ INSTEAD = {
 NOT_NUMBERS = {
     "bad operand type for abs()": INSTEAD["abs"],
     "must be real number, not Expr": "the functions of derivations.kernel take expressions: exp, log, sqrt, cos, sin, tanh",
+    "unsupported operand type(s) for ^": "a power is written x**2",
 }
+NOT_PYTHON = {"invalid decimal literal": "; a product is written with a sign, as in 2 * x"}  # what to add to Python's message
 
 
 def explain(error: BaseException) -> str:
@@ -255,7 +257,9 @@ def unknown_name(error: NameError | ImportError) -> str:
         return f"{error}; write 'from derivations.kernel import {name}'"
     if get_close_matches(name, VOCABULARY, n=1):
         return f"{error}; {suggest_names(name, VOCABULARY, 'the kernel has')}"
-    return f"{error}; it is used before anything has this name"
+    if "·" in str(error):
+        return f"{error}; a dot product is written x @ y, and another product x * y"
+    return f"{error}; no line before defines it, and the kernel has no such name"
 
 
 def unknown_attribute(error: AttributeError) -> str:

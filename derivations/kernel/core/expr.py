@@ -197,7 +197,8 @@ def lift(value: Term) -> Expr:
         if reader.knows(value):
             return reader.expression(value)
     raise KernelError(
-        f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions", code="not-an-expression"
+        f"{value!r} of type {type(value).__name__} is not an expression; write numbers as integers or fractions, as in x / 4 or Fraction(1, 4)",
+        code="not-an-expression",
     )
 
 

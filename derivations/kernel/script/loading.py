@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..core import claims
 from ..core.claims import Rejected
-from ..errors import KernelError, explain, raised_in_script, scripts
+from ..errors import NOT_PYTHON, KernelError, explain, raised_in_script, scripts
 
 TOO_DEEP = "the expression is nested too deeply to check; split it with define"
 GC_THRESHOLD = 10**6  # the number of new objects after which the garbage collector runs
@@ -38,7 +38,7 @@ def load_script(path: Path) -> Problem | None:
     except KernelError as error:
         return locate_error(path, error, str(error), code=error.code)
     except SyntaxError as error:
-        return Problem(error.lineno or 0, f"this is not Python: {error.msg}", None, code="not-python")
+        return Problem(error.lineno or 0, f"this is not Python: {error.msg}{NOT_PYTHON.get(error.msg, '')}", None, code="not-python")
     except BaseException as error:  # a script is arbitrary Python, and all its errors must be reported
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -78,7 +78,7 @@ def last_line_in(path: Path, error: BaseException) -> int:
 def collect_garbage_rarely() -> None:
     """Make the garbage collector run rarely, and exclude existing objects from it.
 
-    The process ends with its script, and few of the script's objects need to be freed earlier.
+    Few of a script's objects need to be freed before it ends.
     """
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)

@@ -215,6 +215,10 @@ WRONG = {
     "a crash": (GOOD + "1 / 0\n", "script.py:6: the script stopped with ZeroDivisionError"),
     "a crash before anything": ("undefined\n", "script.py:1: the script stopped with NameError"),
     "a syntax error": (GOOD + "def\n", "script.py:6: this is not Python"),
+    "a product without a sign": (
+        GOOD + "2x\n",
+        "script.py:6: this is not Python: invalid decimal literal; a product is written with a sign",
+    ),
     "not text": (GOOD + "\0", "script.py:"),
     "an import that fails": ("import not_there\n" + GOOD, "script.py:1: the script stopped with ModuleNotFoundError"),
     "an exit": (GOOD + "import sys\nsys.exit()\n", "script.py:7: the script stopped with SystemExit"),

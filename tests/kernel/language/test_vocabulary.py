@@ -276,7 +276,17 @@ UNKNOWN = {
         "TypeError: must be real number, not Expr; the functions of derivations.kernel take expressions: exp, log, ",
     ),
     "a method of what is not the kernel's": (HEAD + "'x'.sum()\n", 5, "AttributeError: 'str' object has no attribute 'sum'"),
-    "a name of one's own": (HEAD + "qqq + 1\n", 5, "NameError: name 'qqq' is not defined; it is used before anything has this name"),
+    "a power as on a blackboard": (
+        HEAD + "x^2\n",
+        5,
+        "TypeError: unsupported operand type(s) for ^: 'Expr' and 'int'; a power is written x**2",
+    ),
+    "a dot": (HEAD + "x·y\n", 5, "NameError: name 'x·y' is not defined; a dot product is written x @ y, and another product x * y"),
+    "a name of one's own": (
+        HEAD + "qqq + 1\n",
+        5,
+        "NameError: name 'qqq' is not defined; no line before defines it, and the kernel has no such name",
+    ),
 }
 
 
