@@ -10,6 +10,7 @@ from ..core import assumptions, constructors
 from ..core.claims import Claim
 from ..core.expr import named_nodes
 from ..errors import KernelError
+from ..printing.script_text import script
 from .assumption_needs import is_sufficient
 from .given_values import ProofFailed
 from .polynomial_printing import INDEX_NAMES
@@ -29,7 +30,7 @@ def explain_failure(claim: Claim, failure: KernelError, check: Callable[[Claim],
     if not isinstance(failure, ProofFailed) or not failure.proposed:
         return message, code
     added, remaining = find_sufficient(claim, failure, check)
-    is_missing, given = code == "assumption-missing", f"given=[{', '.join(added)}]"
+    is_missing, given = code == "assumption-missing", f"given=[{', '.join(added)}]{define_indices(claim, added)}"
     if remaining and remaining.code == "false-claim":
         return str(remaining), remaining.code
     if not remaining:
@@ -63,6 +64,18 @@ def assume(claim: Claim, added: list[str]) -> Claim:
     indices = {name: constructors.index(name, size) for size in sizes[:1] for name in INDEX_NAMES}  # a message may need a new one
     names = VOCABULARY | indices | named | {"__builtins__": {}}
     return replace(claim, given=(*claim.given, *(eval(text, dict(names)) for text in added)))
+
+
+def define_indices(claim: Claim, added: list[str]) -> str:
+    """Return what defines the indices that assumptions use and the claim does not name, such as ', where i = index("i", n)'."""
+    try:
+        given = assume(claim, added).given
+    except (KernelError, SyntaxError, NameError):  # the message quotes what cannot be read here, see find_sufficient
+        return ""
+    known = {node.data[0] for node in named_nodes(*claim.trees)}
+    trees = [tree for assumption in given for tree in assumption.args]
+    new = {node.data[0]: node.data[1] for node in named_nodes(*trees) if node.op == "index" and node.data[0] not in known}
+    return "".join(f', where {name} = index("{name}", {script(size)})' for name, size in new.items())
 
 
 def weaken(claim: Claim, added: list[str]) -> list[str]:

@@ -57,7 +57,7 @@ def message_of(state, *given):
 
 def proposed(message):
     """Return the assumptions that a message proposes, as a script writes them."""
-    found = re.search(r"(?:State it|It is accepted) with given=\[(.*?)\](?:, or avoid needing it)?$", message)
+    found = re.search(r"(?:State it|It is accepted) with given=\[(.*?)\](?:, where \w = index\(.*\))?(?:, or avoid needing it)?$", message)
     return found[1] if found else ""
 
 
@@ -88,6 +88,12 @@ LACKING = {
     ),
     "positive(a)": lambda D, given: D.limit("c", exp(-a * n), n, "oo", 0, given=given),
 }
+
+
+def test_an_index_that_the_claim_does_not_name_is_defined():
+    state = LACKING["nonzero(sqrt(total(z[i]**2, i)))"]
+    assert 'nonzero(sqrt(total(z[i]**2, i)))], where i = index("i", n), or avoid' in message_of(state)
+    assert "index(" not in message_of(lambda D, given: D.identity("c", total(z[i], i) * x / total(z[i], i), x, given=given))
 
 
 @pytest.mark.parametrize("wanted", LACKING)
