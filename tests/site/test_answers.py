@@ -110,6 +110,21 @@ def test_the_missing_line_has_its_own_letters(argument, typed, message, tmp_path
     assert found["verdict"] == "unread" and message in found["message"], found
 
 
+@pytest.mark.parametrize(
+    "argument, typed, verdict",
+    [
+        ("softmax/jacobian#variance step 1", r"\sum_{i=1}^{n} p_i x_i^2 - (\sum_i p_i x_i)^2", "right"),
+        ("softmax/jacobian#variance step 1", r"\sum_{i=2}^{n} p_i x_i^2 - (\sum_i p_i x_i)^2", "unread"),
+        ("softmax/jacobian#variance step 1", r"\sum_{i=1}^{n-1} p_i x_i^2 - (\sum_i p_i x_i)^2", "unread"),
+        ("scaling/variance#fixed-query", r"\sum_{i=1}^{d} a_i^2", "right"),
+        ("scaling/variance#fixed-query", r"\sum_{i=1}^{d-1} a_i^2", "unread"),
+    ],
+)
+def test_a_sum_runs_over_all_values_of_its_index(argument, typed, verdict, tmp_path):
+    found = judge(argument, typed, tmp_path)
+    assert found["verdict"] == verdict and (verdict == "right" or "a sum runs" in found["message"].lower()), found
+
+
 def test_an_unknown_vector_of_sympy_is_written_by_its_entries(tmp_path):
     found = judge("softmax/jacobian#variance step 1", "x^T p", tmp_path)
     assert found["verdict"] == "unread" and "by their entries, such as x_i" in found["message"], found
@@ -158,10 +173,11 @@ def test_an_unknown_vector_of_sympy_is_written_by_its_entries(tmp_path):
         ("2 array([a, 1])", "implicit_product(2, array([a, 1]))"),
         ("sum_i p_i a", "sum(implicit_product(p[i], a), i)"),
         ("2 Σ_i p_i - a", "implicit_product(2, sum(p[i], i)) - a"),
-        (r"\sum_{i=1}^{d} p_i^2 / d + a", "sum(p[i] ** 2 / d, i) + a"),
+        (r"\sum_{i=1}^{d} p_i^2 / d + a", "sum(p[i] ** 2 / d, i, upto(d)) + a"),
+        ("abs(a)", "absolute(a)"),
         ("a sum_i (p_i - sum_j p_j)^2", "implicit_product(a, sum((p[i] - sum(p[j], j)) ** 2, i))"),
         (r"\sum_{i} \sum_{j} p_i p_j", "sum(sum(implicit_product(p[i], p[j]), j), i)"),
-        ("sum_i^d p_i", "sum(p[i], i)"),
+        ("sum_i^d p_i", "sum(p[i], i, upto(d))"),
         (r"\|p\|^2", "norm(p) ** 2"),
     ],
 )

@@ -133,6 +133,16 @@ def test_a_changed_claim_is_rejected_with_formulas_by_keyboard_alone(browse, fet
     assert browser.audit() == [] and browser.errors == []
 
 
+def test_advice_is_no_value_of_a_side(browse, fetched):
+    browser = browse("simplify/bilinear/")
+    browser.page.locator("#gauge .prove__button").click()
+    browser.until("document.querySelectorAll('#gauge .prove dd').length >= 2")
+    browser.page.locator("#gauge").get_by_role("button", name="Change it").click()
+    browser.page.locator("#gauge").get_by_role("button", name="Drop an assumption").click()
+    browser.until("document.querySelector('.prove__found')?.textContent.includes('State it with given=[invertible(M)]')")
+    assert browser.run("document.querySelectorAll('.prove__found dd').length") == 0 and browser.errors == []
+
+
 def test_a_changed_call_and_one_that_is_gone_are_not_compared(browse, fetched):
     browser = browse("softmax/jacobian/")
     browser.page.locator("#backward .prove__button").click()

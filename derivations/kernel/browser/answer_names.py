@@ -3,7 +3,7 @@
 import builtins
 from fractions import Fraction as exact_fraction  # noqa: F401, N813
 from types import GeneratorType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import absolute as number_size
 from .. import array, cos, exp, eye, inverse, largest, log, norm, ones, sin, softmax, sqrt, tanh, total, zeros  # noqa: F401
@@ -23,14 +23,31 @@ def ln(x: Any) -> Expr:
 
 
 def sum(body: Any, *indices: Any) -> Any:
-    """Return a sum over indices, or Python's sum if the script means that."""
+    """Return a sum over indices, or Python's sum if the script means that. A last term must be that of the index."""
     if isinstance(body, (list, tuple, GeneratorType)):
         return builtins.sum(body, *indices)
+    if indices and isinstance(indices[-1], Last):
+        *others, index, last = indices
+        size = index.data[1] if isinstance(index, Expr) else index.upper - index.lower + 1
+        if str(last.term) != str(size):
+            raise ValueError(f"a sum runs over all values of its index here, and {index} ends with {size}")
+        indices = (*others, index)
     if any(isinstance(one, Expr) for one in (body, *indices)):
         return total(lift(body), *map(lift, indices))
     from sympy import Sum  # the script uses SymPy
 
     return Sum(body, *indices)
+
+
+class Last(NamedTuple):
+    """The last term that a sum names."""
+
+    term: Any
+
+
+def upto(term: Any) -> Last:
+    """Return the last term of a sum."""
+    return Last(term)
 
 
 def delta(row: Any, column: Any) -> Any:

@@ -42,7 +42,9 @@ _TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z]\w*)|(?P<
 
 # Functions that a reader may try, and that no answer needs.
 UNKNOWN = re.compile(r"a(rc)?(sin|cos|tan)|tan|cosh|sinh|max|min|relu|sigmoid|erf|sign|floor|ceil|mean|det|tr|trace|einsum|matmul")
-_SUM = re.compile(r"\bsum_(?:\((?P<inner>\w+)\s*=[^()]*\)|(?P<index>[A-Za-z]\w*)(?:\s*=\s*\w+)?)(?:\s*\*\*\s*(?:\w+|\([^()]*\)))?")
+_SUM = re.compile(
+    r"\bsum_(?:\((?P<inner>\w+)\s*=(?P<from>[^()]*)\)|(?P<index>[A-Za-z]\w*)(?:\s*=\s*(?P<start>\w+))?)(?:\s*\*\*\s*(?P<last>\w+|\([^()]*\)))?"
+)
 
 
 EULER = "exp(1)"
@@ -94,6 +96,7 @@ def spell_signs(typed: str, *, has_t: bool) -> str:
     typed = "".join(SIGNS.get(sign) or spell_greek(sign) for sign in typed)
     typed = re.sub(r"\bsqrt\s*(\w+)", r"sqrt(\1)", typed)  # √d
     typed = re.sub(r"\)_(\w+)", lambda found: f")[{', '.join(found[1])}]", typed)  # softmax(z)_i
+    typed = re.sub(r"\babs\s*\(", "absolute(", typed)
     typed = re.sub(r"\blambda\b", "lamda", typed)  # which is no keyword of Python
     if found := re.search(rf"\b({FUNCTIONS})\s*\*\*", typed):
         raise Unreadable(f"Write a power after the brackets, as in {found[1]}(x)^2.")
@@ -102,7 +105,10 @@ def spell_signs(typed: str, *, has_t: bool) -> str:
 
 
 def spell_sums(typed: str) -> str:
-    """Return a formula with `sum(x_k, k)` for `sum_k x_k`. The sum ends before the next plus or minus sign outside brackets."""
+    """Return a formula with `sum(x_k, k)` for `sum_k x_k`, and `sum(x_k, k, upto(n))` if the sum names its last term.
+
+    The sum ends before the next plus or minus sign outside brackets.
+    """
     while found := [*_SUM.finditer(typed)]:
         last = found[-1]
         depth, end = 0, last.end()
@@ -112,7 +118,10 @@ def spell_sums(typed: str) -> str:
                 break
             end += 1
         body = typed[last.end() : end]
-        typed = f"{typed[: last.start()]}sum({body.strip()}, {last['index'] or last['inner']}){typed[end:]}"
+        if (first := last["from"] or last["start"]) and first.strip() != "1":
+            raise Unreadable("A sum runs from 1 to the size of its index here.")
+        upper = f", upto({last['last']})" if last["last"] else ""
+        typed = f"{typed[: last.start()]}sum({body.strip()}, {last['index'] or last['inner']}{upper}){typed[end:]}"
     return typed
 
 

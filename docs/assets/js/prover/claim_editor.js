@@ -91,7 +91,7 @@ export class ClaimEditor {
     this.found.replaceChildren();
     if (said.failed) this.clear(describeFailure(said));
     else this.show(said, first, edited);
-    if (!said.failed && this.id) await this.compareCode(edited);
+    if (!said.failed && !said.problem && this.id) await this.compareCode(edited);
     if (edited === this.base) await this.offerEdits();
   }
 

@@ -2,7 +2,7 @@
 
 import { make } from "../play/parts.js";
 
-const FOUND = /^(?<before>.*?)(?:at|with) (?<values>.+?): left [=≈] (?<left>.+?), right [=≈] (?<right>.+?)(?:, where .+)?$/s;
+const FOUND = /^(?<before>.*?)(?:at|with) (?<values>.+?): left [=≈] (?<left>.+?), right [=≈] (?<right>(?:(?!\. ).)+?)(?:, where .+)?$/s;
 
 /** Splits a text at commas outside brackets. */
 function split(text) {
