@@ -173,11 +173,11 @@ def test_an_unknown_vector_of_sympy_is_written_by_its_entries(tmp_path):
         ("2 array([a, 1])", "implicit_product(2, array([a, 1]))"),
         ("sum_i p_i a", "sum(implicit_product(p[i], a), i)"),
         ("2 Σ_i p_i - a", "implicit_product(2, sum(p[i], i)) - a"),
-        (r"\sum_{i=1}^{d} p_i^2 / d + a", "sum(p[i] ** 2 / d, i, upto(d)) + a"),
+        (r"\sum_{i=1}^{d} p_i^2 / d + a", "sum(p[i] ** 2 / d, i, Last(d)) + a"),
         ("abs(a)", "absolute(a)"),
         ("a sum_i (p_i - sum_j p_j)^2", "implicit_product(a, sum((p[i] - sum(p[j], j)) ** 2, i))"),
         (r"\sum_{i} \sum_{j} p_i p_j", "sum(sum(implicit_product(p[i], p[j]), j), i)"),
-        ("sum_i^d p_i", "sum(p[i], i, upto(d))"),
+        ("sum_i^d p_i", "sum(p[i], i, Last(d))"),
         (r"\|p\|^2", "norm(p) ** 2"),
     ],
 )

@@ -45,11 +45,6 @@ class Last(NamedTuple):
     term: Any
 
 
-def upto(term: Any) -> Last:
-    """Return the last term of a sum."""
-    return Last(term)
-
-
 def delta(row: Any, column: Any) -> Any:
     """Return 1 if two indices are equal, otherwise 0."""
     if isinstance(row, Expr):

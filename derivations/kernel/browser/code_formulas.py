@@ -21,11 +21,10 @@ def compare_code(path: str, text: str, id: str, calls: list[dict[str, Any]]) -> 
     _, stated = load_text(path, text)
     known = {call["call"]: call for call in calls}
     claim = next((claim for claim in stated if claim.id == id), None)
-    found = []
-    for place, code in enumerate(claim.code if claim else ()):
-        call = known.get(describe_call(code))
-        found.append(describe(claim, place, call) if claim and call else explain_unread(code[0], calls))
-    return found
+    if claim is None:
+        return []
+    traced = [known.get(describe_call(code)) for code in claim.code]
+    return [describe(claim, place, call) if call else explain_unread(claim.code[place][0], calls) for place, call in enumerate(traced)]
 
 
 def explain_unread(name: str, calls: list[dict[str, Any]]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def spell_signs(typed: str, *, has_t: bool) -> str:
 
 
 def spell_sums(typed: str) -> str:
-    """Return a formula with `sum(x_k, k)` for `sum_k x_k`, and `sum(x_k, k, upto(n))` if the sum names its last term.
+    """Return a formula with `sum(x_k, k)` for `sum_k x_k`, and `sum(x_k, k, Last(n))` if the sum names its last term.
 
     The sum ends before the next plus or minus sign outside brackets.
     """
@@ -120,7 +120,7 @@ def spell_sums(typed: str) -> str:
         body = typed[last.end() : end]
         if (first := last["from"] or last["start"]) and first.strip() != "1":
             raise Unreadable("A sum runs from 1 to the size of its index here.")
-        upper = f", upto({last['last']})" if last["last"] else ""
+        upper = f", Last({last['last']})" if last["last"] else ""
         typed = f"{typed[: last.start()]}sum({body.strip()}, {last['index'] or last['inner']}{upper}){typed[end:]}"
     return typed
 
