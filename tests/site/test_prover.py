@@ -338,7 +338,7 @@ def test_a_missing_line_is_typed_where_the_chain_has_a_gap(browse, fetched):
     says = f'document.querySelector("{box} .prove__status")'
     assert browser.run(f"document.querySelector(\"{box}\").previousElementSibling.querySelector('menclose').textContent") == "?"
     held: list = []
-    browser.page.route("**/scripts/simplify/bilinear*", held.append)
+    browser.page.route("**/scripts/simplify/bilinear*", lambda route: held.append(route))
     browser.page.locator(f"{box} button").click()
     browser.page.locator(f"{box} input").fill("X W_Q (X W_K)^T")
     browser.press("Enter")  # before the script is here
